@@ -18,7 +18,7 @@ MAX_COMPARISONS = 20_000
 """Limit on comparisons between misspelt and known names in one document: a second or two of work."""
 
 _SIDE = 2
-"""Longest word [letters] that names a side or a number of equal parts: l, fr."""
+"""Longest word [letters] that distinguishes similar parts: l, fr."""
 
 
 def nearest_names(name: str, valid: Iterable[str], limit: int = 3) -> tuple[str, ...]:

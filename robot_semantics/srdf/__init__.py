@@ -5,4 +5,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""SRDF: text to frozen values, and edits in place."""
+"""SRDF: parsing to frozen values, and edits in place."""

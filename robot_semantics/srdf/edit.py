@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""An SRDF edited in place: what is not edited keeps every byte, comments, order and indentation included."""
+"""Edits of an SRDF in place: the rest keeps every byte, with comments, order and indentation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from robot_semantics.xml.edit import Edit, NewElement, XmlText
 from robot_semantics.xml.reader import read_text
 
 GENERATED_REASONS = ("Adjacent", "Never", "Default", "Always")
-"""Reasons that the generator of a collision matrix writes; every other one was written by a person."""
+"""Reasons that the collision matrix generator writes; a person wrote all others."""
 
 ORDER = (
     "virtual_joint",
@@ -38,7 +38,7 @@ ORDER = (
     "enable_collisions",
     "disable_collisions",
 )
-"""Where a new element goes: after the last of its own kind, else after the last of those before it here."""
+"""Position of a new element: after the last element of its kind, else after the last of the preceding kinds here."""
 
 PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "virtual joint": ("virtual_joints", ("name",)),
@@ -50,18 +50,18 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "link disabled by default": ("default_disabled_links", ("name",)),
     "link with spheres": ("link_spheres", ("link",)),
 }
-"""What can be removed by name: kind → where the tree has it, and the fields that make its name."""
+"""Removable parts by kind: their field in the tree, and the fields that form their name."""
 
 
 class SrdfText:
-    """An SRDF's text as a value: each change gives a new one; an unchanged one is, byte for byte, what was read.
+    """An SRDF text as a value: each change returns a new one; without a change, every byte is as read.
 
     Attributes:
         semantic: the tree of the text; problems of the text are not reported here.
     """
 
     def __init__(self, text: str | bytes, source: str = "<robot_description_semantic>") -> None:
-        """Take the text as it stands.
+        """Keep the text unchanged.
 
         Raises:
             DescriptionError: it is not well-formed XML, or not an SRDF.
@@ -70,7 +70,7 @@ class SrdfText:
 
     @classmethod
     def of(cls, xml: XmlText) -> SrdfText:
-        """Return the SRDF in an XML text.
+        """Return the SRDF of an XML text.
 
         Raises:
             DescriptionError: it is not an SRDF.
@@ -90,7 +90,7 @@ class SrdfText:
 
     @classmethod
     def empty(cls, robot: str, source: str = "<robot_description_semantic>") -> SrdfText:
-        """Return an SRDF without content for the robot of that name."""
+        """Return an empty SRDF for the robot of this name."""
         (element,) = NewElement("robot", (("name", robot),)).lines("", "")
         return cls(f'<?xml version="1.0"?>\n{element}\n', source)
 
@@ -99,31 +99,31 @@ class SrdfText:
         self.semantic = parse_srdf(xml.utf8.decode(), xml.source, Diagnostics())
 
     def __bytes__(self) -> bytes:
-        """Return the text in the encoding it came in."""
+        """Return the text in its original encoding."""
         return self.xml.original
 
     def __str__(self) -> str:
         return self.xml.utf8.decode()
 
     def edited(self, edits: Iterable[Edit]) -> SrdfText:
-        """Return the text with `edits` made, the same one if there are none."""
+        """Return the text with `edits`; the same object if there are none."""
         xml = self.xml.edited(edits)
         return self if xml is self.xml else SrdfText.of(xml)
 
     # --- adding
 
     def add(self, elements: Sequence[NewElement]) -> SrdfText:
-        """Return the text with elements at robot level, each after the last of its kind."""
+        """Return the text with new elements at robot level, each after the last of its kind."""
         text = self
         for tag in dict.fromkeys(element.tag for element in elements):
             text = text._insert([element for element in elements if element.tag == tag], tag)
         return text
 
     def extend_group(self, name: str, members: Sequence[NewElement]) -> SrdfText:
-        """Return the text in which the group has further members, after those it has.
+        """Return the text with further members of a group, after the existing ones.
 
         Raises:
-            UnknownNameError: there is no such group.
+            UnknownNameError: the group does not exist.
         """
         found = next((group for group in self.semantic.groups if group.name == name), None)
         if found is None:
@@ -146,13 +146,13 @@ class SrdfText:
     # --- removing
 
     def remove(self, kind: str, *name: str) -> SrdfText:
-        """Return the text without the part of one of `PARTS` that has the name; what refers to it stays.
+        """Return the text without a part of a kind in `PARTS`; references to the part stay.
 
-        A state's name is its group's and its own; a joint property's, the joint's and its own; spheres and links whose
-        collisions are disabled by default go by the link.
+        The name of a state is its group and its own name. The name of a joint property is the joint and its own name.
+        Spheres and links with collisions disabled by default are named by the link.
 
         Raises:
-            UnknownNameError: there is none.
+            UnknownNameError: the part does not exist.
         """
         of_tree, fields = PARTS[kind]
         named = [(tuple(getattr(item, field) for field in fields), item.at) for item in getattr(self.semantic, of_tree)]
@@ -164,23 +164,23 @@ class SrdfText:
     # --- collision pairs
 
     def disable_collisions(self, pairs: Mapping[LinkPair, str | None]) -> SrdfText:
-        """Return the text that disables all `pairs`, for their reasons, and enables none of them; others stay.
+        """Return the text that disables all `pairs` with their reasons, and enables none of them; other pairs stay.
 
-        Without a reason (None) a pair keeps the one that it has, and a new one gets User.
+        A pair without a reason (None) keeps its old reason; a new pair gets the reason User.
         """
         enabled = [pair for _, pair in self._pairs("enable_collisions") if pair in pairs]
         return self.remove_pairs("enable_collisions", enabled)._with_pairs("disable_collisions", pairs, "User")
 
     def enable_collisions(self, pairs: Mapping[LinkPair, str | None]) -> SrdfText:
-        """Return the text that enables all `pairs` and disables none of them; a reason may stand with each."""
+        """Return the text that enables all `pairs`, with optional reasons, and disables none of them."""
         disabled = [pair for _, pair in self._pairs("disable_collisions") if pair in pairs]
         return self.remove_pairs("disable_collisions", disabled)._with_pairs("enable_collisions", pairs, None)
 
     def remove_pairs(self, tag: str, pairs: Collection[LinkPair]) -> SrdfText:
-        """Return the text in which no element `tag`, disable_collisions or enable_collisions, names one of `pairs`.
+        """Return the text without elements `tag` (disable_collisions or enable_collisions) for `pairs`.
 
         Raises:
-            UnknownNameError: none names a pair.
+            UnknownNameError: a pair has no such element.
         """
         stated = self._pairs(tag)
         known = {pair for _, pair in stated}
@@ -197,10 +197,10 @@ class SrdfText:
     def replace_disabled(
         self, pairs: Mapping[LinkPair, str], replaced: Collection[str] = GENERATED_REASONS
     ) -> SrdfText:
-        """Return the text whose generated pairs are exactly `pairs` (pair → reason), in their order where they are new.
+        """Return the text whose generated pairs are exactly `pairs` (pair → reason); new pairs keep their order.
 
-        A pair that is stated for a reason not among `replaced` was written by a person: it stays untouched, whether it
-        is in `pairs` or not. What stays keeps its place and its comments; a generated pair stated twice stays once.
+        A pair with a reason outside `replaced` was written by a person: it never changes. Other kept pairs keep their
+        position and their comments. A generated pair that occurs twice stays once.
         """
         stated = self._pairs("disable_collisions")
         seen = {pair for item, pair in stated if item.reason not in replaced}
@@ -217,7 +217,7 @@ class SrdfText:
         return self.edited(edits).disable_collisions(new)
 
     def _with_pairs(self, tag: str, pairs: Mapping[LinkPair, str | None], default: str | None) -> SrdfText:
-        """Return the text in which an element `tag` names each pair, with its reason where there is one."""
+        """Return the text with an element `tag` for each pair, with its reason if it has one."""
         stated = self._pairs(tag)
         edits = [
             self.xml.attribute(item.at, "reason", reason)
@@ -236,7 +236,7 @@ class SrdfText:
     # --- renaming
 
     def rename(self, kind: str, old: str, new: str) -> SrdfText:
-        """Return the text in which every mention of the thing `old` says `new`.
+        """Return the text with the name `old` replaced by `new` in every reference.
 
         `kind` is one of `SRDF_REFERENCES`: link, joint, group, end_effector, frame.
 
@@ -246,7 +246,7 @@ class SrdfText:
         return self.edited(rename_edits(self.xml, SRDF_REFERENCES[kind], old, new))
 
     def mentioned(self, kind: str) -> tuple[str, ...]:
-        """Return every name of that kind (as in `rename`) that the text mentions, in byte order."""
+        """Return every name of a kind (as in `rename`) in the text, in byte order."""
         names: set[str] = set()
         for element in self.xml.root.iter("*"):
             above = element.getparent()
@@ -256,10 +256,10 @@ class SrdfText:
         return tuple(sorted(names - {""}))
 
     def rename_state(self, group: str, old: str, new: str) -> SrdfText:
-        """Return the text in which the state `old` of the group is called `new`.
+        """Return the text with the state `old` of a group renamed to `new`.
 
         Raises:
-            UnknownNameError: there is no such state.
+            UnknownNameError: the state does not exist.
             RobotSemanticsError: the new name is empty.
         """
         found = [state for state in self.semantic.states if (state.group, state.name) == (group, old)]
@@ -275,10 +275,10 @@ class SrdfText:
 
 
 def checked_name(name: str) -> str:
-    """Return a new name, without the white space around it.
+    """Return a new name without surrounding white space.
 
     Raises:
-        RobotSemanticsError: nothing is left.
+        RobotSemanticsError: the name is empty.
     """
     if not name.strip():
         raise RobotSemanticsError("the new name is empty")
@@ -286,7 +286,7 @@ def checked_name(name: str) -> str:
 
 
 def rename_edits(xml: XmlText, references: Iterable[tuple[str, str, str]], old: str, new: str) -> list[Edit]:
-    """Return the edits that turn `old` into `new` wherever one of `references` (parent tag, tag, attribute) says it.
+    """Return the edits that replace `old` by `new` in all `references` (parent tag, tag, attribute).
 
     Raises:
         RobotSemanticsError: the new name is empty.

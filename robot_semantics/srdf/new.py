@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""New elements of an SRDF, ready to be written by `robot_semantics.srdf.edit`."""
+"""Construction of new SRDF elements, written by `robot_semantics.srdf.edit`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from robot_semantics.xml.edit import NewElement
 from robot_semantics.xml.numbers import number_text
 
 VIRTUAL_JOINT_FRAMES = {"fixed": "world", "planar": "odom", "floating": "odom"}
-"""The frame that a virtual joint of a type stands in, unless another is named (REP-105)."""
+"""Default parent frame of a virtual joint by its type (REP-105)."""
 
 
 def virtual_joint(name: str, joint_type: str, parent_frame: str, child_link: str) -> NewElement:
-    """Return a virtual joint: `child_link` in `parent_frame`; the type is fixed, planar or floating."""
+    """Return a virtual joint of `child_link` in `parent_frame`; the type is fixed, planar or floating."""
     return NewElement(
         "virtual_joint",
         (("name", name), ("type", joint_type), ("parent_frame", parent_frame), ("child_link", child_link)),
@@ -27,7 +27,7 @@ def virtual_joint(name: str, joint_type: str, parent_frame: str, child_link: str
 
 
 def passive_joint(name: str) -> NewElement:
-    """Return the mark of a joint that is not driven."""
+    """Return the element that marks a joint as passive (not driven)."""
     return NewElement("passive_joint", (("name", name),))
 
 
@@ -37,7 +37,7 @@ def group_members(
     links: Iterable[str] = (),
     subgroups: Iterable[str] = (),
 ) -> tuple[NewElement, ...]:
-    """Return what a group is made of; each chain is its base link and its tip link."""
+    """Return the members of a group; each chain is (base link, tip link)."""
     return (
         *(NewElement("link", (("name", name),)) for name in links),
         *(NewElement("joint", (("name", name),)) for name in joints),
@@ -47,12 +47,12 @@ def group_members(
 
 
 def group(name: str, members: Sequence[NewElement]) -> NewElement:
-    """Return a group of the members that `group_members` gives."""
+    """Return a group with members from `group_members`."""
     return NewElement("group", (("name", name),), tuple(members))
 
 
 def group_state(name: str, group: str, values: Mapping[str, Sequence[float]]) -> NewElement:
-    """Return a named state: joint → one value for each of its position variables [rad, m, quaternion x y z w]."""
+    """Return a named state: joint → one value for each position variable [rad, m, quaternion x y z w]."""
     joints = tuple(
         NewElement("joint", (("name", joint), ("value", " ".join(number_text(value) for value in numbers))))
         for joint, numbers in values.items()
@@ -74,12 +74,12 @@ def joint_property(joint: str, name: str, value: str) -> NewElement:
 
 
 def disable_default_collisions(link: str) -> NewElement:
-    """Return the mark of a link none of whose pairs is checked unless it is enabled."""
+    """Return the element that disables all collision pairs of a link unless they are enabled."""
     return NewElement("disable_default_collisions", (("link", link),))
 
 
 def link_spheres(link: str, spheres: Iterable[Sequence[float]]) -> NewElement:
-    """Return spheres that stand for a link: each x y z of its centre in the link's frame, and its radius [m]."""
+    """Return spheres that approximate a link: for each, x y z of the centre in the link frame, and the radius [m]."""
     parts = tuple(
         NewElement("sphere", (("center", " ".join(map(number_text, (x, y, z)))), ("radius", number_text(radius))))
         for x, y, z, radius in spheres

@@ -5,11 +5,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""SRDF text to its tree, by the table of SRDF: every problem of the text with its place.
+"""Parsing of SRDF text to its tree, by the table of SRDF; every problem has its place.
 
-What a name refers to is not looked at here; `robot_semantics.model.apply_semantics` does that. An element that lacks
-an attribute it needs is reported and left out of the tree, as srdfdom leaves it out; foreign elements stay in the
-text, where the editor of `robot_semantics.srdf.edit` keeps them.
+Names are not resolved here; `robot_semantics.model.apply_semantics` does that. An element without a required attribute
+is reported and left out of the tree, as in srdfdom. Foreign elements stay in the text, where the editor of
+`robot_semantics.srdf.edit` keeps them.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from robot_semantics.xml.xacro_options import XacroOptions
 def parse_srdf(
     text: str | bytes, source: str = "<robot_description_semantic>", diagnostics: Diagnostics | None = None
 ) -> SrdfDocument:
-    """Read the text of an SRDF, called `source` in every message.
+    """Parse the text of an SRDF; every message calls it `source`.
 
-    Problems go to `diagnostics`; without one they are raised, all together.
+    Problems are added to `diagnostics`; without it, they are raised together.
 
     Raises:
         DescriptionError: the text is not well-formed XML or its root is not ``<robot>``; without `diagnostics`, also
-            any other error.
+        for any other error.
     """
     return _read(parse_xml(text, source, forgiving=True), diagnostics)
 
@@ -49,10 +49,10 @@ def srdf_from_file(
     xacro_arguments: Mapping[str, str] | None = None,
     find_package: FindPackage | None = None,
 ) -> SrdfDocument:
-    """Read an SRDF file, plain or xacro, as `load_robot` does; `find_package` answers a xacro's ``$(find name)``.
+    """Read an SRDF file, plain or xacro, as `load_robot` does; `find_package` answers ``$(find name)`` of xacro.
 
     Raises:
-        DescriptionError: as `parse_srdf`, and when the file cannot be read.
+        DescriptionError: as `parse_srdf`, or the file cannot be read.
     """
     return _read(read_document(path, XacroOptions.of(xacro, xacro_arguments), find_package), diagnostics)
 

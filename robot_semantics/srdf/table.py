@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The table of SRDF: every element and attribute, what it becomes, and what it names."""
+"""The table of SRDF: every element and attribute, its field, and the kind of thing it names."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from robot_semantics.xml.numbers import not_negative, number_text, numbers
 from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, FormatTable, ValueKind
 
 VIRTUAL_JOINT_TYPES = ("fixed", "planar", "floating")
-"""Types that a virtual joint can have."""
+"""Allowed types of a virtual joint."""
 
 _SPACE = " \t\r\n"
 
 
 def _word(text: str) -> str:
-    # The peers trim it too.
+    # Other readers also trim the text.
     return text.strip(_SPACE)
 
 
@@ -69,9 +69,9 @@ RADIUS = ValueKind("radius", _DOUBLE, not_negative, lambda value, _: number_text
 
 
 def _named(tag: str, names: str, attribute: str = "name") -> Element:
-    """Return an element that names one thing, of that kind."""
+    """Return an element that names one thing of the kind `names`."""
     kind = NAME if attribute == "name" else WORD
-    return Element(tag, tree.SrdfElement, {attribute: Attribute("name", kind, True, names=names)}, numbered=True)
+    return Element(tag, tree.NameReference, {attribute: Attribute("name", kind, True, names=names)}, numbered=True)
 
 
 def _pair(tag: str) -> Element:
@@ -177,7 +177,7 @@ SRDF = FormatTable(
         },
         numbered=True,
     ),
-    # What stands elsewhere says nothing to any reader: a passive joint inside a group is not passive.
+    # A misplaced element has no effect in any reader: a passive joint inside a group is not passive.
     misplaced=True,
 )
 
@@ -193,4 +193,4 @@ def _references() -> dict[str, tuple[tuple[str, str, str], ...]]:
 
 
 SRDF_REFERENCES: Mapping[str, tuple[tuple[str, str, str], ...]] = _references()
-"""Kind of thing → where an SRDF names one: the parent's tag, the element's tag, the attribute."""
+"""Kind of thing → its references in an SRDF: the parent's tag, the element's tag, the attribute."""

@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""An SRDF as a plain tree: what the text says, nothing resolved, every element with its number in the document.
+"""An SRDF as a plain tree: only the content of the text, names not resolved, elements numbered in document order.
 
-`at` is the element's number in document order, from which `Semantic.places` gives line, column and path; it takes no
-part in comparisons. Comments and foreign elements are not in the tree: the writer edits the original text in place.
+`at` is the element's number in document order; `SrdfDocument.places` gives line, column and path for it. Comparisons
+ignore `at`. Comments and foreign elements are not in the tree: the writer edits the original text in place.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from robot_semantics.xml.reader import SourceMap
 
 
 @dataclass(frozen=True)
-class SrdfElement:
+class NameReference:
     """A reference to a joint, link, group or other part by name."""
 
     name: str
@@ -49,19 +49,19 @@ class SrdfChain:
 
 @dataclass(frozen=True)
 class SrdfGroup:
-    """A group: joints, links, chains and sub-groups in any mix."""
+    """A group with any mix of joints, links, chains and subgroups."""
 
     name: str
-    joints: tuple[SrdfElement, ...] = ()
-    links: tuple[SrdfElement, ...] = ()
+    joints: tuple[NameReference, ...] = ()
+    links: tuple[NameReference, ...] = ()
     chains: tuple[SrdfChain, ...] = ()
-    subgroups: tuple[SrdfElement, ...] = ()
+    subgroups: tuple[NameReference, ...] = ()
     at: int = field(default=-1, compare=False)
 
 
 @dataclass(frozen=True)
 class JointValue:
-    """A joint of a group state; `values` is None where the text could not be read as finite numbers."""
+    """A joint of a group state; `values` is None if the text is not finite numbers."""
 
     name: str
     values: tuple[float, ...] | None
@@ -80,7 +80,7 @@ class GroupState:
 
 @dataclass(frozen=True)
 class SrdfEndEffector:
-    """An end effector; `parent_group` is None where the attribute is missing."""
+    """An end effector; `parent_group` is None if the attribute is missing."""
 
     name: str
     group: str
@@ -100,7 +100,7 @@ class CollisionPair:
 
     @property
     def pair(self) -> LinkPair:
-        """The pair of links, whichever is named first."""
+        """The pair of links, independent of their order in the text."""
         return LinkPair.of(self.link1, self.link2)
 
 
@@ -124,7 +124,7 @@ class LinkSpheres:
 
 @dataclass(frozen=True)
 class JointProperty:
-    """A joint_property: free name and value of a joint."""
+    """A joint_property: a free name and value for a joint."""
 
     joint_name: str
     property_name: str
@@ -134,17 +134,17 @@ class JointProperty:
 
 @dataclass(frozen=True)
 class SrdfDocument:
-    """A whole SRDF; each tuple in document order."""
+    """A whole SRDF; each tuple is in document order."""
 
     name: str
     virtual_joints: tuple[SrdfVirtualJoint, ...] = ()
-    passive_joints: tuple[SrdfElement, ...] = ()
+    passive_joints: tuple[NameReference, ...] = ()
     groups: tuple[SrdfGroup, ...] = ()
     states: tuple[GroupState, ...] = ()
     end_effectors: tuple[SrdfEndEffector, ...] = ()
     disabled_collisions: tuple[CollisionPair, ...] = ()
     enabled_collisions: tuple[CollisionPair, ...] = ()
-    default_disabled_links: tuple[SrdfElement, ...] = ()
+    default_disabled_links: tuple[NameReference, ...] = ()
     link_spheres: tuple[LinkSpheres, ...] = ()
     joint_properties: tuple[JointProperty, ...] = ()
     version: str | None = None

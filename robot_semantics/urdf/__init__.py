@@ -5,4 +5,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""URDF: text to frozen values and back."""
+"""URDF: parsing to frozen values, and writing."""

@@ -5,11 +5,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The older forms of a URDF joint brought to the current one: every link frame moves onto its joint's frame.
+"""Conversion of the older forms of a URDF joint: every link frame moves onto its joint's frame.
 
-In the older forms the joint frame J stands at ``T_P_J`` in the parent and at ``T_C_J`` in the child; today J is the
-child's frame. So what was expressed in C is re-expressed in J: ``T_J_X = inv(T_C_J) @ T_C_X``, where X is an inertial,
-visual or collision frame of C or the frame of a joint that leaves C. All of them keep their poses in the world.
+In the older forms the joint frame J has the pose ``T_P_J`` in the parent and ``T_C_J`` in the child; today J is the
+child's frame. So every frame in C is re-expressed in J: ``T_J_X = inv(T_C_J) @ T_C_X``, where X is an inertial, visual
+or collision frame of C or the frame of a joint that leaves C. All these frames keep their poses in the world.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ Framed = TypeVar("Framed", Inertial, Visual, Collision, Joint)
 
 
 def move_link_frames(robot: UrdfRobot, child_origins: Mapping[str, Origin], diagnostics: Diagnostics) -> UrdfRobot:
-    """Return `robot` with the frame of each link in `child_origins` moved to that pose in its old frame.
+    """Return `robot` with the frame of each link in `child_origins` moved to this pose in its old frame.
 
-    One warning says which frames move, and how far; whatever uses the robot has the moved ones.
-    Foreign elements that speak of such a link are kept as they are, with a warning: what they mean is not known here.
+    One warning lists the moved frames with their distances; all later poses use the moved frames. Foreign elements
+    about a moved link are kept unchanged, with a warning: their meaning is unknown here.
     """
     moves = {link: invert(matrix_of(origin)) for link, origin in child_origins.items()}
     moves = {link: T_J_C for link, T_J_C in moves.items() if not np.array_equal(T_J_C, np.eye(4))}
@@ -69,7 +69,7 @@ def _distance(T: FloatArray) -> str:
 
 
 def _warn_of_foreign(robot: UrdfRobot, moved: frozenset[str], diagnostics: Diagnostics) -> None:
-    """Point out the foreign elements in, and at robot level about, links whose frame moves."""
+    """Warn about foreign elements in a moved link, and at robot level about one."""
     for item in robot.content:
         if isinstance(item, Link) and item.name in moved:
             for extra in item.extras:
@@ -86,7 +86,7 @@ def _warn_of_foreign(robot: UrdfRobot, moved: frozenset[str], diagnostics: Diagn
 
 
 def matrix_of(origin: Origin | None) -> FloatArray:
-    """Return the pose of an origin as a (4, 4) matrix; the identity where there is none."""
+    """Return the pose of an origin as a (4, 4) matrix; the identity for None."""
     if origin is None:
         return np.eye(4)
     if origin.quat_xyzw is not None:
@@ -105,11 +105,11 @@ def _moved_link(link: Link, T_J_C: FloatArray) -> Link:
 
 def _moved(item: Framed, T_J_C: FloatArray) -> Framed:
     T_J_X = T_J_C @ matrix_of(item.origin)
-    # Adding 0 takes the sign off a zero, which would only puzzle whoever reads the file.
+    # Adding 0 turns -0.0 into 0.0, which is easier to read.
     x, y, z = (float(value) + 0.0 for value in T_J_X[:3, 3])
     roll, pitch, yaw = (float(value) + 0.0 for value in rpy_from_matrix(T_J_X[:3, :3]))
     if item.origin is not None:
         return replace(item, origin=Origin((x, y, z), (roll, pitch, yaw), at=item.origin.at))
-    # The new <origin> goes first, so every child after it is one further on.
+    # The new <origin> is the first child, so every later child moves by one.
     extras = tuple([extra.moved(1) for extra in item.extras])
     return replace(item, origin=Origin((x, y, z), (roll, pitch, yaw)), extras=extras, order=("origin", *item.order))

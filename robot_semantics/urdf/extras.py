@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What the URDF table does not have, kept verbatim: comments, instructions, foreign elements and attributes."""
+"""Content without a field in the URDF table, kept verbatim: comments, instructions, foreign elements and attributes."""
 
 from __future__ import annotations
 
@@ -20,27 +20,28 @@ from robot_semantics.xml.reader import UNDECLARED_NAMESPACE, XmlDocument
 
 
 class ExtraKeeper:
-    """Keeps what stands in one document as the `extras` of its parts, and the order of their children.
+    """Keeper of unknown content in the `extras` of a document's parts, and of the order of their children.
 
     Attributes:
-        namespaces: prefix and URI of the declarations on the root, and of those further down that verbatim parts need:
-            they move to the root. The default one's prefix is "".
+        namespaces: prefix and URI of the namespace declarations on the root, and of those further down that kept
+        content
+            needs: they move to the root. The prefix of the default namespace is "".
     """
 
     ordered = True
 
     def __init__(self, document: XmlDocument) -> None:
-        """Take the document whose parts are kept."""
+        """Keep content of this document."""
         self._places = document.places
         self.namespaces = _declared(document.root)
 
     @cached_property
     def _declared_below(self) -> bool:
-        """Whether the text may have declarations further down than on the root."""
+        """True if the text may have namespace declarations below the root."""
         return self._places.text.count(b"xmlns") > len(self.namespaces)
 
     def child(self, node: etree._Element, at: int, within: str, position: int) -> Iterable[Extra]:
-        """Return a node as it stands."""
+        """Return a node, unchanged."""
         tag: object = node.tag
         if not isinstance(tag, str):
             return (Extra(position, verbatim(node), "", within),)
@@ -49,14 +50,15 @@ class ExtraKeeper:
         if self._declared_below and parent is not None:
             for prefix, uri in _declared(parent).items():
                 if self.namespaces.setdefault(prefix, uri) != uri:
-                    # Two meanings of one prefix cannot both move to the root: this element takes its own along.
+                    # One prefix has two meanings, which cannot both move to the root: the element keeps its own
+                    # declaration.
                     xml = etree.tostring(node, encoding="unicode", with_tail=False)
         local = tag.rpartition("}")[2]
         name = f"{node.prefix}:{local}" if tag.startswith("{") and node.prefix else local
         return (Extra(position, xml, name, within, at, self._places),)
 
     def attributes(self, node: etree._Element, within: str, values: Mapping[str, str]) -> Iterable[Extra]:
-        """Return attributes, with the prefixes that they have."""
+        """Return attributes with their prefixes."""
         prefixes = {uri: prefix for prefix, uri in _scope(node).items()}
         for key, text in values.items():
             name = key
@@ -66,18 +68,18 @@ class ExtraKeeper:
             yield Extra(-1, text, f"@{name}", within)
 
     def put(self, values: dict[str, Any], kept: Sequence[Any], order: Sequence[str]) -> None:
-        """Put what was kept, and the order, into a part's fields."""
+        """Write the kept content and the order into the fields of a part."""
         values["extras"] = tuple(kept)
         values["order"] = tuple(order)
 
 
 def element_of(extra: Extra) -> etree._Element:
-    """Return a foreign element; its prefix may be declared outside of it, so its text need not be well-formed alone."""
+    """Return a foreign element; its prefix may be declared outside, so its text alone may not be well-formed."""
     return etree.fromstring(extra.xml, etree.XMLParser(recover=True, resolve_entities=False, no_network=True))
 
 
 def verbatim(node: etree._Element) -> str:
-    """Return a comment or processing instruction as it stands."""
+    """Return a comment or processing instruction, unchanged."""
     text = node.text or ""
     target: str | None = getattr(node, "target", None)
     if target is None:
@@ -86,7 +88,7 @@ def verbatim(node: etree._Element) -> str:
 
 
 def _declared(node: etree._Element) -> dict[str, str]:
-    """Return the declarations in scope that the text itself has."""
+    """Return the namespace declarations in scope that are in the text itself."""
     return {prefix: uri for prefix, uri in _scope(node).items() if not uri.startswith(UNDECLARED_NAMESPACE)}
 
 

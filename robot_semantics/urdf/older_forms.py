@@ -5,11 +5,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The older forms of a joint, found in a document's tree and put in the places that the current form has.
+"""Rewriting of the older forms of a joint in a document's tree to the current form.
 
-In the older forms a joint has two origins, which give the same joint frame J as seen from either link: the parent's is
-``T_P_J``, the other ``T_C_J``. The first becomes the joint's origin; the second is taken out, for the child's frame to
-be moved onto J (`robot_semantics.urdf.dialects`).
+In the older forms a joint has two origins, which give the same joint frame J seen from the two links: ``T_P_J`` in the
+parent, ``T_C_J`` in the child. The first becomes the joint's origin. The second is removed from the tree; then
+`robot_semantics.urdf.dialects` moves the child's frame onto J.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ _OLDER = (
 
 
 class UrdfReader(TableReader):
-    """A reader that knows whether anything so far is in an older dialect."""
+    """A reader that knows if the document uses an older dialect."""
 
     older = False
 
     def in_older_dialect(self, message: str, at: int) -> None:
-        """Warn of what is read from an older dialect and written in the current form."""
+        """Warn about content in an older dialect, which is written in the current form."""
         self.older = True
         self.warning("older-dialect", message, at)
 
 
 class ChildOrigin(NamedTuple):
-    """The frame of a joint in its child link: that link, and the element that states it."""
+    """The frame of a joint in its child link: the link, and its XML element."""
 
     link: str
     origin: etree._Element
 
 
 def has_older_forms(document: XmlDocument) -> bool:
-    """Tell whether anything in a document may be in an older form."""
+    """Return True if a document may use an older form."""
     return bool(_OLD(document.root))
 
 
 def to_current_form(reader: UrdfReader) -> list[ChildOrigin]:
-    """Change the tree of the reader's document, a copy, to the current form; return what was taken out of it."""
+    """Change the reader's tree, a copy, to the current form; return the removed child origins."""
     root = reader.document.root
     found: list[ChildOrigin] = []
     for joint in root.findall("joint"):
@@ -85,7 +85,9 @@ def _two_origins(reader: UrdfReader, joint: etree._Element, found: list[ChildOri
 
 
 def _joints_of(reader: UrdfReader, link: etree._Element, found: list[ChildOrigin]) -> None:
-    """Bring the joints in a link to robot level, behind it, with the parent and the frame that the link may state."""
+    """Move the joints inside a link to robot level, behind the link, with the link's parent and frame if it states
+    them.
+    """
     joints = link.findall("joint")
     parent, origin = link.find("parent"), link.find("origin")
     alone = [joint for joint in joints if joint.find("parent") is None]
@@ -151,7 +153,7 @@ def _nested(
 
 
 def _name_link(reader: UrdfReader, end: etree._Element) -> None:
-    """Let a parent in the original form, ``<parent name>``, name its link as today's does."""
+    """Convert a parent in the original form, ``<parent name>``, to the current attribute."""
     name = end.get("name")
     if name is None:
         return
@@ -170,7 +172,7 @@ def _place(
     child: etree._Element,
     found: list[ChildOrigin],
 ) -> None:
-    """Give a joint the one origin that it has today."""
+    """Give a joint its only origin of the current form."""
     if T_P_J is not None:
         joint.insert(0, T_P_J)
     if T_C_J is not None:
@@ -180,7 +182,7 @@ def _place(
 
 
 def _texture(reader: UrdfReader, visual: etree._Element) -> None:
-    """Make a material of the original proposal's ``<texture>``."""
+    """Convert the ``<texture>`` of the original proposal to a material."""
     texture = visual.find("texture")
     if texture is None or visual.find("material") is not None:
         return
@@ -200,7 +202,7 @@ def _texture(reader: UrdfReader, visual: etree._Element) -> None:
 
 
 def _take_out(node: etree._Element) -> None:
-    """Take a node out of its parent; the text behind it stays."""
+    """Remove a node from its parent; keep the text behind it."""
     parent, before = node.getparent(), node.getprevious()
     if parent is None:
         return

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""URDF text to a plain tree, by the table of URDF: every problem of the text at its place."""
+"""Parsing of URDF text to a plain tree, by the table of URDF; every problem has its place."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from robot_semantics.xml.xacro import report_oddities
 def parse_urdf(
     text: str | bytes, source: str = "<robot_description>", diagnostics: Diagnostics | None = None
 ) -> UrdfRobot:
-    """Read a URDF text, called `source` in every message.
+    """Parse a URDF text; every message calls it `source`.
 
-    Joints in one of the two older forms are read and the tree is brought to the current form, with a warning. Problems
-    are added to `diagnostics`; parts in error are left out of the tree.
+    A joint in one of the two older forms is converted to the current form, with a warning. Problems are added to
+    `diagnostics`; invalid parts are left out of the tree.
 
     Raises:
-        DescriptionError: the text is no XML or no robot; or, without `diagnostics`, there is any error.
+        DescriptionError: the text is not XML or not a robot; or, without `diagnostics`, there is an error.
     """
     return read_robot(parse_xml(text, source, forgiving=True), diagnostics)
 
@@ -38,13 +38,13 @@ def urdf_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> 
     """Read a URDF file.
 
     Raises:
-        DescriptionError: as `parse_urdf`, and when the file cannot be read.
+        DescriptionError: as `parse_urdf`, or the file cannot be read.
     """
     return read_robot(read_xml(path, forgiving=True), diagnostics)
 
 
 def read_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) -> UrdfRobot:
-    """Read the robot of a document that has been parsed; otherwise as `parse_urdf`.
+    """Read the robot of a parsed document, as `parse_urdf` does.
 
     Raises:
         DescriptionError: as `parse_urdf`.
@@ -70,7 +70,7 @@ def _read(document: XmlDocument, found: Diagnostics) -> UrdfRobot:
 
 
 def _child_origins(reader: UrdfReader, taken_out: list[ChildOrigin]) -> dict[str, Origin]:
-    """Return the frame of each joint in an older form in its child link, by that link."""
+    """Return the frame of each joint in an older form in its child link, by child link."""
     _, joint = reader.plan().children["joint"]
     _, plan = joint.children["origin"]
     found: dict[str, Origin] = {}

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The table of URDF in its current form: every element and attribute, what it becomes, and since which version."""
+"""The table of URDF in its current form: every element and attribute, its field, and its first version."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ FOREIGN_TAGS = frozenset(
         "verbose",
     }
 )
-"""Tags that other programs read from a URDF; they are kept verbatim without a word."""
+"""Tags of other programs in a URDF; they are kept verbatim without a message."""
 
 
 def _name(text: str) -> str:
@@ -110,7 +110,7 @@ def _orientation(reader: Any, values: dict[str, Any], at: int) -> bool:
 
 
 def _color(reader: Any, values: dict[str, Any], at: int) -> bool:
-    """Take the review's ``<color rgb>``, whose numbers go up to 255."""
+    """Convert the ``<color rgb>`` of the 2009 review, whose numbers go up to 255."""
     rgb = values.pop("rgb", None)
     if rgb is None:
         if "" not in values and reader.node(at).get("rgba") is None:
@@ -127,7 +127,7 @@ def _color(reader: Any, values: dict[str, Any], at: int) -> bool:
 
 
 def _texture(reader: Any, values: dict[str, Any], at: int) -> bool:
-    # Exporters write an empty <texture/> beside a colour; it says nothing, and every reader passes over it.
+    # Exporters write an empty <texture/> beside a colour; every reader ignores it.
     if not values.get(""):
         reader.warning("empty-element", "<texture> has no attribute 'filename'; it is not used", at)
         return False
@@ -149,7 +149,7 @@ def _says_something(reader: Any, values: dict[str, Any], at: int) -> bool:
 
 
 def _limit(reader: Any, values: dict[str, Any], at: int) -> bool:
-    """Look at what a limit must have: version 1.2 is the first to do without effort and velocity, as magnitudes."""
+    """Check the required attributes of a limit: only version 1.2 allows limits without effort and velocity."""
     required: tuple[str, ...] = ("effort", "velocity")
     if reader.version >= "1.2":
         node = reader.node(at)
@@ -168,7 +168,7 @@ def _limit(reader: Any, values: dict[str, Any], at: int) -> bool:
 
 
 def _axis_is_known(reader: Any, values: dict[str, Any], at: int) -> bool:
-    """Tell whether the axis is not in error, or not needed; a missing one has its default."""
+    """Return True if the axis is valid or not needed; a missing axis gets its default."""
     if "axis" not in values or values["axis"] is not None or values.get("type") in ("fixed", "floating"):
         return True
     return reader.node(at).find("axis").get("xyz") is None
@@ -179,7 +179,7 @@ def _inertia(**values: float) -> tuple[float, ...]:
 
 
 def _around_root(reader: Any, values: dict[str, Any], at: int) -> bool:
-    """Add what the whole document says, that which stands before and after the root among it."""
+    """Add the content of the whole document, including comments before and after the root."""
     root = reader.document.root
     values["namespaces"] = tuple(sorted(reader.keeper.namespaces.items()))
     values["complete"] = not reader.faulty & {"link", "joint"}

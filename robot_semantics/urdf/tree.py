@@ -5,11 +5,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A URDF as a plain tree: what the text says, nothing resolved, every element with its number in the document.
+"""A URDF as a plain tree: only the content of the text, names not resolved, elements numbered in document order.
 
-Lengths are in metres, angles in radians, masses in kilograms (REP-103). `at` is the element's number in document order,
-from which `Robot.places` gives line, column and path; `order` holds the tags of the element's children as they stood.
-Both take no part in comparisons.
+Lengths are in metres, angles in radians, masses in kilograms (REP-103). `at` is the element's number in document order;
+`UrdfRobot.places` gives line, column and path for it. `order` has the tags of the element's children in their original
+order. Comparisons ignore `at` and `order`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ Vec4 = tuple[float, float, float, float]
 
 
 class Extra:
-    """What the tree has no field for, verbatim: a comment, a processing instruction, a foreign element or attribute.
+    """Content without a field in the tree, verbatim: a comment, a processing instruction, a foreign element or
+    attribute.
 
-    Two are equal when position, xml, tag and within are.
+    Two are equal if position, xml, tag and within are equal.
 
     Attributes:
-        position: how many of the parent's child elements that are in the tree stand before it; -1 for an attribute.
+        position: number of the parent's child elements in the tree before it; -1 for an attribute.
         tag: a foreign element's tag as written; ``@name`` for an attribute; empty for comments and instructions.
-        within: the element it stands in, where that has no `extras` of its own: ``limit``, ``geometry/box``.
+        within: the element that contains it, if this has no `extras` of its own: ``limit``, ``geometry/box``.
         at: a foreign element's number in the document.
     """
 
@@ -46,7 +47,7 @@ class Extra:
         at: int = -1,
         places: SourceMap | None = None,
     ) -> None:
-        """Give the text as `xml`, or let it be taken from `places` at element `at` when it is first asked for."""
+        """Take the text as `xml`, or from `places` at element `at` when it is first needed."""
         self.position = position
         self.tag = tag
         self.within = within
@@ -56,9 +57,9 @@ class Extra:
 
     @property
     def xml(self) -> str:
-        """Its text, as it stands in the document; an attribute's value."""
+        """The text as in the document; for an attribute, its value."""
         if self._xml is None:
-            # Finding the element's end takes a pass over the whole text, which most readers never need.
+            # To find the element's end takes a pass over the whole text, which most readers never need.
             self._xml = self._places.verbatim(self.at) if self._places is not None else ""
         return self._xml
 
@@ -72,7 +73,7 @@ class Extra:
         return f"Extra({self.position}, {self.xml!r}, {self.tag!r}, {self.within!r})"
 
     def moved(self, by: int) -> Extra:
-        """Return the same with another number of children before it; what stands elsewhere than between them stays."""
+        """Return a copy with a new number of preceding children; only content between child elements changes."""
         if self.within or self.tag.startswith("@"):
             return self
         return Extra(self.position + by, self._xml, self.tag, self.within, self.at, self._places)
@@ -83,7 +84,9 @@ class Extra:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A frame in its parent: rpy about the fixed axes X, Y, Z, or (version 1.1) a quaternion x y z w, which wins."""
+    """A frame in its parent: rpy about the fixed axes X, Y, Z, or (version 1.1) a quaternion x y z w, which has
+    priority.
+    """
 
     xyz: Vec3 = (0.0, 0.0, 0.0)
     rpy: Vec3 | None = None
@@ -127,7 +130,7 @@ class Sphere:
 
 @dataclass(frozen=True)
 class Mesh:
-    """A mesh file, as named in the text."""
+    """A mesh file, with the name in the text."""
 
     filename: str
     scale: Vec3 | None = None
@@ -139,7 +142,7 @@ Geometry = Box | Cylinder | Capsule | Sphere | Mesh
 
 @dataclass(frozen=True)
 class Material:
-    """A material: a definition where it has a colour or a texture, else a reference by name."""
+    """A material: a definition if it has a colour or a texture, else a reference by name."""
 
     name: str | None = None
     rgba: Vec4 | None = None
@@ -165,7 +168,7 @@ class Inertial:
 
 @dataclass(frozen=True)
 class Visual:
-    """What a link looks like."""
+    """Shape of a link for display."""
 
     geometry: Geometry
     origin: Origin | None = None
@@ -178,7 +181,7 @@ class Visual:
 
 @dataclass(frozen=True)
 class Collision:
-    """What a link touches with."""
+    """Shape of a link for collision checking."""
 
     geometry: Geometry
     origin: Origin | None = None
@@ -203,7 +206,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Limit:
-    """A joint's limits as written; None where the attribute is missing."""
+    """A joint's limits as written; None for a missing attribute."""
 
     lower: float | None = None
     upper: float | None = None
@@ -226,7 +229,7 @@ class Dynamics:
 
 @dataclass(frozen=True)
 class SafetyController:
-    """Soft limits and the gains with which they are held."""
+    """Soft limits and the gains of their controller."""
 
     k_velocity: float
     k_position: float | None = None
@@ -237,7 +240,7 @@ class SafetyController:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Where a calibration flag rises or falls, or (the review of 2009) the reference position."""
+    """Positions at which a calibration flag rises or falls, or (2009 review) the reference position."""
 
     rising: float | None = None
     falling: float | None = None
@@ -247,7 +250,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Mimic:
-    """``position = multiplier * position of joint + offset``; None where the attribute is missing."""
+    """``position = multiplier * position of joint + offset``; None for a missing attribute."""
 
     joint: str
     multiplier: float | None = None
@@ -257,7 +260,7 @@ class Mimic:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """A joint; `axis` is as written, in the joint frame, None where missing."""
+    """A joint; `axis` is as written, in the joint frame; None if missing."""
 
     name: str
     type: str
@@ -280,18 +283,18 @@ class Joint:
 
 @dataclass(frozen=True)
 class UrdfRobot:
-    """A whole description; `content` is everything at robot level in document order.
+    """A whole description; `content` has everything at robot level in document order.
 
     Attributes:
-        version: as written, None where the attribute is missing (then 1.0).
-        namespaces: prefix and URI of the namespaces declared on the root element; the default one's prefix is "".
-        places: where the elements stand in the text.
+        version: as written; None if the attribute is missing (then 1.0).
+        namespaces: prefix and URI of the namespaces declared on the root element; the default namespace has prefix "".
+        places: places of the elements in the text.
         extras: comments and foreign elements at robot level.
-        rewritten: whether the tree is not what the text says word for word: it was brought to the current form, or
-            links were added that only joints name.
-        complete: whether every link and joint of the text could be read; if not, there is no tree to be had from it.
+        rewritten: True if the tree differs from the text: it was converted to the current form, or links were added
+        that only joints name.
+        complete: True if every link and joint of the text could be read; else no kinematic tree can be made.
         prolog: comments and processing instructions before the root element, verbatim.
-        epilog: those after it.
+        epilog: comments and processing instructions after the root element, verbatim.
     """
 
     name: str

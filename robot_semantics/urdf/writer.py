@@ -5,11 +5,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A URDF tree to text: what is read back is the same tree, with every number bit for bit the same.
+"""Writing of a URDF tree as text: reading it again gives the same tree, with every number bit for bit the same.
 
-Numbers are written as the shortest decimal text that reads back to the same 64-bit float. Children stand in the order
-in which they stood in the text that the tree comes from; those it did not have follow in the usual order. Comments,
-processing instructions and foreign elements are written as they stood, before the same child.
+Numbers are the shortest decimal text that reads back to the same 64-bit float. Children have the order of the original
+text; new children follow in the usual order. Comments, processing instructions and foreign elements are unchanged,
+before the same child.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;",
 
 
 class Node(NamedTuple):
-    """An element to be written; a child that is a string is written as it is."""
+    """An element to write; a string child is written unchanged."""
 
     tag: str
     attributes: list[tuple[str, str]]
@@ -78,7 +78,7 @@ def write_urdf(robot: UrdfRobot) -> str:
 
 
 def save_urdf(robot: UrdfRobot, path: str | Path) -> None:
-    """Write `robot` to a file; the file appears whole or not at all.
+    """Write `robot` to a file, atomically.
 
     Raises:
         RobotSemanticsError: as `write_urdf`.
@@ -88,7 +88,7 @@ def save_urdf(robot: UrdfRobot, path: str | Path) -> None:
 
 
 def current_text(robot: UrdfRobot) -> str:
-    """Return the text that says what the tree says: the robot's own, or another where the tree was rewritten.
+    """Return the text of the tree: the original text, or a new one if the tree was rewritten.
 
     Raises:
         RobotSemanticsError: as `write_urdf`.
@@ -180,7 +180,7 @@ def _origin(origin: Origin | None, extras: tuple[Extra, ...]) -> list[tuple[str,
 
 
 def _values(item: Any) -> dict[str, Value]:
-    """Return the attributes of a value whose fields have the names of its attributes."""
+    """Return the attributes of a value whose fields are named like its attributes."""
     return {field.name: getattr(item, field.name) for field in fields(item) if field.name != "at"}
 
 
@@ -211,7 +211,7 @@ def _composite(
 
 
 def _in_order(children: list[tuple[str, Node]], order: tuple[str, ...]) -> list[Node]:
-    """Return the nodes in the order that `order` states; one it does not know follows what usually stands before it."""
+    """Return the nodes in the given order; a tag that `order` does not have follows its usual predecessor."""
     if not order:
         return [node for _, node in children]
     waiting: dict[str, list[tuple[int, Node]]] = {}

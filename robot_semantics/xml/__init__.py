@@ -5,4 +5,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""XML text in and out: places, reading, editing in place, xacro."""
+"""XML input and output: places, reading, editing in place, xacro."""

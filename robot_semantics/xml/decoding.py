@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A document's bytes: read from a file, and decoded to UTF-8 whatever encoding they came in."""
+"""Reading of a document's bytes and decoding to UTF-8 from any encoding."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import read_bounded
 
 MAX_BYTES = 64 * 1024 * 1024
-"""Longest text that is read [bytes]; the largest real robot description known is under 2 MB."""
+"""Longest text that is read [bytes]; the largest known real robot description is under 2 MB."""
 
 _NO_CHARACTER_SETS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape"})
-"""What Python calls text encodings, and no XML is written in; decoding a long text may take it hours."""
+"""Encodings of Python that no XML document uses; to decode a long text from them may take hours."""
 
 
 def read_text(path: str | Path, *, foreign: bool = False) -> bytes:
     """Return a file's bytes, at most one more than `MAX_BYTES`.
 
     Args:
-        path: a file that the user names, which may be a pipe.
-        foreign: another file names it: only a regular file is read.
+        path: a file that the user names; it may be a pipe.
+        foreign: True if another file names it; then only a regular file is read.
 
     Raises:
         DescriptionError: the file cannot be read.
@@ -46,7 +46,7 @@ def read_text(path: str | Path, *, foreign: bool = False) -> bytes:
 
 
 def utf8_of(text: str | bytes, source: str) -> bytes:
-    """Return the text as UTF-8 without a byte-order mark, whatever encoding it came in.
+    """Return the text as UTF-8 without a byte-order mark, from any encoding.
 
     Raises:
         DescriptionError: the text is too large, empty or not decodable.
@@ -61,7 +61,7 @@ def utf8_of(text: str | bytes, source: str) -> bytes:
 
 
 def _as_utf8(text: str | bytes, source: str) -> bytes:
-    """Return the text as UTF-8 without a byte-order mark, whatever encoding it came in."""
+    """Return the text as UTF-8 without a byte-order mark, from any encoding."""
     encoding = "utf-8"
     try:
         if isinstance(text, str):
@@ -72,13 +72,13 @@ def _as_utf8(text: str | bytes, source: str) -> bytes:
         if declared:
             encoding = declared.group(1).decode()
         if text.isascii() and encoding.lower() in ("utf-8", "us-ascii", "ascii"):
-            # The bytes are themselves: large files are spared two copies.
+            # Return the bytes unchanged: this saves two copies of a large file.
             return bytes(text)
         name = codecs.lookup(encoding).name.replace("-", "_")
         if name in _NO_CHARACTER_SETS:
             raise LookupError
         if name.startswith(("utf_16", "utf_32")):
-            # Its declaration could be read byte by byte.
+            # The XML declaration was readable as single bytes, so the text is not in the declared encoding.
             message = f"the text is declared to be {encoding}, but is not"
             raise refusal("not-decodable", message, SourcePlace(source, 1, 1))
         return text.decode(encoding).removeprefix("\ufeff").encode()
@@ -97,14 +97,14 @@ def _as_utf8(text: str | bytes, source: str) -> bytes:
 
 
 def too_large(source: str) -> DescriptionError:
-    """Return the error of a text that is longer than `MAX_BYTES`."""
+    """Return the error for a text longer than `MAX_BYTES`."""
     return refusal(
         "too-large", f"the text is longer than {MAX_BYTES:,} bytes, the most that is read", SourcePlace(source)
     )
 
 
 def refusal(code: str, message: str, place: SourcePlace) -> DescriptionError:
-    """Return the error of a text that cannot be read at all."""
+    """Return the error for a text that cannot be read at all."""
     diagnostics = Diagnostics()
     diagnostics.error(code, message, place)
     return DescriptionError(diagnostics)

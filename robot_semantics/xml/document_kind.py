@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What kind of document a file is, told by its root element and, for `<robot>`, by what is in it."""
+"""The kind of a document, from its root element and, for `<robot>`, from its content."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SRDF_TAGS = {
 
 
 class DocumentKind(enum.Enum):
-    """The kinds of document this package reads."""
+    """The kinds of documents that this package reads."""
 
     URDF = "URDF"
     SRDF = "SRDF"
@@ -38,10 +38,10 @@ class DocumentKind(enum.Enum):
 
 
 def document_kind(root: etree._Element, file: str) -> DocumentKind | None:
-    """Return the kind of a parsed file, None where the root element is of none of them.
+    """Return the kind of a parsed file; None if the root element is unknown.
 
-    URDF and SRDF have the same root; the children that only one of them has decide. Where there are both, or none, the
-    file's ending does, then the first such child.
+    URDF and SRDF have the same root element. A child that only one of the two formats has decides. If children of both
+    or of neither format exist, the file ending decides, then the first such child.
     """
     tag = etree.QName(root).localname
     if tag in ("world_state", "world"):
@@ -51,7 +51,7 @@ def document_kind(root: etree._Element, file: str) -> DocumentKind | None:
     own = etree.QName(root).namespace
     found: list[DocumentKind] = []
     for child in root.iterchildren("*"):
-        # A default namespace on the root says nothing: the readers pass over it too.
+        # Ignore a default namespace on the root: the readers also ignore it.
         name = etree.QName(child)
         word = name.localname if name.namespace == own else str(child.tag)
         if word in URDF_TAGS:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Edits of an XML text in place: what is not edited keeps every byte, comments, order and indentation included."""
+"""Edits of an XML text in place: the rest keeps every byte, with comments, order and indentation."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _ATTRIBUTE = re.compile(rb"""\s([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')""")
 _DECLARED_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 _COMMENTS_TO_LINE_END = re.compile(rb"[ \t]*(?:<!--(?:(?!-->)[^\n])*-->[ \t]*)+(?=\r?\n)")
 DEFAULT_INDENT = "  "
-"""Indentation of one level where the text shows none."""
+"""Indentation of one level if the text has none."""
 
 
 class Edit(NamedTuple):
-    """Bytes `start` to `end` of the UTF-8 text give way to `text`."""
+    """One replacement: bytes `start` to `end` of the UTF-8 text become `text`."""
 
     start: int
     end: int
@@ -37,14 +37,14 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NewElement:
-    """An element to be written: tag, attributes in order, children."""
+    """A new element to write: tag, attributes in order, children."""
 
     tag: str
     attributes: tuple[tuple[str, str], ...] = ()
     children: tuple[NewElement, ...] = ()
 
     def lines(self, indent: str, unit: str) -> Iterator[str]:
-        """Yield the element's lines, the first one without indentation."""
+        """Yield the element's lines; the first line has no indentation."""
         start = "".join((self.tag, *(f' {name}="{escape(value)}"' for name, value in self.attributes)))
         if not self.children:
             yield f"<{start}/>"
@@ -58,43 +58,43 @@ class NewElement:
 
 
 class XmlText:
-    """A well-formed XML text as a value: each edit gives a new one, checked to be well-formed again.
+    """A well-formed XML text as a value; each edit returns a new, checked text.
 
-    Elements go by their number in document order, as in `robot_semantics.xml.reader.SourceMap`.
+    An element is named by its number in document order, as in `robot_semantics.xml.reader.SourceMap`.
     """
 
     def __init__(self, text: str | bytes, source: str) -> None:
-        """Take the text as it stands.
+        """Keep the text unchanged.
 
         Raises:
-            DescriptionError: it is not well-formed XML.
+            DescriptionError: the text is not well-formed XML.
         """
         self.source = source
         self.document = parse_xml(text, source, forgiving=True)
         self.places = self.document.places
-        # What the parser forgave stands otherwise, in as many bytes, in the text that the places are of.
+        # The parser may change forgiven parts, with the same number of bytes; edits need the original text.
         self.utf8 = text.removeprefix("\ufeff").encode() if isinstance(text, str) else _decoded(text).encode()
         self.original = _encoded(self.utf8, self.utf8) if isinstance(text, str) else text
 
     @property
     def root(self) -> etree._Element:
-        """The root element, for reading only."""
+        """The root element, read-only."""
         return self.document.root
 
     @property
     def newline(self) -> str:
-        """The line end that the text uses."""
+        """The line end of the text."""
         return "\r\n" if b"\r\n" in self.utf8 else "\n"
 
     @property
     def unit(self) -> str:
-        """The indentation of one level, as the root's first child shows it."""
+        """The indentation of one level, taken from the root's first child."""
         first = next(iter(self.root.iterchildren("*")), None)
         indent = self._indent_of(self.document.at(first)) if first is not None else None
         return indent or DEFAULT_INDENT
 
     def edited(self, edits: Iterable[Edit]) -> XmlText:
-        """Return the text with all `edits` made; they must not overlap.
+        """Return the text with all `edits`; edits must not overlap.
 
         Raises:
             DescriptionError: the result is not well-formed.
@@ -111,7 +111,7 @@ class XmlText:
         return XmlText(_encoded(b"".join((*parts, self.utf8[last:])), self.original), self.source)
 
     def attribute(self, at: int, name: str, value: str) -> Edit:
-        """Return the edit that gives element `at` the attribute, in its old quotes or new at the tag's end."""
+        """Return the edit that sets an attribute of element `at`: in its old quotes, or new at the end of the tag."""
         start, _ = self.places.span(at)
         tag = self._start_tag(at)
         name_end = len(_TAG_NAME.match(tag).group())  # type: ignore[union-attr]  # a start tag has a name
@@ -124,7 +124,7 @@ class XmlText:
         return Edit(start + last, start + last, f' {name}="{escape(value)}"'.encode())
 
     def removal(self, at: int) -> Edit:
-        """Return the edit that removes element `at`, and its line if nothing else stands there."""
+        """Return the edit that removes element `at`, and its line if the line has nothing else."""
         start, end = self.places.span(at)
         before, after = self._blank_before(start), self._blank_after(end)
         alone_before = before == 0 or self.utf8[before - 1 : before] == b"\n"
@@ -134,7 +134,9 @@ class XmlText:
         return Edit(start if alone_before else before, after if alone_before else end, b"")
 
     def insertion(self, elements: Sequence[NewElement], parent: int, after: int | None) -> Edit:
-        """Return the edit that writes `elements` into `parent`: after its child `after`, else before its end tag."""
+        """Return the edit that writes `elements` into `parent`: after child `after`, or before the end tag if it is
+        None.
+        """
         if after is not None:
             return self._insertion_after(elements, after)
         start, end = self.places.span(parent)
@@ -153,7 +155,7 @@ class XmlText:
         return Edit(inner_end, inner_end, f"{lines}{self.newline}{outer}".encode())
 
     def insertion_at_start(self, elements: Sequence[NewElement], parent: int) -> Edit:
-        """Return the edit that writes `elements` before everything else in `parent`, which has children."""
+        """Return the edit that writes `elements` as the first children of `parent`, which must have children."""
         inner_start, _ = self.places.inner_span(parent)
         lines = self._lines(elements, (self._indent_of(parent) or "") + self.unit)
         return Edit(inner_start, inner_start, lines.encode())
@@ -169,7 +171,7 @@ class XmlText:
         return Edit(end, end, self._lines(elements, indent).encode())
 
     def _lines(self, elements: Sequence[NewElement], indent: str) -> str:
-        """Return the elements as lines, each preceded by a line end."""
+        """Return the elements as lines; each line begins with a line end."""
         parts: list[str] = []
         for element in elements:
             first, *others = element.lines(indent, self.unit)
@@ -177,7 +179,7 @@ class XmlText:
         return "".join(self.newline + part for part in parts)
 
     def _indent_of(self, at: int) -> str | None:
-        """Return the white space before element `at` if it begins its line, else None."""
+        """Return the white space before element `at` if the element begins its line, else None."""
         start, _ = self.places.span(at)
         before = self._blank_before(start)
         if before and self.utf8[before - 1 : before] != b"\n":
@@ -203,7 +205,7 @@ _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", 
 
 
 def _decoded(original: bytes) -> str:
-    """Return a text that has been parsed, so can be decoded, without its byte-order mark."""
+    """Return a parsed (so decodable) text without its byte-order mark."""
     for mark, encoding in _MARKS:
         if original.startswith(mark):
             return original[len(mark) :].decode(encoding)
@@ -212,7 +214,7 @@ def _decoded(original: bytes) -> str:
 
 
 def _encoded(utf8: bytes, like: bytes) -> bytes:
-    """Return a UTF-8 text in the encoding, and with the byte-order mark, that another text declares or has."""
+    """Return a UTF-8 text in the encoding of another text, with the same byte-order mark."""
     text = utf8.decode()
     for mark, encoding in _MARKS:
         if like.startswith(mark):
@@ -225,7 +227,7 @@ def _encoded(utf8: bytes, like: bytes) -> bytes:
 
 
 def escape(value: str, quote: str = '"') -> str:
-    """Return `value` as it stands between `quote` signs in a tag."""
+    """Return `value` escaped for an attribute in `quote` signs."""
     value = value.replace("&", "&amp;").replace("<", "&lt;")
     value = re.sub(r"[\t\n\r]", lambda found: f"&#{ord(found.group())};", value)
     return value.replace(quote, "&quot;" if quote == '"' else "&apos;")

@@ -5,10 +5,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a format does not know, as text that stands on its own: elements, comments, attributes with their declarations.
+"""Unknown content of a format as self-contained text: elements, comments, attributes with their namespace declarations.
 
-An entry that begins with ``<`` is an element, a comment or an instruction; one that begins with ``@tag`` has attributes
-of the child `tag`, which can keep none itself; any other has attributes of the element it is kept with.
+An entry that begins with ``<`` is an element, a comment or an instruction. An entry that begins with ``@tag`` has
+attributes of the child `tag`, which cannot keep unknown content. Every other entry has attributes of the element that
+keeps it.
 """
 
 from __future__ import annotations
@@ -27,32 +28,33 @@ _PREFIX = re.compile(r"([^\W\d][\w.-]*):")
 
 
 class ForeignKeeper(Protocol):
-    """Keeps what a format's table does not have, with the values of the elements that it stands in.
+    """Storage for content that a format's table does not have, kept with the values of the surrounding elements.
 
-    `within` are the tags from the element whose value keeps it to the one that it stands in; empty: that element.
+    `within` has the tags from the element whose value keeps the content to the element that contains it; empty if both
+    are the same.
 
     Attributes:
-        ordered: whether the order of the known children is kept, too.
+        ordered: True if the order of the known children is also kept.
     """
 
     ordered: bool
 
     def child(self, node: etree._Element, at: int, within: str, position: int) -> Iterable[Any]:
-        """Return what is kept of element number `at`, a comment or an instruction, with `position` known ones before.
+        """Return the entries for element, comment or instruction number `at`; `position` known children are before it.
 
         Raises:
             etree.C14NError: it cannot be kept.
         """
 
     def attributes(self, node: etree._Element, within: str, values: Mapping[str, str]) -> Iterable[Any]:
-        """Return what is kept of unknown attributes, by their keys."""
+        """Return the entries for unknown attributes, given by their keys."""
 
     def put(self, values: dict[str, Any], kept: Sequence[Any], order: Sequence[str]) -> None:
-        """Put what was kept, and the tags of the known children in their order, into a value's fields."""
+        """Write the kept entries, and the tags of the known children in their order, into the fields of a value."""
 
 
 class NoForeignKeeper:
-    """Keeps nothing: the text itself is what is edited."""
+    """Keeper that keeps nothing, for texts that are edited in place."""
 
     ordered = False
 
@@ -69,12 +71,12 @@ class NoForeignKeeper:
 
 
 class ForeignTextKeeper:
-    """Keeps texts that stand on their own, in the field ``foreign``; the order of the known children is the table's."""
+    """Keeper of self-contained texts in the field ``foreign``; the known children have the order of the table."""
 
     ordered = False
 
     def __init__(self, namespace: str, prefix: str) -> None:
-        """Take the namespace of the format, and its prefix, which need no declaration."""
+        """`namespace` and `prefix` belong to the format; this prefix needs no declaration."""
         self._namespace, self._prefix = namespace, prefix
 
     def child(self, node: etree._Element, at: int, within: str, position: int) -> Iterable[Any]:
@@ -86,14 +88,14 @@ class ForeignTextKeeper:
         return ((1 if within else 0, element_entry(node, self._namespace)),)
 
     def attributes(self, node: etree._Element, within: str, values: Mapping[str, str]) -> Iterable[Any]:
-        """Return one text for all of them."""
+        """Return one text for all attributes."""
         if not values:
             return ()
         entry = attribute_entry(node, values, self._namespace, self._prefix)
         return ((2, f"@{within} {entry}") if within else (0, entry),)
 
     def put(self, values: dict[str, Any], kept: Sequence[Any], order: Sequence[str]) -> None:
-        """Put the texts; as they come when what is written is read again: what children cannot keep stands last."""
+        """Write the texts in the order of a re-read document: entries for children that cannot keep any come last."""
         if kept:
             values["foreign"] = tuple(text for _, text in sorted(kept, key=lambda entry: int(entry[0])))
 
@@ -101,8 +103,7 @@ class ForeignTextKeeper:
 def element_entry(node: etree._Element, own_namespace: str) -> str:
     """Return a node as self-contained text: exclusive canonical XML.
 
-    Prefixes in scope that only stand in values (``xsi:type="x:thing"``) are declared too, or they would lose their
-    meaning.
+    Prefixes that are only used in values (``xsi:type="x:thing"``) are also declared; otherwise they lose their meaning.
 
     Raises:
         etree.C14NError: a namespace is a relative URI, which has no canonical form.
@@ -111,13 +112,13 @@ def element_entry(node: etree._Element, own_namespace: str) -> str:
     if not isinstance(tag, str):
         return etree.tostring(node, encoding="unicode", with_tail=False)
     prefixes: list[str] = []
-    # Few values have a prefix, and to look through all that are in scope takes long where many are.
+    # Search the values first: few values have a prefix, and to go through all prefixes in scope may take long.
     named = {found for part in node.iter() for text in _values(part) for found in _PREFIX.findall(text)}
     if named:
         scope = node.nsmap
         prefixes = [prefix for prefix in named if scope.get(prefix, own_namespace) != own_namespace]
     if not prefixes:
-        # A copy has no more in its scope than it uses.
+        # A copy has only the declarations that it uses in its scope.
         node = copy.deepcopy(node)
     text = etree.tostring(
         node, method="c14n", exclusive=True, with_comments=True, with_tail=False, inclusive_ns_prefixes=prefixes
@@ -130,7 +131,7 @@ def _values(part: etree._Element) -> list[str]:
 
 
 def attribute_entry(element: etree._Element, values: Mapping[str, str], own_namespace: str, own_prefix: str) -> str:
-    """Return attributes as text, sorted, with the declarations of all prefixes but the format's own."""
+    """Return attributes as text, sorted, with the declarations of all prefixes except the format's own."""
     parts: list[str] = []
     declared: dict[str, str] = {}
     prefixes = {uri: prefix for prefix, uri in element.nsmap.items() if prefix and prefix != own_prefix}
@@ -148,7 +149,7 @@ def attribute_entry(element: etree._Element, values: Mapping[str, str], own_name
 
 
 def attribute_items(element: etree._Element) -> list[tuple[str, str]]:
-    """Return names and values of all attributes; lxml's own way takes the square of their number."""
+    """Return names and values of all attributes; for many attributes lxml's own method takes quadratic time."""
     if len(element.keys()) <= _MANY:
         return element.items()  # type: ignore[return-value]  # lxml's names and values are str here
     found = cast("list[Any]", element.xpath("@*"))
@@ -156,7 +157,7 @@ def attribute_items(element: etree._Element) -> list[tuple[str, str]]:
 
 
 def attributes_of(entries: Iterable[str], child: str = "") -> str:
-    """Return what of the entries stands in a start tag: the element's own, or that of one of its children."""
+    """Return the entries that belong into a start tag: the element's own, or the tag of its child `child`."""
     start = f"@{child} " if child else ""
     mine = (
         entry.removeprefix(start)
@@ -167,5 +168,5 @@ def attributes_of(entries: Iterable[str], child: str = "") -> str:
 
 
 def quoted(value: str) -> str:
-    """Return an attribute's value in quotes, escaped so that it reads back to the same string."""
+    """Return an attribute's value in quotes, escaped so that it reads back unchanged."""
     return quoteattr(value, {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})

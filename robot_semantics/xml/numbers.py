@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The numbers of a description: texts to finite floats, and nothing that only Python would take for one; and back."""
+"""Conversion between texts and finite floats; number forms that only Python knows are errors."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from robot_semantics.xml.schema import BadValueError
 
 try:
     import msgspec
-except ImportError:  # numbers without it are the same, and slower to read
+except ImportError:  # without it the numbers are the same, and reading is slower
     msgspec = None  # type: ignore[assignment, unused-ignore]  # as an extra
 
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _SPACE = re.compile("[ \t\r\n]+")
 _MINUS_ZERO = re.compile(r"-0(?:\s|$)")
-# Descriptions repeat a few short texts ("0 0 0", "0 0 1") thousands of times; a look-up costs a tenth of a conversion.
+# Descriptions repeat short texts ("0 0 0", "0 0 1") thousands of times; a look-up costs a tenth of a conversion.
 _SHORT = 8
 
 
 def number(text: str) -> float:
-    """Return the one finite number that `text` holds.
+    """Return the only finite number in `text`.
 
     Raises:
-        BadValueError: with the reason, fit to stand after the text's name.
+        BadValueError: with the reason, worded to follow the text's name.
     """
     if text.isascii() and "_" not in text:
         try:
@@ -50,12 +50,12 @@ def number(text: str) -> float:
 
 
 def numbers(text: str, count: int | None = None) -> tuple[float, ...]:
-    """Return the finite numbers that `text` holds, separated by white space; with a `count`, that many.
+    """Return the finite numbers in `text`, separated by white space; with `count`, exactly this many.
 
     Raises:
-        BadValueError: as `number`; ``wrong-count`` where all are numbers.
+        BadValueError: as `number`; ``wrong-count`` if the texts are numbers but their count is wrong.
     """
-    # With commas nearly every row reads as JSON, which takes a third of the time.
+    # With commas nearly every row is valid JSON, which reads three times as fast.
     decode = _DECODERS.get(count)
     if decode is not None and "," not in text:
         try:
@@ -63,16 +63,17 @@ def numbers(text: str, count: int | None = None) -> tuple[float, ...]:
         except (msgspec.DecodeError, UnicodeEncodeError):
             pass
         else:
-            # JSON's -0 is an integer, which has no sign to keep.
+            # JSON's -0 is an integer and has no sign.
             if 0.0 not in row or not _MINUS_ZERO.search(text):
                 return row
-    # Python's own conversion takes underscores, infinities and digits of every script; the rest it takes as C does.
+    # Python also accepts underscores, infinities and digits of every script; for the rest it agrees with C.
     if text.isascii() and "_" not in text:
         try:
             row = tuple(map(float, text.split()))
         except ValueError:
             row = (math.nan,)
-        # An infinity or NaN makes the sum one. So may a sum that is too large: then one more look does no harm.
+        # An infinity or NaN makes the sum infinite or NaN. A large finite sum may overflow; the slow path then checks
+        # again.
         if math.isfinite(sum(row)) and count in (None, len(row)):
             return row
     pieces = split_at_space(text)
@@ -99,7 +100,7 @@ if msgspec is not None:
 
 
 def numbers_or_none(text: str) -> tuple[float, ...] | None:
-    """Return the finite numbers of `text`, None where it has none or anything else."""
+    """Return the finite numbers in `text`; None if there are none or anything else."""
     try:
         return numbers(text) or None
     except BadValueError:
@@ -107,7 +108,7 @@ def numbers_or_none(text: str) -> tuple[float, ...] | None:
 
 
 def vec3(text: str) -> tuple[float, ...]:
-    """Return the three finite numbers that `text` holds, separated by white space.
+    """Return the three finite numbers in `text`, separated by white space.
 
     Raises:
         BadValueError: as `numbers`.
@@ -121,7 +122,7 @@ def _repeated_vec3(text: str) -> tuple[float, ...]:
 
 
 def quaternion(text: str) -> tuple[float, ...]:
-    """Return four numbers that are not all zero, so that they can be normalised.
+    """Return four numbers that are not all zero, so a quaternion that can be normalised.
 
     Raises:
         BadValueError: as `numbers`.
@@ -157,7 +158,7 @@ def not_negative(text: str) -> float:
 
 
 def number_text(value: float) -> str:
-    """Return the shortest text that reads back to the same 64-bit float, whole numbers without a point."""
+    """Return the shortest text that reads back to the same 64-bit float; whole numbers have no point."""
     return repr(float(value)).removesuffix(".0")
 
 
@@ -165,23 +166,24 @@ def format_row(row: tuple[float, ...]) -> str:
     """Return the `shortest` texts of a row's numbers, separated by one space.
 
     Raises:
-        ValueError: a value is NaN or infinite, or no number.
+        ValueError: a value is NaN, infinite, or not a number.
     """
     if msgspec is not None:
         try:
             text: str = _ENCODER.encode(row).decode()
         except (TypeError, ValueError):
-            # Numbers of other kinds, numpy's for example.
+            # Other number types, for example numpy's.
             pass
         else:
-            # Letters of null, true and false, and the quote of a string: anything but a finite number.
+            # Letters of null, true and false, and the quote of a string: the row has something other than finite
+            # numbers.
             if not ("u" in text or "l" in text or '"' in text):
                 return text[1:-1].replace(",", " ")
     return " ".join(map(shortest, row))
 
 
 def shortest(value: float) -> str:
-    """Return the shortest text that reads back to `value`, in the one form that msgspec writes too.
+    """Return the shortest text that reads back to `value`, in the same form as msgspec.
 
     Raises:
         ValueError: the value is NaN or infinite.
@@ -207,12 +209,12 @@ if msgspec is not None:
 
 
 def shown(text: str, limit: int = 60) -> str:
-    """Return `text` on one line and cut to a length that fits a message."""
+    """Return `text` on one line, cut to a length that fits a message."""
     line = " ".join(split_at_space(text))
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
 def split_at_space(text: str) -> list[str]:
-    """Return what XML's white space parts; other kinds of space, as a no-break one, part nothing for any peer."""
-    # In ASCII, Python's split knows the same white space and others that no XML can hold.
+    """Split a text at XML's white space; other spaces, such as a no-break space, do not separate."""
+    # In ASCII, Python's split also knows other separators, but no XML text can contain these.
     return text.split() if text.isascii() else [word for word in _SPACE.split(text) if word]

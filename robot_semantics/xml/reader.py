@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Text to an XML tree, safely, with the exact place of every element and attribute.
+"""Safe parsing of text to an XML tree, with the exact place of every element and attribute.
 
-lxml gives the tree; `source_map` finds places when the first problem has to be reported.
+lxml makes the tree; `source_map` computes places when the first problem is reported.
 """
 
 from __future__ import annotations
@@ -56,17 +56,15 @@ class XmlDocument:
     """A well-formed text: its lxml tree (comments kept, entities refused) and its `places`.
 
     Attributes:
-        changed: whether the tree may be another than the text's; its elements keep their numbers.
-        undeclared_prefixes: prefixes that the text uses without a declaration, each with the number of the first
-            element that does; only where `parse_xml` was forgiving. In the tree they stand for namespaces that begin
-            with `UNDECLARED_NAMESPACE`.
-        odd_declaration: where the XML declaration stands, if it is not as XML has it; only where `parse_xml` was
-            forgiving. The text of `places` has spaces instead.
-        odd_comments: where a comment holds ``--``, which XML forbids; only where `parse_xml` was forgiving. The text
-            of `places` has other characters instead, as many.
-        unused_arguments: of an expanded xacro, the arguments given that neither it nor another of the same robot
-            asks for, each with the nearest that it does.
-
+        changed: True if the tree may differ from the text; the elements keep their numbers.
+        undeclared_prefixes: prefixes without a declaration, each with the number of the first element that uses it;
+        only if `parse_xml` was forgiving. In the tree they have namespaces that begin with `UNDECLARED_NAMESPACE`.
+        odd_declaration: place of an XML declaration that XML does not allow; only if `parse_xml` was forgiving. The
+        text of `places` has spaces instead.
+        odd_comments: places of comments with ``--``, which XML forbids; only if `parse_xml` was forgiving. The text of
+        `places` has the same number of other characters instead.
+        unused_arguments: for an expanded xacro: given arguments that no file of the robot asks for, each with the
+        nearest argument that a file asks for.
     """
 
     def __init__(
@@ -88,19 +86,20 @@ class XmlDocument:
 
     @cached_property
     def elements(self) -> list[etree._Element]:
-        """The tree's elements by their number in document order."""
+        """The tree's elements; the index is the number in document order."""
         return list(self.root.iter("*"))
 
     @cached_property
     def ordinals(self) -> dict[etree._Element, int]:
-        """The tree's elements, each with its number."""
-        # 0.1 us an element; it also keeps lxml's proxies alive, which makes every later walk over the tree faster.
+        """The tree's elements with their numbers."""
+        # 0.1 us for each element; it also keeps lxml's proxies alive, which makes every later walk over the tree
+        # faster.
         return {element: at for at, element in enumerate(self.elements)}
 
     def in_no_namespace(self) -> XmlDocument:
-        """Return the document with the root's default namespace off all tags: peers' XML readers know no namespaces.
+        """Return the document without the root's default namespace on its tags: other URDF readers ignore namespaces.
 
-        Where there is none, that is this document itself.
+        Without a default namespace, return this document.
         """
         scopes: dict[Any, str] = {**self.root.nsmap}
         default = scopes.get(None)
@@ -114,7 +113,7 @@ class XmlDocument:
         return made
 
     def copied(self) -> XmlDocument:
-        """Return the same with a tree of its own, to be changed; `ordinals` stay those of the text."""
+        """Return the document with a copy of its tree that may be changed; `ordinals` keep the numbers of the text."""
         root = copy.deepcopy(self.root.getroottree()).getroot()
         odd = self.odd_declaration, self.odd_comments
         made = XmlDocument(root, self.places, self.undeclared_prefixes, *odd, self.unused_arguments)
@@ -123,7 +122,7 @@ class XmlDocument:
         return made
 
     def clone(self, element: etree._Element) -> etree._Element:
-        """Return a copy of an element, to stand elsewhere in a changed tree; its numbers are the same."""
+        """Return a copy of an element for another position in a changed tree; its numbers stay the same."""
         made = copy.deepcopy(element)
         made.tail = None
         for old, new in zip(element.iter("*"), made.iter("*"), strict=True):
@@ -140,7 +139,7 @@ class XmlDocument:
 
 
 def is_macro(element: etree._Element) -> bool:
-    """Tell whether an element is one of xacro's, which goes by the prefix, whatever namespace that stands for."""
+    """Return True for an element of xacro; the prefix decides, not the namespace behind it."""
     tag = element.tag
     if type(tag) is not str or not tag.startswith("{"):
         return False
@@ -148,11 +147,11 @@ def is_macro(element: etree._Element) -> bool:
 
 
 def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> XmlDocument:
-    """Parse `text`, called `source` in every message.
+    """Parse `text`; every message calls it `source`.
 
-    Entity declarations, external entities, network access and recovery from errors are off. When `forgiving`,
-    three things pass as the C++ readers let them pass: prefixes without a declaration, as in ``<gazebo:x/>``, an XML
-    declaration that does not come first or has another version, and comments that hold ``--``.
+    Entity declarations, external entities, network access and recovery from errors are off. If `forgiving`, three
+    things are allowed, as in the C++ readers: prefixes without a declaration, as in ``<gazebo:x/>``; an XML declaration
+    that is not first or has another version; and comments with ``--``.
 
     Raises:
         DescriptionError: the text is too large, nested too deep, not decodable, not well-formed, or declares entities;
@@ -174,7 +173,7 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> Xml
 
 
 def _first_uses(document: XmlDocument) -> dict[str, int]:
-    """Return the prefixes that have no declaration, each with the number of the first element that uses it."""
+    """Return the prefixes without a declaration, each with the number of the first element that uses it."""
     first: dict[str, int] = {}
     for found in cast("list[Any]", _UNDECLARED(document.root)):
         is_element = isinstance(found, etree._Element)
@@ -185,11 +184,11 @@ def _first_uses(document: XmlDocument) -> dict[str, int]:
 
 
 def _refuse_entities(utf8: bytes, source: str) -> None:
-    """Refuse a text that declares entities; found before anything could expand one."""
+    """Refuse a text that declares entities, before any entity is expanded."""
     parser = expat.ParserCreate("utf-8")
 
     def entity(*_: object) -> None:
-        # expat stands somewhere in the declaration by now.
+        # expat is somewhere inside the declaration now.
         start = max(utf8.rfind(b"<!ENTITY", 0, parser.CurrentByteIndex + 1), 0)
         place = SourcePlace(source, *Lines(utf8).line_column(start))
         raise refusal("entity-declared", "entity declarations are not read", place)
@@ -200,8 +199,8 @@ def _refuse_entities(utf8: bytes, source: str) -> None:
 
 
 def _refuse_references(utf8: bytes, source: str) -> None:
-    """Refuse references to entities, which a document type that is elsewhere may declare."""
-    # What stands in comments and the like keeps its length: places stay as they are.
+    """Refuse references to entities, which an external document type may declare."""
+    # Replace comments and the like by spaces of the same length, so that places stay correct.
     found = _REFERENCE.search(SKIPPED.sub(lambda skipped: b" " * len(skipped.group()), utf8))
     if found:
         place = SourcePlace(source, *Lines(utf8).line_column(found.start()))
@@ -212,7 +211,7 @@ def read_xml(path: str | Path, *, forgiving: bool = False, foreign: bool = False
     """Read and parse a file; `foreign` as in `read_text`.
 
     Raises:
-        DescriptionError: as `parse_xml`, and when the file cannot be read.
+        DescriptionError: as `parse_xml`, or the file cannot be read.
 
     """
     return parse_xml(read_text(path, foreign=foreign), str(path), forgiving=forgiving)

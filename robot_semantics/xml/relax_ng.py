@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The RELAX NG grammar of a format, made from its table; children interleave.
+"""RELAX NG grammar of a format, generated from its table; children may have any order.
 
-Known elements and attributes are as the table says. What is foreign, or not known in the format's own namespace, may
-stand in every element: readers keep it.
+Known elements and attributes follow the table. Foreign content, and unknown content in the format's own namespace, is
+allowed in every element, because readers keep it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _RELAX_NG = "http://relaxng.org/ns/structure/1.0"
 
 
 def relax_ng(table: FormatTable, about: str) -> str:
-    """Return the text of the grammar of a table; `about` is its first comment."""
+    """Return the grammar of a table as text; `about` is its first comment."""
     names = definitions(table)
     prefix = f' xmlns:{table.prefix}="{table.namespace}"' if table.prefix else ""
     lines = [
@@ -50,12 +50,12 @@ def relax_ng(table: FormatTable, about: str) -> str:
 
 
 def schema_of(grammar: str) -> etree.RelaxNG:
-    """Return the grammar ready to validate with."""
+    """Return the compiled grammar, ready to validate."""
     return etree.RelaxNG(etree.fromstring(grammar.encode()))
 
 
 def definitions(table: FormatTable) -> dict[Element, str]:
-    """Return a name for each element's inside: its tag, where several have one with that of what it stands in."""
+    """Return a definition name for each element: its tag, with the parent's definition name if the tag is ambiguous."""
     names = {table.root: table.root.tag}
     for holder in table.root.all():
         for child in holder.children.values():
@@ -66,7 +66,7 @@ def definitions(table: FormatTable) -> dict[Element, str]:
 
 
 def _element(table: FormatTable, element: Element, names: Mapping[Element, str]) -> list[str]:
-    """Return the definition of an element's inside."""
+    """Return the definition of an element's content."""
     lines = [f"  <!-- {element.about} -->"] if element.about else []
     lines.append(f'  <define name="{names[element]}">')
     for name, attribute in element.attributes.items():
@@ -91,7 +91,7 @@ def _element(table: FormatTable, element: Element, names: Mapping[Element, str])
 
 
 def kinds(table: FormatTable) -> list[ValueKind]:
-    """Return the kinds of texts that a table has, each once."""
+    """Return the kinds of values in a table, each once."""
     found: dict[str, ValueKind] = {}
     for element in table.root.all():
         for kind in (element.text, *(attribute.kind for attribute in element.attributes.values())):
@@ -101,7 +101,9 @@ def kinds(table: FormatTable) -> list[ValueKind]:
 
 
 def _foreign(table: FormatTable, what: str, names: Iterable[str], silent: Sequence[str] = ()) -> str:
-    """Return what may stand besides `names`: all but what has no namespace, and `silent`, which other programs have."""
+    """Return the pattern of other content: all names except `names`, names without a namespace, and `silent` names of
+    other programs.
+    """
     known = "".join(f"<name>{name}</name>" for name in sorted(names) if table.key(name) != name)
     which = f'<anyName><except><nsName ns=""/>{known}</except></anyName>'
     if silent:

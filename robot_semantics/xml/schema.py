@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a format's elements hold, as ONE table: reading, pruning, writing, JSON and the grammar all follow from it.
+"""Description of a format as ONE table, from which reading, pruning, writing, JSON and the grammar follow.
 
 A format's table is a tree of `Element`s. Each element says which value it makes, which of its attributes and children
 become which field of that value, and how a text becomes a field's value and back (`ValueKind`). Tags and attributes of
@@ -21,16 +21,16 @@ from typing import Any, NamedTuple
 from robot_semantics.base.diagnostics import Severity
 
 LEFT_OUT: Any = object()
-"""Stands for a value that is not there because what the text says of it is in error."""
+"""Sentinel: the value is omitted because its text is invalid."""
 
 
 class BadValueError(ValueError):
-    """A text is no value of its kind, or a value has no text.
+    """A text that is not a valid value, or a value that cannot be written as text.
 
     Attributes:
-        code: that of the problem.
-        instead: the value that is taken nonetheless, if any.
-        name, valid: what was written, and what might have been meant.
+        code: the problem's code.
+        instead: the replacement value, if any.
+        name, valid: the written name and the names that may be meant.
     """
 
     def __init__(
@@ -60,14 +60,15 @@ def _text_from_json(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueKind:
-    """How texts become values and back.
+    """Conversion of one kind of value between text, Python and JSON.
 
     Attributes:
-        name: of its definition in the grammar.
-        grammar: that definition, as the inside of a RELAX NG ``<define>``.
-        parse: makes a value of a text. Raises `BadValueError` with what follows the text's name in a message.
-        write: makes the text of a value; its second argument says what the value is called. Raises `BadValueError`.
-        to_json, from_json: between a value and what JSON can hold; the second raises `BadValueError`.
+        name: name of its definition in the grammar.
+        grammar: content of this definition, as in a RELAX NG ``<define>``.
+        parse: converts a text to a value. Raises `BadValueError` with the rest of a message that begins with the text's
+        name.
+        write: converts a value to a text; the second argument is the value's name in messages. Raises `BadValueError`.
+        to_json, from_json: convert a value to and from JSON; `from_json` raises `BadValueError`.
     """
 
     name: str
@@ -79,21 +80,21 @@ class ValueKind:
 
 
 TEXT = ValueKind("text", "<text/>", _same, lambda text, _: text)
-"""Any text as it stands."""
+"""Any text, unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute: the field that it becomes, and how.
+    """An attribute: the field it becomes, and its conversion.
 
     Attributes:
-        field: of the element's value; empty: it is that value.
-        kind: of its text.
-        required: the element means nothing without it.
-        default: what is taken where it is required and missing, if the element is to be used even so.
-        since: the version of the format that brought it.
-        json: its key in JSON, by default the field's name.
-        names: the kind of thing that it names, for who renames things.
+        field: field of the element's value; empty if the attribute is the whole value.
+        kind: conversion of its text.
+        required: True if the element is meaningless without it.
+        default: value for a missing required attribute, if the element is used nevertheless.
+        since: first version of the format with this attribute.
+        json: its key in JSON; by default the field's name.
+        names: kind of thing that the attribute names; used for renaming.
         quantity: how operations on values treat the field, in terms of the format.
     """
 
@@ -109,18 +110,18 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A child element: the field that it becomes.
+    """A child element and the field it becomes.
 
     Attributes:
-        field: of the parent's value.
-        element: what it holds.
-        many: it may stand any number of times; the field is a tuple, or with `keyed` a mapping.
-        keyed: its value is a pair, of which the field maps the first to the second.
-        required: the parent means nothing without it.
-        vital: the parent means nothing if this one is in error, though it may be missing.
-        at: the field that the child's number in the document becomes, if any.
-        default: what the field is where the child is not there, where that is not None and yet is written.
-        json: its key in JSON, by default the field's name.
+        field: field of the parent's value.
+        element: description of the child.
+        many: True if it may occur any number of times; the field is a tuple, or with `keyed` a mapping.
+        keyed: True if its value is a name-value pair; the field maps names to values.
+        required: True if the parent is meaningless without it.
+        vital: True if an invalid child makes the parent invalid; a missing child does not.
+        at: field for the child's number in the document, if any.
+        default: value of the field without this child, if it is not None and is still written.
+        json: its key in JSON; by default the field's name.
         quantity: how operations on values treat the field, in terms of the format.
     """
 
@@ -138,23 +139,23 @@ class Child:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Element:
-    """An element: what it holds and which value it makes.
+    """An element: its content and its value.
 
     Attributes:
         tag: its name.
-        make: makes the value of its fields; None: its text, its one attribute or its one child is all there is.
+        make: makes the value from its fields; None if the value is its text, its only attribute or its only child.
         attributes: by name.
         children: by tag.
-        text: of what kind its text is; None: it holds no text.
-        text_field: the field that the text becomes.
-        choice: it holds exactly one of its children, which is called so.
-        keeps: what is not known in it is kept with its value; else with that of the element it stands in.
-        numbered: the field ``at`` is the element's number in its document.
-        whole: an attribute in error takes the element with it; else that attribute alone is left out.
-        partial: it is used even where something vital in it is in error, if all that it requires is there.
-        check: looks at the fields' values together: the reader, the fields, the element's number. It may change the
-            fields, reports what it finds, and tells whether the element can be used.
-        since: the version of the format that brought it.
+        text: kind of its text; None if it has no text.
+        text_field: field that the text becomes.
+        choice: name of the choice if the element has exactly one of its children.
+        keeps: True if unknown content is kept with its own value; else with the value of the surrounding element.
+        numbered: True if the field ``at`` is the element's number in its document.
+        whole: True if an invalid attribute makes the element invalid; else only the attribute is omitted.
+        partial: True if the element is used despite an invalid vital child, if all required items exist.
+        check: checks the fields together; called with the reader, the fields and the element's number. It may change
+        the fields, reports problems, and returns True if the element is usable.
+        since: first version of the format with this element.
         about: a line for the grammar.
     """
 
@@ -174,7 +175,7 @@ class Element:
     about: str = ""
 
     def all(self) -> Iterator[Element]:
-        """Yield this element and all below it, each once."""
+        """Yield this element and all elements below it, each once."""
         seen: dict[int, Element] = {}
         waiting = [self]
         while waiting:
@@ -186,12 +187,12 @@ class Element:
 
     @property
     def required(self) -> tuple[str, ...]:
-        """The attributes that must be there."""
+        """The required attributes."""
         return tuple(name for name, attribute in self.attributes.items() if attribute.required)
 
 
 class NamedValue(NamedTuple):
-    """What becomes one entry of a mapping."""
+    """One entry of a mapping."""
 
     name: str
     value: Any
@@ -203,16 +204,16 @@ class FormatTable:
 
     Attributes:
         root: its root element.
-        other_roots: tags that are read in the place of the root's, and never written.
-        root_hints: what to do with a document of another format, by the tag of its root.
-        namespace, prefix: of what the format adds to its founding document.
-        reports_foreign: whether content of foreign namespaces is reported.
-        silent_tags: elements that are none of the format's, and are known all the same.
-        suggested_tags: those of them that a misspelt tag may be meant to be.
-        unknown: how bad an element, an attribute or a text is that the table does not have, and an element that
-            stands twice. A warning where the format's other readers pass over it: the first one counts.
-        misplaced: an element that the table has elsewhere is an error of its own; else it is not known like any other.
-        keeper: keeps what the table does not have, of one document; None: nothing does.
+        other_roots: tags that are read like the root's tag, and never written.
+        root_hints: advice for a document of another format, by the tag of its root.
+        namespace, prefix: of the format's additions to its founding document.
+        reports_foreign: True if content of foreign namespaces is reported.
+        silent_tags: known elements of other formats.
+        suggested_tags: silent tags that may be suggested for a misspelt tag.
+        unknown: severity of unknown elements, attributes and texts, and of repeated elements. It is a warning if other
+        readers of the format ignore them; then the first element is used.
+        misplaced: True if a known element in a wrong place is a separate error; else it is reported as unknown.
+        keeper: makes the keeper of unknown content for one document; None if nothing is kept.
     """
 
     root: Element
@@ -233,5 +234,5 @@ class FormatTable:
         return f"{{{self.namespace}}}{name[len(start) :]}" if self.prefix and name.startswith(start) else name
 
     def name(self, key: str) -> str:
-        """Return a name as a document writes it."""
+        """Return a name as a document has it."""
         return key.replace(f"{{{self.namespace}}}", f"{self.prefix}:") if self.prefix else key

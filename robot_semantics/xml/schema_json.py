@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A value as plain values for JSON and back, by its format's table: what is not stated has no key."""
+"""Conversion of values to JSON data and back, by the format's table; values that are not stated have no key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from robot_semantics.xml.schema import BadValueError, Child, Element
 
 
 def to_json(value: Any, element: Element) -> Any:
-    """Return the plain values of an element's value."""
+    """Return the JSON data of an element's value."""
     if element.make is None and element.text is not None:
         return element.text.to_json(value)
     plain: dict[str, Any] = {}
@@ -44,19 +44,19 @@ def _child_to_json(content: Any, child: Child) -> Any:
 
 
 def _value_kind(element: Element) -> Any:
-    """Return the kind of the second half of a pair."""
+    """Return the kind of the value in a name-value pair."""
     return element.text if element.text is not None else element.attributes["value"].kind
 
 
 class JsonReader:
-    """Reads plain values; what is wrong is reported and left out."""
+    """Reader of JSON data; it reports and omits invalid parts."""
 
     def __init__(self, source: str, found: Diagnostics) -> None:
         self._source = source
         self._found = found
 
     def read(self, plain: Any, element: Element, path: str = "", more_keys: tuple[str, ...] = ()) -> Any:
-        """Return the value of an element; None where it cannot be made."""
+        """Return the value of an element; None if it cannot be made."""
         if element.make is None and element.text is not None:
             return self._guarded(element.text.from_json, plain, path)
         values: dict[str, Any] = {}
@@ -114,7 +114,7 @@ class JsonReader:
             return None
 
     def _object(self, plain: Any, path: str, keys: tuple[str, ...] | None) -> Mapping[str, Any]:
-        """Return `plain` if it is an object, else an empty one; keys that are not among `keys` are errors."""
+        """Return `plain` if it is an object, else an empty one; keys outside `keys` are errors."""
         if not isinstance(plain, dict):
             self._error(path, "it is not an object")
             return {}

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The elements of a format's table made ready for reading: names as lxml has them, what a version has."""
+"""The table of a format prepared for fast reading of one version: lxml names, functions, newer items."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from robot_semantics.xml.schema import TEXT, Child, Element, FormatTable
 
 
 class ChildPlan(NamedTuple):
-    """A child of an element in a table, and the plan of what it holds."""
+    """A child of an element, with the plan of its content."""
 
     child: Child
     below: ElementPlan
 
 
 class ElementPlan:
-    """An element of a table with its names as lxml has them, in one version of the format.
+    """An element of a table in one version of the format, with lxml names.
 
     Attributes:
-        attributes: by key: field, and what makes a value of the text; None: the text is the value.
-        newer: attributes that only a later version has, with that version.
+        attributes: by key: the field, and the function from text to value; None if the text is the value.
+        newer: attributes of later versions, each with its version.
         children: by key.
-        required: fields of the attributes that must be there.
-        incomplete: whether there is more to look at once all children have been read.
-        since: the version that brought it, if that is a later one.
-        bare: makes the value of the text of an element that may have nothing else.
-        within: the tags from the element that keeps what is not known in this one, as in ``geometry/box``.
+        required: fields of the required attributes.
+        incomplete: True if a check follows after all children.
+        since: the element's version, if it is a later one.
+        bare: makes the value from the text of an element that can only have text.
+        within: the tags from the element that keeps unknown content to this one, as in ``geometry/box``.
     """
 
     def __init__(self, element: Element, table: FormatTable, version: str) -> None:
@@ -61,7 +61,7 @@ class ElementPlan:
 
 
 def _of_text_alone(element: Element) -> Callable[[str], Any] | None:
-    """Return what makes an element's value of its text; None: it holds none."""
+    """Return the function from an element's text to its value; None if it has no text."""
     if element.text is None:
         return None
     parse, field = element.text.parse, element.text_field
@@ -72,10 +72,10 @@ def _of_text_alone(element: Element) -> Callable[[str], Any] | None:
 
 
 def _maker(make: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
-    """Return what makes a value of its fields.
+    """Return the function from fields to a value.
 
-    A frozen dataclass sets each of its fields by a call; filled at once, as here, documents are read in 10 % less time.
-    One with slots, for a third of the memory, cannot be filled so.
+    A frozen dataclass sets each field by a call. To fill all fields together, as here, reads documents 10 % faster. One
+    with slots, for a third of the memory, cannot be filled so.
     """
     if (
         not is_dataclass(make)
@@ -95,7 +95,7 @@ def _maker(make: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
 
 @cache
 def root_plan(table: FormatTable, version: str) -> ElementPlan:
-    """Return the plan of a table's root, all others below it."""
+    """Return the plan of a table's root, with all other plans below it."""
     plans = {id(element): ElementPlan(element, table, version) for element in table.root.all()}
     for plan in plans.values():
         for tag, child in plan.element.children.items():
@@ -108,5 +108,5 @@ def root_plan(table: FormatTable, version: str) -> ElementPlan:
 
 @cache
 def child_keys(table: FormatTable) -> frozenset[str]:
-    """Return the keys of all elements that stand in others."""
+    """Return the keys of all elements that occur inside others."""
     return frozenset(table.key(tag) for element in table.root.all() for tag in element.children)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A document to the value that its format's table says it is: every problem at its place, parts in error left out."""
+"""Reading of a document by its format's table: each problem has its place, and invalid parts are omitted."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _MAY_BE_STRAY = re.compile(rb">\s*[^<\s]")
 
 
 def read_table(document: XmlDocument, table: FormatTable, found: Diagnostics) -> Any:
-    """Return the value of a document's root; problems are added to `found`.
+    """Return the value of a document's root; add problems to `found`.
 
     Raises:
-        DescriptionError: the root is not the format's, or cannot be read at all.
+        DescriptionError: the root belongs to another format, or cannot be read at all.
     """
     return TableReader(document, table, found).read_root()
 
@@ -42,8 +42,8 @@ class TableReader(ProblemReporter):
     """One walk over a tree, in document order.
 
     Attributes:
-        version: of the format, as far as the document is in one.
-        faulty: tags of the elements that could not be read whole.
+        version: the document's version of the format, if it has one.
+        faulty: tags of the elements that could not be read completely.
     """
 
     def __init__(self, document: XmlDocument, table: FormatTable, found: Diagnostics, version: str = "") -> None:
@@ -52,7 +52,7 @@ class TableReader(ProblemReporter):
         self.faulty: set[str] = set()
         self._numbers: Iterator[int] = iter(())
         self._ordered = self.keeper.ordered
-        # One look at the whole text: most formats' documents have none, and two looks at each element take long.
+        # Search the whole text once: most documents have neither, and two searches of each element take long.
         text = document.places.text
         self._has_stray = _MAY_BE_STRAY.search(text) is not None or b"<![CDATA[" in text
         # To count the attributes of each element first takes 5 % longer.
@@ -63,7 +63,7 @@ class TableReader(ProblemReporter):
         """Return the value of the root.
 
         Raises:
-            DescriptionError: it is not the format's, or cannot be read at all.
+            DescriptionError: the root belongs to another format, or cannot be read at all.
         """
         root, table = self.document.root, self.table
         if root.tag not in (table.root.tag, *table.other_roots):
@@ -83,23 +83,23 @@ class TableReader(ProblemReporter):
         return root_plan(self.table, self.version)
 
     def read_whole(self, node: etree._Element, plan: ElementPlan) -> Any:
-        """Return the value of an element that is read by itself, with all in it."""
+        """Return the value of an element that is read alone, with its whole content."""
         document = self.document
-        # A tree that is as its text numbers itself in the order of the walk; to look the numbers up takes 7 % longer.
+        # In an unchanged tree the walk gives the numbers in order; to look each number up takes 7 % longer.
         self._numbers = iter([document.at(part) for part in node.iter("*")]) if document.changed else count()
         return self.read(node, plan, [], next(self._numbers))
 
     def _pass_over(self, node: etree._Element) -> None:
-        """Leave out the numbers of the elements in one that is not read."""
+        """Skip the numbers of the elements inside one that is not read."""
         for _ in node.iterdescendants("*"):
             next(self._numbers)
 
     # -- one element ---------------------------------------------------------------------------------------------------
 
     def read(self, node: etree._Element, plan: ElementPlan, above: list[Any], at: int) -> Any:
-        """Return the value of element number `at`: None where it says nothing, `LEFT_OUT` where it is in error.
+        """Return the value of element number `at`: None if it has no content, `LEFT_OUT` if it is invalid.
 
-        What is not known in it is added to `above`, if it cannot keep that itself.
+        Unknown content that this element cannot keep is added to `above`.
         """
         if plan.since:
             self._pass_over(node)
@@ -131,7 +131,7 @@ class TableReader(ProblemReporter):
     def _attributes(
         self, node: etree._Element, plan: ElementPlan, at: int, values: dict[str, Any], kept: list[Any]
     ) -> bool:
-        """Read the attributes; tell whether nothing in them takes the element with it."""
+        """Read the attributes; return False if an error makes the element invalid."""
         known = plan.attributes
         unknown: dict[str, str] = {}
         good = True
@@ -151,12 +151,12 @@ class TableReader(ProblemReporter):
         return good
 
     def _required(self, node: etree._Element, plan: ElementPlan, at: int, values: dict[str, Any]) -> bool:
-        """Tell whether no attribute is missing that is required."""
+        """Return True if no required attribute is missing."""
         there = True
         for name in plan.element.required:
             field, default = plan.element.attributes[name].field, plan.element.attributes[name].default
             if field not in values:
-                # An attribute that is there but in error has been reported already.
+                # An invalid attribute has been reported already.
                 if self.table.key(name) not in node.attrib:
                     self.missing(plan.tag, name, at)
                 if default is None:
@@ -168,7 +168,7 @@ class TableReader(ProblemReporter):
     def _bad_value(
         self, values: dict[str, Any], field: str, error: BadValueError, what: str, at: int, attribute: str | None
     ) -> bool:
-        """Report a text that is no value of its kind; tell whether there is one to be taken nonetheless."""
+        """Report a text that is not a valid value; return True if a replacement value is used."""
         self.error(error.code, f"{what} {error}", at, attribute, name=error.name, valid=error.valid)
         if error.instead is LEFT_OUT:
             return False
@@ -176,7 +176,7 @@ class TableReader(ProblemReporter):
         return True
 
     def _text(self, node: etree._Element, plan: ElementPlan, at: int, values: dict[str, Any], kept: list[Any]) -> bool:
-        """Read the text of an element that holds one, what else may stand in it taken out; tell whether it is good."""
+        """Read the text of an element, without comments inside it; return True if it is valid."""
         text = node.text or ""
         good = True
         for child in node if len(node) else ():
@@ -199,7 +199,7 @@ class TableReader(ProblemReporter):
         kept: list[Any],
         order: list[str],
     ) -> bool:
-        """Read the children; `order` gets the tags of those that are used. Tell whether none takes the parent along."""
+        """Read the children; append the tags of the used ones to `order`. Return False if the parent is invalid."""
         children, numbers, has_stray = plan.children, self._numbers, self._has_stray
         good = True
         if has_stray and (text := node.text) and text.strip(_SPACE):
@@ -214,7 +214,8 @@ class TableReader(ProblemReporter):
                     self._pass_over(child)
                 else:
                     if below.bare is not None and not len(child) and not child.keys():
-                        # Most of a world state: a row of numbers and nothing else. Without this it reads 20 % slower.
+                        # Hot path: most of a world state is elements with only a row of numbers. Without this, reading
+                        # takes 20 % longer.
                         try:
                             value = below.bare(child.text or "")
                         except BadValueError:
@@ -236,7 +237,7 @@ class TableReader(ProblemReporter):
                                 values[known.at] = child_at
                         order.append(below.tag)
             elif plan.choice and "" not in values and type(tag) is str:
-                # Peers take the first element for it, whatever it is.
+                # Other readers use the first element for the choice, of any kind.
                 values[""] = None
                 self.unknown_choice(self.name_of(child), plan, next(numbers))
                 self._pass_over(child)
@@ -247,14 +248,14 @@ class TableReader(ProblemReporter):
         return (not plan.incomplete or self._complete(plan, at, values)) and good
 
     def _entry(self, pair: NamedValue, at: int, plan: ElementPlan, entries: dict[str, Any]) -> None:
-        """Add an entry to a mapping, which has one of each name."""
+        """Add an entry to a mapping, in which each name is unique."""
         if pair.name in entries:
             self.error("duplicate-name", f"a second <{plan.tag}> is called '{pair.name}'", at, "name")
         else:
             entries[pair.name] = pair.value
 
     def _unknown(self, child: etree._Element, plan: ElementPlan, kept: list[Any], position: int) -> bool:
-        """Keep and report what is not known in an element; tell whether it may stand there."""
+        """Keep and report unknown content of an element; return True if it is allowed there."""
         if not is_element(child):
             kept += self.keeper.child(child, -1, "" if plan.keeps else plan.within, position)
             return True
@@ -263,7 +264,7 @@ class TableReader(ProblemReporter):
         return self.unknown_child(child, at, plan, kept, position)
 
     def _complete(self, plan: ElementPlan, at: int, values: dict[str, Any]) -> bool:
-        """Put what stood several times in tuples; tell whether all children are there that are required."""
+        """Convert repeated children to tuples; return True if all required children exist."""
         good = True
         for field in plan.many:
             if field in values:

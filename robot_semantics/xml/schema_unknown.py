@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a document has and its format's table has not: kept or not, and reported at its place."""
+"""Content that the format's table does not have: kept or omitted, and reported at its place."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _KEPT = "; it is kept but not used"
 
 
 def is_element(node: etree._Element) -> bool:
-    """Tell whether a node is an element; comments and instructions have their maker for a tag."""
+    """Return True for an element; comments and instructions have a function as their tag."""
     tag: object = node.tag
     return isinstance(tag, str)
 
 
 class ProblemReporter:
-    """Reports the problems of one document in a format.
+    """Reporter of the problems of one document in a format.
 
     Attributes:
-        document: that is read.
-        silenced: elements that are not known, and have been reported already.
+        document: the document being read.
+        silenced: unknown elements that have been reported already.
     """
 
     def __init__(self, document: XmlDocument, table: FormatTable, found: Diagnostics) -> None:
@@ -48,7 +48,7 @@ class ProblemReporter:
     def unknown_attributes(
         self, node: etree._Element, plan: ElementPlan, at: int, values: Mapping[str, str], kept: list[Any]
     ) -> None:
-        """Keep and report attributes that an element has not in the table."""
+        """Keep and report attributes that the table does not have."""
         table, within = self.table, "" if plan.keeps else plan.within
         keeps = table.unknown is not Severity.ERROR
         kept += self.keeper.attributes(
@@ -72,7 +72,7 @@ class ProblemReporter:
                 self.warning("foreign-content", message, at)
 
     def unknown_child(self, child: etree._Element, at: int, plan: ElementPlan, kept: list[Any], position: int) -> bool:
-        """Keep an element if it can be kept; tell whether it may stand here."""
+        """Keep an unknown element if possible; return True if it is allowed here."""
         try:
             entries = self.keeper.child(child, at, "" if plan.keeps else plan.within, position)
         except etree.C14NError:
@@ -85,7 +85,7 @@ class ProblemReporter:
         return True
 
     def _is_allowed_here(self, child: etree._Element, tag: str, at: int, plan: ElementPlan) -> bool:
-        """Report an element that is not known where it stands; tell whether that is no error."""
+        """Report an element that is unknown at its position; return True if this is not an error."""
         table, inside = self.table, plan.tag
         name = self.name_of(child)
         valid = (*plan.element.children, *table.suggested_tags)
@@ -115,13 +115,13 @@ class ProblemReporter:
         return True
 
     def unknown_choice(self, tag: str, plan: ElementPlan, at: int) -> None:
-        """Report an element where exactly one of several others should stand."""
+        """Report an unknown element in the position of a choice."""
         valid = tuple(plan.element.children)
         message = f"<{tag}> is no {plan.choice}; known are {', '.join(valid)}"
         self.error(f"unknown-{plan.choice}", message, at, name=tag, valid=valid)
 
     def duplicate(self, child: etree._Element, at: int, plan: ElementPlan, kept: list[Any], position: int) -> None:
-        """Report an element that may stand only once."""
+        """Report a repeated element that is allowed only once."""
         thing = plan.choice or f"<{self.name_of(child)}>"
         message = f"<{plan.tag}> has more than one {thing}"
         if self.table.unknown is Severity.ERROR:
@@ -138,28 +138,28 @@ class ProblemReporter:
     # -- reports -------------------------------------------------------------------------------------------------------
 
     def node(self, at: int) -> etree._Element:
-        """Return the element of that number."""
+        """Return the element with this number."""
         return self.document.elements[at]
 
     def missing(self, tag: str, attribute: str, at: int) -> None:
-        """Report an attribute that must be there and is not."""
+        """Report a missing required attribute."""
         self.error("missing-attribute", f"<{tag}> has no attribute '{attribute}'", at)
 
     def error(self, code: str, message: str, at: int, attribute: str | None = None, **names: Any) -> None:
-        """Report an error at an element or its attribute; `names` as of `Diagnostics.error`."""
+        """Report an error at an element or its attribute; `names` as in `Diagnostics.error`."""
         self.found.error(code, message, self.document.places.place_finder(at, attribute), **names)
 
     def warning(self, code: str, message: str, at: int, attribute: str | None = None, **names: Any) -> None:
-        """Report a warning at an element or its attribute; `names` as of `Diagnostics.warning`."""
+        """Report a warning at an element or its attribute; `names` as in `Diagnostics.warning`."""
         self.found.warning(code, message, self.document.places.place_finder(at, attribute), **names)
 
     def _as_unknown(self, code: str, message: str, at: int, **names: Any) -> None:
-        """Report what the format's table makes of things that it does not know: an error or a warning."""
+        """Report unknown content with the severity of the format's table."""
         report = self.error if self.table.unknown is Severity.ERROR else self.warning
         report(code, message, at, **names)
 
     def name_of(self, node: etree._Element) -> str:
-        """Return an element's tag as the document writes it."""
+        """Return an element's tag as the document has it."""
         tag = str(node.tag)
         name = self.table.name(tag)
         if not tag.startswith("{"):

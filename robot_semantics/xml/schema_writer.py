@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A value to the text of its document, by the format's table; all problems at once."""
+"""Writing of a value as a document, by the format's table; all problems are reported together."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def write_table(value: Any, table: FormatTable, source: str, found: Diagnostics) -> str:
-    """Return the text of a value; what cannot be written goes to `found`, with its path."""
+    """Return the text of a value; add parts that cannot be written to `found`, with their paths."""
     return _Writer(table, source, found).document(value)
 
 
 class _Writer:
-    """Writes one document."""
+    """Writer of one document."""
 
     def __init__(self, table: FormatTable, source: str, found: Diagnostics) -> None:
         self._table = table
@@ -109,7 +109,7 @@ class _Writer:
 
 
 def _name(value: Any) -> str:
-    """Return how a path tells an element from its siblings; the root is the only one."""
+    """Return the name of an element in paths, which distinguishes siblings; the root has none."""
     name = getattr(value, "name", None)
     return f"[@name='{name}']" if isinstance(name, str) and not hasattr(value, "models") else ""
 

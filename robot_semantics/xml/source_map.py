@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Where each element and attribute of an XML text stands, found by one pass and only when the first place is asked for.
+"""Places of elements and attributes of an XML text, computed by one pass when the first place is needed.
 
-lxml knows only lines, and none for attributes. A clean file never pays for better.
+lxml only has line numbers, and none for attributes. A file without problems has no cost for places.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SKIPPED = re.compile(
     + rb"""|[^>"'\[])*>)""",
     re.DOTALL,
 )
-"""What looks like tags and is none: comments, CDATA sections, instructions, the document type with all in it."""
+"""Parts that look like tags and are not: comments, CDATA sections, instructions, the whole document type."""
 _LESS, _GREATER, _SLASH, _NEWLINE = b"<>/\n"
 
 _Bytes = npt.NDArray[np.uint8]
@@ -41,7 +41,7 @@ _Places = npt.NDArray[np.intp]
 
 
 class SourceMap:
-    """Where each element of one text stands; elements are numbered in document order from 0 (the root)."""
+    """Places of all elements of one text; elements are numbered in document order from 0 (the root)."""
 
     def __init__(self, source: str, text: bytes) -> None:
         self.source = source
@@ -52,9 +52,9 @@ class SourceMap:
         return ElementIndex(self.text)
 
     def place(self, at: int, attribute: str | None = None) -> SourcePlace:
-        """Return the place of element number `at`, or of its `attribute` where the tag has it.
+        """Return the place of element number `at`, or of its `attribute` if the tag has it.
 
-        A negative `at` is an element that no text has; its place is the source as a whole.
+        A negative `at` means an element that is in no text; its place is the whole source.
         """
         index = self._index
         if at < 0 or at >= len(index.offset):
@@ -67,20 +67,20 @@ class SourceMap:
         return SourcePlace(self.source, *index.line_column(offset), path)
 
     def place_finder(self, at: int, attribute: str | None = None) -> Callable[[], SourcePlace]:
-        """Return what finds `place` when it is called: a problem that nobody reads need not know where it stands."""
+        """Return a function that computes `place` when called: a problem that is never read needs no place."""
         return partial(self.place, at, attribute)
 
     def place_of_first(self, at: int, attributes: Iterable[str]) -> SourcePlace:
-        """Return the place of the first of `attributes` that the tag of element `at` has; of the tag, if none."""
+        """Return the place of the first of `attributes` that the tag of element `at` has; else the place of the tag."""
         has = self._index.has if 0 <= at < len(self._index.offset) else lambda *_: False
         return self.place(at, next((attribute for attribute in attributes if has(at, attribute)), None))
 
     def first_child(self, at: int, tag: str) -> int | None:
-        """Return the number of the first child of element `at` with this tag, as it is written; None if it has none."""
+        """Return the number of the first child of element `at` with this tag as written; None if there is none."""
         return self._index.first_child(at, tag) if 0 <= at < len(self._index.offset) else None
 
     def verbatim(self, at: int) -> str:
-        """Return the text of element number `at` from its first to its last character, as it stands."""
+        """Return the text of element number `at`, unchanged, from its first to its last character."""
         start, end = self.span(at)
         return self.text[start:end].decode()
 
@@ -89,7 +89,9 @@ class SourceMap:
         return self._index.offset[at], self._index.end(at)
 
     def attribute_offset(self, at: int, attribute: str) -> int:
-        """Return the first byte of an attribute's name in the tag of element number `at`; of the tag, if not there."""
+        """Return the first byte of an attribute's name in the tag of element `at`; of the tag if it has no such
+        attribute.
+        """
         return self._index.attribute(at, attribute.encode())
 
     @property
@@ -98,24 +100,24 @@ class SourceMap:
         return self._index.offset
 
     def inner_span(self, at: int) -> tuple[int, int]:
-        """Return the first and one-past-last byte of what stands between the tags of element number `at`.
+        """Return the first and one-past-last byte of the content between the tags of element number `at`.
 
-        For an empty-element tag both are the element's end.
+        For an empty-element tag, both are the end of the element.
         """
         return self._index.inner(at)
 
 
 class Lines:
-    """Where the lines of a UTF-8 text begin."""
+    """Offsets of the line starts of a UTF-8 text."""
 
     def __init__(self, text: bytes) -> None:
         array = np.frombuffer(text, np.uint8)
         self._starts = np.concatenate(([0], np.flatnonzero(array == _NEWLINE) + 1))
-        # Bytes that continue a character: a line may be long, and may have many problems.
+        # Positions of continuation bytes, computed once: a line may be long and have many problems.
         self._within = np.zeros(0, np.intp) if text.isascii() else np.flatnonzero(array & 0xC0 == 0x80)
 
     def line_column(self, offset: int) -> tuple[int, int]:
-        """Return line and column, both from 1, columns in characters, of a byte of the text."""
+        """Return line and column of a byte of the text; both count from 1, columns in characters."""
         line = int(np.searchsorted(self._starts, offset, "right"))
         start = int(self._starts[line - 1])
         before, until = np.searchsorted(self._within, (start, offset))
@@ -125,13 +127,14 @@ class Lines:
 class ElementIndex:
     """Offset, end tag and parent of every element of a well-formed text.
 
-    All are found by whole-array operations on the places of ``<`` and ``>``, which takes a tenth of what an XML parser
-    takes that calls back for each tag: ``<`` stands in no attribute, and comments and the like are cut out before.
+    Whole-array operations on the positions of ``<`` and ``>`` find them all, in a tenth of the time of an XML parser
+    with a callback for each tag. This works because ``<`` is forbidden in attributes, and comments and the like are
+    removed first.
     """
 
     def __init__(self, text: bytes) -> None:
         self._text = text
-        # Many problems may be in one tag with many attributes, or below it: each tag is searched once.
+        # Cache: many problems may be in one tag with many attributes, or below it; each tag is searched once.
         self._labels: dict[int, str] = {}
         self._last_tag: tuple[int, dict[bytes, re.Match[bytes]]] = (-1, {})
         self._numbers: dict[int, dict[int, int]] = {}
@@ -151,7 +154,7 @@ class ElementIndex:
         for depth in range(int(depths.max(initial=-1)) + 1):
             here = np.flatnonzero(depths == depth)
             with_end = here[~empty[here]]
-            # On one level, the nth start that is not empty goes with the nth end.
+            # On one level, the nth start tag that is not empty belongs to the nth end tag.
             end_tags[with_end] = ends[end_depths == depth + 1]
             below = np.flatnonzero(depths == depth + 1)
             parents[below] = here[np.searchsorted(here, below) - 1]
@@ -160,22 +163,24 @@ class ElementIndex:
         self._parents = parents
 
     def _empty(self, array: _Bytes, starts: _Places, following: _Places, closing: _Places) -> npt.NDArray[np.bool_]:
-        """Tell which of the tags at `starts` are empty-element tags; `following` are the next ``<`` after each."""
+        """Return which tags at `starts` are empty-element tags; `following` has the next ``<`` after each."""
         first, last = np.searchsorted(closing, starts), np.searchsorted(closing, following)
         empty = array[closing[first] - 1] == _SLASH if len(starts) else np.zeros(0, bool)
-        # More than one ">" before the next "<": one of an attribute's or of the text after the tag.
+        # More than one ">" before the next "<": it is in an attribute, or in the text after the tag.
         for index in np.flatnonzero(last - first > 1):
             end = start_tag_end(self._text, int(starts[index]))
             empty[index] = self._text[end - 2 : end] == b"/>"
         return empty
 
     def attribute(self, at: int, name: bytes) -> int:
-        """Return the offset of the attribute `name` in the start tag of element `at`; of the tag, if it has none."""
+        """Return the offset of attribute `name` in the start tag of element `at`; of the tag if it has no such
+        attribute.
+        """
         found = self._attributes(at).get(name)
         return self.offset[at] if found is None else found.start(1)
 
     def has(self, at: int, name: str) -> bool:
-        """Tell whether the start tag of element `at` has the attribute `name`."""
+        """Return True if the start tag of element `at` has the attribute `name`."""
         return name.encode() in self._attributes(at)
 
     def _attributes(self, at: int) -> dict[bytes, re.Match[bytes]]:
@@ -191,22 +196,22 @@ class ElementIndex:
         return start if closed else self._text.index(b">", self._end_tag[at]) + 1
 
     def inner(self, at: int) -> tuple[int, int]:
-        """Return the offsets between the tags of element `at`."""
+        """Return the offsets of the content between the tags of element `at`."""
         start, closed = self._start_tag_end(at)
         return (start, start) if closed else (start, self._end_tag[at])
 
     def _start_tag_end(self, at: int) -> tuple[int, bool]:
-        """Return the end of the start tag and whether it is an empty-element tag.
+        """Return the end of the start tag, and True for an empty-element tag.
 
-        Where expat says that an element ends depends on this: at the end tag's start, but past an empty-element tag.
+        expat reports the end of an element at the start of its end tag, but behind an empty-element tag.
         """
         end = start_tag_end(self._text, self.offset[at])
         return end, self._text[end - 2 : end] == b"/>"
 
     def path(self, at: int) -> str:
-        """Return the path of element `at` from the root, which as XPath leads to it, first of all where to several.
+        """Return the path of element `at` from the root; as an XPath, its first match is the element.
 
-        Elements go by tag and name, and by a number where siblings before them go by the same.
+        Each step has the tag and name, and a number if earlier siblings have the same tag and name.
         """
         labels: list[str] = []
         while at >= 0:
@@ -228,7 +233,7 @@ class ElementIndex:
         return tag if nth == 1 else f"{tag}[{nth}]"
 
     def _numbers_below(self, parent: int) -> dict[int, int]:
-        """Return of every child which it is of those of its tag; one with a name, of those of its name, too."""
+        """Return each child's number among the siblings of its tag; with a name, among those with the same name too."""
         numbers = self._numbers.get(parent)
         if numbers is None:
             numbers = self._numbers[parent] = {}
@@ -253,7 +258,7 @@ class ElementIndex:
 
     @cached_property
     def _by_parent(self) -> tuple[_Places, _Places]:
-        """The elements sorted by their parents, siblings in document order, and those parents."""
+        """The elements sorted by parent, siblings in document order, and their parents."""
         elements = np.argsort(self._parents, kind="stable")
         return elements, self._parents[elements]
 
@@ -267,7 +272,7 @@ class ElementIndex:
 
 
 def start_tag_end(text: bytes, start: int) -> int:
-    """Return the offset one past the tag of a well-formed text that begins at `start`."""
+    """Return the offset one past the tag that begins at `start` of a well-formed text."""
     at = start
     while (found := _TAG_MARK.search(text, at)) is not None and found.group() != b">":
         at = text.find(found.group(), found.end()) + 1
@@ -275,7 +280,7 @@ def start_tag_end(text: bytes, start: int) -> int:
 
 
 def _outside(places: _Places, spans: npt.NDArray[np.intp]) -> _Places:
-    """Return those of the sorted `places` that are in none of the sorted `spans`."""
+    """Return the sorted `places` that are inside none of the sorted `spans`."""
     if not len(spans):
         return places
     last = np.searchsorted(spans[:, 0], places, "right") - 1

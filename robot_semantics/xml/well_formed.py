@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Text to an lxml tree: strictly, or letting pass what the C++ readers let pass and XML does not."""
+"""Parsing of text to an lxml tree: strict, or forgiving like the C++ readers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from robot_semantics.xml.decoding import refusal
 from robot_semantics.xml.source_map import SKIPPED, Lines
 
 UNDECLARED_NAMESPACE = "urn:robot-semantics:undeclared-prefix:"
-"""What the tree's namespace of a prefix without declaration begins with; no text is ever written with it."""
+"""Beginning of the namespaces of undeclared prefixes in the tree; it is never written."""
 
 _DECLARATION = re.compile(rb"<\?xml\s[^>]*\?>")
 _PROPER_DECLARATION = re.compile(
@@ -52,17 +52,17 @@ _OPTIONS: dict[str, Any] = {
     "remove_pis": False,
     "strip_cdata": False,
 }
-"""How lxml parses."""
+"""Parser options of lxml."""
 
 
 class ForgivingParse(NamedTuple):
-    """A tree, the text that it is of, and what passed that XML forbids.
+    """A tree, its text, and the accepted faults.
 
     Attributes:
-        utf8: the text with other characters for what XML forbids, as many.
-        prefixes: that are used without a declaration; in the tree they have one on the root.
-        odd_declaration: where the XML declaration stands, if it is not as XML has it.
-        odd_comments: where a comment holds ``--``.
+        utf8: the text; faults are replaced by the same number of other characters.
+        prefixes: prefixes without a declaration; in the tree the root declares them.
+        odd_declaration: place of an XML declaration that XML does not allow.
+        odd_comments: places of comments with ``--``.
     """
 
     root: etree._Element
@@ -85,10 +85,10 @@ def parse_strictly(utf8: bytes, source: str) -> etree._Element:
 
 
 def parse_forgiving(utf8: bytes, source: str) -> ForgivingParse:
-    """Return the tree of a text in which prefixes, the XML declaration and comments may be as XML forbids.
+    """Return the tree of a text; faults in prefixes, XML declaration and comments are accepted.
 
     Raises:
-        DescriptionError: as `parse_strictly`, of anything else.
+        DescriptionError: as `parse_strictly`, for all other faults.
     """
     utf8, odd_declaration = _without_odd_declaration(utf8, source)
     try:
@@ -103,7 +103,7 @@ def parse_forgiving(utf8: bytes, source: str) -> ForgivingParse:
 
 
 def _parse_with_prefixes(utf8: bytes, source: str) -> tuple[etree._Element, Collection[str]]:
-    """Parse a text in which prefixes may have no declaration, and return these."""
+    """Parse a text that may have prefixes without a declaration; return the tree and these prefixes."""
     parser = etree.XMLParser(**{**_OPTIONS, "recover": True})
     try:
         recovered = etree.fromstring(utf8, parser)
@@ -119,7 +119,7 @@ def _parse_with_prefixes(utf8: bytes, source: str) -> tuple[etree._Element, Coll
 
 
 def _undeclared_prefixes(recovered: etree._Element | None) -> set[str]:
-    """Return the prefixes in the names of a tree that was read in spite of errors, where they mean no namespace."""
+    """Return the prefixes without a namespace in the names of a recovered tree."""
     found = [] if recovered is None else cast("list[Any]", _WITH_PREFIX(recovered))
     names = (str(node.tag if isinstance(node, etree._Element) else node.attrname) for node in found)
     prefixes = {prefix for prefix, _, local in (name.partition(":") for name in names) if prefix and local}
@@ -146,13 +146,13 @@ def _parse_declaring(prefixes: Collection[str], utf8: bytes, source: str) -> etr
 
 
 def starts_with_doctype(utf8: bytes) -> bool:
-    """Tell whether a document type stands before the root, the only place where one may."""
+    """Return True if a document type is before the root, the only place where it is allowed."""
     return utf8.startswith(b"<!DOCTYPE", _skip(utf8, _BEFORE_ROOT))
 
 
 def _skip(utf8: bytes, marks: Iterable[tuple[bytes, bytes]], at: int = 0) -> int:
-    """Return where white space and what stands between these marks ends, from `at` on."""
-    at = _BLANK.match(utf8, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+    """Return the offset behind white space and marked parts (such as comments), starting from `at`."""
+    at = _BLANK.match(utf8, at).end()  # type: ignore[union-attr]  # it may match nothing
     while end := next((close for begin, close in marks if utf8.startswith(begin, at)), b""):
         found = utf8.find(end, at)
         if found < 0:
@@ -162,7 +162,7 @@ def _skip(utf8: bytes, marks: Iterable[tuple[bytes, bytes]], at: int = 0) -> int
 
 
 def _without_odd_declaration(utf8: bytes, source: str) -> tuple[bytes, SourcePlace | None]:
-    """Return the text with spaces for an XML declaration that is not as XML has it, and where that stands."""
+    """Return the text with spaces instead of an invalid XML declaration, and the place of the declaration."""
     if _PROPER_DECLARATION.match(utf8):
         return utf8, None
     found = _DECLARATION.match(utf8, _skip(utf8, _BEFORE_ROOT[:1]))
@@ -174,8 +174,8 @@ def _without_odd_declaration(utf8: bytes, source: str) -> tuple[bytes, SourcePla
 
 
 def _without_odd_comments(utf8: bytes, source: str) -> tuple[bytes, list[SourcePlace]]:
-    """Return the text with other characters for hyphens where XML forbids them in comments, and those comments."""
-    # By steps from mark to mark: a pattern would look for the end of each comment that has none.
+    """Return the text with other characters for forbidden hyphens in comments, and the places of these comments."""
+    # Step from mark to mark: a pattern would search the end of each unclosed comment.
     places: list[SourcePlace] = []
     pieces: list[bytes] = []
     last = at = 0
@@ -191,9 +191,9 @@ def _without_odd_comments(utf8: bytes, source: str) -> tuple[bytes, list[SourceP
 
 
 def _open_quote(utf8: bytes, line: int, column: int) -> tuple[int, str] | None:
-    """Return where the quote opens, and of which attribute, in which a ``<`` stands after the end of the tag.
+    """Return the position and attribute of a quote that is not closed before a ``<`` behind the end of the tag.
 
-    None where the ``<`` stands in a value of one tag, whose quote may be closed.
+    None if the ``<`` is in a value of one tag, whose quote may be closed.
     """
     start = 0
     for _ in range(line - 1):

@@ -5,12 +5,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""xacro in: a file with macros to the XML document it stands for, with places in the files it was written in.
+"""Expansion of xacro files to XML documents, with places in the original files.
 
-The `xacro` package does the work, in a process of its own (`robot_semantics.xml.xacro_child`) that is ended when it
-takes too long or too much memory: its expressions are Python and can do whatever the user can. So only what a user
-names is expanded, never a file that another document names. xacro forgets where elements come from; each element gets
-an attribute with its file and number before the macros are carried out, and loses it afterwards.
+The `xacro` package runs in a separate process (`robot_semantics.xml.xacro_child`), which is killed if it needs too much
+time or memory: xacro expressions are Python and can do everything that the user can. For this reason only files that
+the user names are expanded, never files that another document names.
+
+xacro forgets the origin of elements. Each element gets an attribute with its file and number before the expansion and
+loses it afterwards.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ _CHILD = "import sys; sys.path[:] = sys.argv[1:]; from robot_semantics.xml.xacro
 
 
 class ExpandedPlaces(SourceMap):
-    """Where each element of an expanded text was written."""
+    """Places of the elements of an expanded text in the original files."""
 
     def __init__(self, source: str, text: bytes, origins: list[tuple[int, int] | None], files: list[SourceMap]) -> None:
         super().__init__(source, text)
@@ -54,7 +56,7 @@ class ExpandedPlaces(SourceMap):
         self._files = files
 
     def place(self, at: int, attribute: str | None = None) -> SourcePlace:
-        """Return the place of element number `at` in the file it was written in, its path in the expanded text."""
+        """Return the place of element number `at` in its original file, with its path in the expanded text."""
         expanded = super().place(at, attribute)
         origin = self._origins[at] if 0 <= at < len(self._origins) else None
         if origin is None:
@@ -65,12 +67,12 @@ class ExpandedPlaces(SourceMap):
 
 
 def has_macros(document: XmlDocument) -> bool:
-    """Tell whether a document has an element of xacro's."""
+    """Return True if a document has an xacro element."""
     return b"xacro" in document.places.text and any(map(is_macro, document.root.iter("*")))
 
 
 def report_oddities(document: XmlDocument, diagnostics: Diagnostics) -> None:
-    """Warn of what the peers' XML readers let pass and XML does not, and of macros that nobody has carried out."""
+    """Warn about faults that other XML readers accept, and about macros that were not expanded."""
     if document.odd_declaration is not None:
         message = "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is passed over"
         diagnostics.warning("odd-declaration", message, document.odd_declaration)
@@ -85,7 +87,7 @@ def report_oddities(document: XmlDocument, diagnostics: Diagnostics) -> None:
 
 
 def report_unused_arguments(document: XmlDocument, diagnostics: Diagnostics) -> None:
-    """Warn of each argument that was given to no purpose."""
+    """Warn about each given argument that is not used."""
     for name, near in document.unused_arguments.items():
         advice = f"; did you mean '{near}'?" if near else ""
         message = f"argument '{name}' is given, which the xacro neither declares nor uses{advice}"
@@ -93,7 +95,7 @@ def report_unused_arguments(document: XmlDocument, diagnostics: Diagnostics) -> 
 
 
 def _report_expressions(document: XmlDocument, diagnostics: Diagnostics) -> None:
-    """Warn once about values that look like expressions of xacro's, which nobody has carried out."""
+    """Warn once about values that look like xacro expressions that were not evaluated."""
     if b"$" not in document.places.text:
         return
     found = [value for value in cast("list[Any]", _WITH_DOLLAR(document.root)) if _EXPRESSION.search(value)]
@@ -107,10 +109,10 @@ def _report_expressions(document: XmlDocument, diagnostics: Diagnostics) -> None
 def read_document(
     path: str | Path, xacro: XacroOptions | None = None, find_package: FindPackage | None = None
 ) -> XmlDocument:
-    """Read an XML file; when it is to be expanded, what it stands for.
+    """Read an XML file and expand it if requested.
 
     Raises:
-        DescriptionError: as `expand_xacro`; the file is called ``.xacro`` and must not be expanded.
+        DescriptionError: as `expand_xacro`; or the file is called ``.xacro`` and expansion is off.
     """
     how = xacro or XacroOptions()
     by_name = Path(path).suffix == ".xacro"
@@ -125,13 +127,13 @@ def read_document(
 def expand_xacro(
     path: str | Path, xacro: XacroOptions | None = None, find_package: FindPackage | None = None
 ) -> XmlDocument:
-    """Return the document that the xacro file at `path` stands for.
+    """Return the expanded document of the xacro file at `path`.
 
     `find_package` answers ``$(find name)``, by default from the ament index.
 
     Raises:
-        DescriptionError: a file cannot be read or is not well-formed, a macro fails, or a limit is reached; the one
-            diagnostic names the file in question.
+        DescriptionError: a file cannot be read or is not well-formed, a macro fails, or a limit is reached; the only
+        diagnostic names the file.
     """
     how = xacro or XacroOptions()
     expansion = _Expansion(str(path), find_package)
@@ -142,11 +144,11 @@ def expand_xacro(
 
 
 class _Expansion:
-    """One run of the other process, and the answers to what it asks: files, marked, and packages.
+    """One run of the child process, and the answers to its requests: marked files, and packages.
 
     Attributes:
         files: the files read.
-        asked: the arguments that they declare or use.
+        asked: the arguments that these files declare or use.
     """
 
     def __init__(self, path: str, find_package: FindPackage | None) -> None:
@@ -162,7 +164,7 @@ class _Expansion:
             [sys.executable, "-c", _CHILD, *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # Of its own session: Ctrl-C comes here alone, and whatever it starts can be ended with it.
+            # Own session: Ctrl-C reaches only this process, and the child's own children can be killed with it.
             start_new_session=True,
         )
         late = threading.Event()
@@ -180,7 +182,7 @@ class _Expansion:
             timer.cancel()
             _kill(process)
             for pipe in (process.stdin, process.stdout):
-                # What was not sent to a process that has ended is of no use.
+                # Data for a child that has ended is useless.
                 with suppress(OSError):
                     pipe.close()  # type: ignore[union-attr]  # both are pipes
             process.wait()
@@ -198,7 +200,7 @@ class _Expansion:
         raise self._failure(result["failed"])
 
     def _talk(self, process: subprocess.Popen[bytes], how: XacroOptions) -> dict[str, Any]:
-        """Answer what the process asks until it has a result; return that, empty if it ends without."""
+        """Answer the child's requests until it has a result; return the result, empty if the child ends without one."""
         assert process.stdin is not None
         assert process.stdout is not None
         message: dict[str, Any] = {
@@ -255,12 +257,12 @@ class _Expansion:
             (problem,) = self._refused.diagnostics
             files = [name for name in reversed(stack) if name != problem.place.source]
             return DescriptionError([replace(problem, message=problem.message + _included(files))])
-        # The innermost macro stands in the file that defines it, whatever file is being read.
+        # The innermost macro is in the file that defines it, which may not be the file being read.
         place = SourcePlace(failed["macro_file"] or (stack[-1] if stack else self._path), *failed["line_column"])
         if failed["mark"]:
             file, number = map(int, failed["mark"].split(":"))
             place = self.files[file].place(number, failed["attribute"])
-        # A macro that calls itself is in itself a hundred times.
+        # A recursive macro is on the stack a hundred times.
         within = "".join(f", in macro '{name}'" for name in dict.fromkeys(failed["macros"]))
         files = [name for name in dict.fromkeys(reversed(stack)) if name != place.source]
         return _refusal("xacro", f"xacro: {failed['reason']}{within}{_included(files)}", place)
@@ -289,7 +291,7 @@ def _without_marks(document: XmlDocument, files: list[SourceMap], unused: Mappin
             file, number = mark.split(":")
             origins.append((int(file), int(number)))
         else:
-            # Made by a macro: where its parent was written is the nearest that is known.
+            # Elements made by a macro have no place: use the place of the parent.
             parent = element.getparent()
             origins.append(origins[document.at(parent)] if parent is not None else None)
     text = etree.tostring(document.root.getroottree(), encoding="utf-8")

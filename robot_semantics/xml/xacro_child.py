@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The process that carries out the macros of one file for `robot_semantics.xml.xacro`, within its limits.
+"""Child process that expands one xacro file for `robot_semantics.xml.xacro`, within its limits.
 
-It talks in lines of JSON: asks for files and packages on its standard output, reads the answers from its standard
-input, and says last what came out. It needs no more than xacro and Python's own library, and so starts quickly.
+The two processes exchange lines of JSON. The child requests files and packages on standard output, reads the answers
+from standard input, and finally sends the result. It only needs xacro and Python's library, so it starts quickly.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _CHECKS = ("check_attrs", "reqd_attrs")
 
 
 class RefusedError(Exception):
-    """A file that could not be read by the other process, which knows why."""
+    """The parent process could not read a file; it knows the reason."""
 
 
 class Channel:
-    """The line to the other process."""
+    """The connection to the parent process."""
 
     def __init__(self) -> None:
-        # Whatever an expression prints must not come between: it goes to standard error.
+        # Prints of expressions must not mix with messages: they go to standard error.
         self._in: IO[str] = os.fdopen(os.dup(0), "r", encoding="utf-8")
         self._out: IO[str] = os.fdopen(os.dup(1), "w", encoding="utf-8")
         nothing = os.open(os.devnull, os.O_RDONLY)
@@ -49,7 +49,7 @@ class Channel:
         """Return the next message."""
         line = self._in.readline()
         if not line:
-            # The other process has ended, or has given up.
+            # The parent process has ended, or has given up.
             os._exit(0)
         message: dict[str, Any] = json.loads(line)
         return message
@@ -60,13 +60,13 @@ class Channel:
         self._out.flush()
 
     def request(self, what: str, name: str) -> dict[str, Any]:
-        """Send a question; return the answer."""
+        """Send a request; return the answer."""
         self.send({what: name})
         return self.receive()
 
 
 class XacroPosition:
-    """Which element xacro is at; where something fails, it stays there."""
+    """The element that xacro is processing; after a failure it is the failed element."""
 
     def __init__(self, xacro: Any) -> None:
         self.element: Any = None
@@ -115,7 +115,7 @@ class XacroPosition:
         return evaluate
 
     def found(self) -> tuple[str, str | None]:
-        """Return the mark of the element that xacro is at, and the attribute, if it is at one."""
+        """Return the mark of the current element, and the attribute that is evaluated, if any."""
         element, around = self.element, self.around
         if element is not around and around is not None and self._is_text_of(around):
             element = around
@@ -132,16 +132,16 @@ class XacroPosition:
 
 
 class _Inherited:
-    """Gives the copies of a node, as a macro's body gets, the data of the node."""
+    """DOM handler that gives copies of a node, as in a macro's body, the data of the node."""
 
     def handle(self, operation: int, key: str, data: object, source: Any, copy: Any) -> None:
-        """Be called by the DOM for every copy that it makes."""
+        """Copy the data; the DOM calls this for every copy."""
         if copy is not None:
             copy.setUserData(key, data, self)
 
 
 def main() -> None:
-    """Carry out the macros of the file that the first message names."""
+    """Expand the file that the first message names."""
     channel = Channel()
     request = channel.receive()
     import xacro
@@ -156,14 +156,14 @@ def main() -> None:
         arguments = _Arguments(request["arguments"])
         text = xacro.process_file(request["path"], mappings=arguments).toxml()
         result = {"done": text, "asked": sorted(arguments.asked)}
-    except BaseException as error:  # noqa: BLE001  # Expressions are Python: whatever they raise is a problem of the document.
+    except BaseException as error:  # noqa: BLE001  # An expression may raise anything: a problem of the document.
         _unlimit()
         result = {"memory": True} if _is_of(error, MemoryError) else {"failed": _failure(error, xacro, position)}
     channel.send(result)
 
 
 class _Arguments(dict[str, str]):
-    """The arguments given; xacro adds those that have a default.
+    """The given arguments; xacro adds arguments with a default.
 
     Attributes:
         asked: the names that the file declares or uses.
@@ -183,7 +183,7 @@ class _Arguments(dict[str, str]):
 
 
 def _read_through(channel: Channel, xacro: Any) -> None:
-    """Have files read and their elements marked by the other process."""
+    """Let the parent process read files and mark their elements."""
     own = xacro.parse
 
     def parse(given: Any, filename: str | None = None) -> Any:
@@ -193,7 +193,7 @@ def _read_through(channel: Channel, xacro: Any) -> None:
         if "refused" in answer:
             if not answer["unreadable"]:
                 raise RefusedError(answer["refused"])
-            # What an include says is optional may be missing; xacro takes such a file from its list itself.
+            # An optional include may be missing; xacro removes such a file from its list itself.
             xacro.filestack.pop()
             raise xacro.XacroException(exc=_MissingError(answer["refused"]))
         dom = minidom.parseString(answer["text"].encode())
@@ -210,7 +210,7 @@ class _MissingError(OSError, RefusedError):
 
 
 def _find_through(channel: Channel, substitution: Any) -> None:
-    """Have packages found by the other process."""
+    """Let the parent process find packages."""
 
     def find(package: str) -> str:
         answer = channel.request("find", package)
@@ -222,7 +222,7 @@ def _find_through(channel: Channel, substitution: Any) -> None:
 
 
 def _limit(seconds: float, more_bytes: int) -> None:
-    """End this process when it has worked too long, should nobody else do; refuse memory beyond the limit."""
+    """Kill this process after too long a time, even without the parent; refuse memory beyond the limit."""
     most = int(seconds) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
     try:
@@ -254,7 +254,7 @@ def _failure(error: BaseException, xacro: Any, position: XacroPosition) -> dict[
 
 
 def _is_of(error: BaseException | None, kind: type[BaseException]) -> bool:
-    """Tell whether an error, or one that it wraps, is of a kind."""
+    """Return True if an error, or an error that it wraps, is of this type."""
     while error is not None:
         if isinstance(error, kind):
             return True
@@ -263,14 +263,14 @@ def _is_of(error: BaseException | None, kind: type[BaseException]) -> bool:
 
 
 def _reason(error: BaseException) -> str:
-    """Return what an error says, in one line and once: xacro's own errors repeat those that they wrap."""
+    """Return the text of an error in one line, without repetition: xacro's errors repeat the errors that they wrap."""
     texts = dict.fromkeys(_CLASS.sub("", " ".join(text.split())) for text in _parts(error))
     said = " ".join(filter(None, texts)) or type(error).__name__
     return _NO_VALUE.sub(r"argument '\1' has neither a value nor a default: give \1:=VALUE", said)
 
 
 def _parts(error: BaseException) -> Iterator[str]:
-    """Yield what an error and those that it wraps say."""
+    """Yield the texts of an error and of the errors that it wraps."""
     if not (hasattr(error, "exc") and hasattr(error, "suffix")):
         yield str(error)
         return

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Whether and how macros are carried out, as a value that every reader of files takes."""
+"""Options of xacro expansion, as a value that every file reader takes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.xml.numbers import number
 
 SECONDS_VARIABLE = "ROBOT_SEMANTICS_XACRO_SECONDS"
-"""Environment variable: time after which an expansion is ended [s]."""
+"""Environment variable: time limit of an expansion [s]."""
 MEMORY_VARIABLE = "ROBOT_SEMANTICS_XACRO_MEMORY_MB"
-"""Environment variable: memory that an expansion may take [MB]."""
+"""Environment variable: memory limit of an expansion [MB]."""
 
 
 def _seconds() -> float:
@@ -43,16 +43,16 @@ def _positive(variable: str, default: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class XacroOptions:
-    """Whether and how a file's macros are carried out.
+    """Options of xacro expansion.
 
     Attributes:
-        expand: True: they are; False: they are not, and a file called ``.xacro`` is refused; None: the name decides.
-        arguments: values of its ``<xacro:arg>``.
-        seconds: it is ended after this time [s]; by default 60, or what `SECONDS_VARIABLE` states.
-        foreign: another file names the file, so only a regular file is read.
-        megabytes: memory that it may take beyond what Python itself needs [MB]; by default 1024, or what
-            `MEMORY_VARIABLE` states.
-        asked: the arguments that the files expanded with this value have declared or used.
+        expand: True: expand; False: do not expand, and refuse a file called ``.xacro``; None: the file name decides.
+        arguments: values of ``<xacro:arg>``.
+        seconds: time limit [s]; by default 60, or the value of `SECONDS_VARIABLE`.
+        foreign: True if another file names the file; then only a regular file is read.
+        megabytes: memory limit beyond the needs of Python itself [MB]; by default 1024, or the value of
+        `MEMORY_VARIABLE`.
+        asked: the arguments that the expanded files have declared or used.
     """
 
     expand: bool | None = None
@@ -64,9 +64,9 @@ class XacroOptions:
 
     @classmethod
     def of(cls, xacro: XacroOptions | bool | None, arguments: Mapping[str, str] | None = None) -> XacroOptions:
-        """Return the value for what a caller may give: a value, or only whether to expand, and the arguments."""
+        """Return the options from a caller's value: options, or only a flag, with arguments."""
         return xacro if isinstance(xacro, XacroOptions) else cls(xacro, arguments or {})
 
 
 NO_XACRO = XacroOptions(expand=False, seconds=60.0, megabytes=1024, foreign=True)
-"""For files that another document names: what is in them must not run."""
+"""For files that another document names: their expressions must not run."""
