@@ -69,6 +69,17 @@ def test_it_opens_offline_without_complaint_and_draws_the_robot(browser: Browser
     assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
 
 
+def test_a_slow_browser_without_a_graphics_card_says_so(browser: Browser, rover: Scene, tmp_path: Path) -> None:
+    shown(browser, rover, tmp_path)
+    browser.wait("Number.isFinite(viewer.scene.drawingTime())")
+    said = "document.getElementById('message').textContent"
+    browser.run("viewer.message(''); viewer.checkSpeed(33)")
+    assert browser.run(said) == ""
+    browser.run("viewer.checkSpeed(100)")
+    assert browser.run(said).startswith("Slow picture: 10 frames/s for ")
+    assert "without a graphics card" in browser.run(said)
+
+
 def test_choosing_a_group_colours_it_and_fades_the_rest(browser: Browser, rover: Scene, tmp_path: Path) -> None:
     shown(browser, rover, tmp_path)
     before = seen(browser)

@@ -7,6 +7,8 @@ import { Scene } from "./scene.js";
 import { groupStateText, worldText } from "./world_text.js";
 
 const GHOST = [0.35, 0.45, 0.85], TOUCHING = [0.83, 0.2, 0.25], MISSING = [0.8, 0.1, 0.6], FADED = [0.62, 0.65, 0.7];
+// Thirty frames a second.
+const SLOW_MS = 1000 / 30;
 const VIEW_KEYS = { 1: "front", 2: "back", 3: "left", 4: "right", 5: "top", 0: "iso" };
 
 export class App {
@@ -21,7 +23,7 @@ export class App {
     this.shows = { frames: data.moments.some((moment) => Object.keys(moment.frames).length > 0), axes: false, names: false, collision: data.collision, yUp: false, degrees: false, dark: matchMedia("(prefers-color-scheme: dark)").matches };
     this.moment = 0; this.ghost = -1; this.picked = null; this.marks = {}; this.traces = []; this.chosen = new Set(); this.speed = 1;
     this.scene = new Scene(this.find("canvas"), bundle);
-    for (const shape of data.surfaces) this.scene.addShape(array(Float32Array, shape.corners), array(Int8Array, shape.normals), shape.colours && array(Uint8Array, shape.colours));
+    for (const shape of data.surfaces) this.scene.addShape(array(Float32Array, shape.corners), array(Int8Array, shape.normals), shape.colours && array(Uint8Array, shape.colours), array(Uint32Array, shape.faces));
     this.shown = new Map(this.robots.map((robot) => [robot, this.scene.addRobot(robot, robot.parts)]));
     this.ghosts = new Map();
     this.panel = new Panel(this);
@@ -34,6 +36,14 @@ export class App {
     this.sizes = new ResizeObserver(() => this.redraw());
     this.sizes.observe(this.find("stage"));
     this.changed();
+    if (this.scene.weak) requestAnimationFrame(() => this.checkSpeed());
+  }
+
+  // Say why the picture moves slowly in a browser without a graphics card.
+  checkSpeed(time = this.scene.drawingTime()) {
+    if (time <= SLOW_MS) return;
+    const rate = Math.max(1, Math.round(1000 / time)), count = this.scene.triangles().toLocaleString("en");
+    this.message(`Slow picture: ${rate} frames/s for ${count} triangles, because this browser draws without a graphics card. Switch on hardware acceleration in the browser, or open fewer robots.`);
   }
 
   // Whether there is a time line: what else a running robot is compared with is none.

@@ -37,8 +37,9 @@ export class Scene {
     this.matrix = new THREE.Matrix4();
   }
 
-  addShape(corners, normals, colours) {
+  addShape(corners, normals, colours, faces) {
     const { THREE } = this, geometry = new THREE.BufferGeometry();
+    geometry.setIndex(new THREE.BufferAttribute(faces, 1));
     geometry.setAttribute("position", new THREE.BufferAttribute(corners, 3));
     geometry.setAttribute("normal", new THREE.BufferAttribute(normals, 4, true));
     if (colours) {
@@ -169,6 +170,17 @@ export class Scene {
     camera.updateProjectionMatrix();
     controls.update();
   }
+
+  // How long one drawing takes [ms]: to read a pixel waits for the drawing. The first drawing also compiles.
+  drawingTime() {
+    const gl = this.renderer.getContext(), pixel = new Uint8Array(4);
+    const draw = () => { this.draw(); gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel); };
+    draw();
+    const begin = performance.now();
+    draw();
+    return performance.now() - begin;
+  }
+  triangles() { return this.renderer.info.render.triangles; }
 
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement, ratio = this.weak ? 1 : Math.min(window.devicePixelRatio || 1, 2);
