@@ -24,7 +24,7 @@ from robot_semantics.viewer.scene import Scene
 from robot_semantics.viewer.scene_data import scene_bytes
 
 ASSETS = Path(__file__).parent / "assets"
-SCRIPTS = ("math.js", "robot.js", "world_text.js", "scene.js", "gizmo.js", "panel.js", "app.js")
+SCRIPTS = ("math.js", "robot.js", "link_facts.js", "world_text.js", "scene.js", "gizmo.js", "panel.js", "app.js")
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:"
 """What the page may do: run what is in it, and nothing else."""

@@ -157,6 +157,12 @@ def semantics_of(model: RobotModel) -> dict[str, Any]:
             for item in semantics.end_effectors.values()
         ],
         "passive": list(semantics.passive_joints),
+        "spheres": {
+            link: [[*sphere.center, sphere.radius] for sphere in spheres]
+            for link, spheres in semantics.link_spheres.items()
+        },
+        "properties": {joint: dict(values) for joint, values in semantics.joint_properties.items()},
+        "frame": model.root_joint.parent_link,
         "disabled": [[*pair, reason] for pair, reason in semantics.disabled_collisions.items()],
     }
 

@@ -145,6 +145,10 @@ class Studio:
         self._renew_tab(str(self._chosen.value))
 
     def _opened(self, event: events.ValueChangeEventArguments[Any]) -> None:
+        # Spheres are edited on one tab, and hide the robot on the others.
+        self.viewer.tell("show", "spheres", str(event.value) == "robot")
+        if str(event.value) != "robot":
+            self.viewer.tell("showNothingEdited")
         self._renew_tab(str(event.value))
 
     def _renew_tab(self, name: str) -> None:

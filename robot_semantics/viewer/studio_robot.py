@@ -9,13 +9,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
+from functools import partial
 
 from nicegui import ui
 
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.viewer.element import Choice
+from robot_semantics.viewer.element import Choice, with_attributes
 from robot_semantics.viewer.studio_widgets import (
     Panel,
     button,
@@ -47,7 +49,7 @@ class RobotTab:
         ui.separator()
         heading("Add to a joint or a link")
         remark("Click a link in the picture, or choose a name.")
-        self._joint = Choice("joint", (), name="property-joint", noun="joint")
+        self._joint = Choice("joint", (), self._show_joint, name="property-joint", noun="joint")
         with ui.row().style("gap: 6px; align-items: center; width: 100%"):
             self._button("passive", self._joint, lambda text, name: text.add([new.passive_joint(name)]), "add-passive")
             key = field("property", "property-name").style("width: 110px")
@@ -57,19 +59,16 @@ class RobotTab:
                 return text.add([new.joint_property(name, key.value or "", value.value or "")])
 
             self._button("set", self._joint, property_set, "add-property")
-        self._link = Choice("link", (), name="property-link", noun="link")
+        self._link = Choice("link", (), self._show_link, name="property-link", noun="link")
 
         def disabled(text: SrdfText, name: str) -> SrdfText:
             return text.add([new.disable_default_collisions(name)])
 
         self._button("collisions off by default", self._link, disabled, "add-default")
-        sphere = field("spheres: x y z radius; …  [m]", "spheres")
+        self._spheres = field("spheres: x y z radius; …  [m]", "spheres-of-link", "", lambda text: self._show_spheres())
 
         def spheres(text: SrdfText, name: str) -> SrdfText:
-            rows = [[float(part) for part in row.split()] for row in (sphere.value or "").split(";") if row.strip()]
-            if not rows or any(len(row) != 4 for row in rows):
-                raise ValueError("Each sphere is four numbers: x y z radius [m].")
-            return text.add([new.link_spheres(name, rows)])
+            return text.add([new.link_spheres(name, sphere_rows(self._spheres.value or ""))])
 
         self._button("add spheres", self._link, spheres, "add-spheres")
         ui.separator()
@@ -81,6 +80,21 @@ class RobotTab:
         self._offer()
         self._list_virtual.refresh()
         self._lists.refresh()
+
+    def _show_joint(self, name: str | None) -> None:
+        """Show the chosen joint in the viewer: its axis and its child link."""
+        self._studio.viewer.tell("showJoint", self._studio.actor, name)
+
+    def _show_link(self, name: str | None) -> None:
+        self._studio.viewer.tell("showLink", self._studio.actor, name)
+        self._show_spheres()
+
+    def _show_spheres(self) -> None:
+        """Show the typed spheres at the chosen link, as far as they are numbers."""
+        rows = None
+        with contextlib.suppress(ValueError):
+            rows = sphere_rows(self._spheres.value or "")
+        self._studio.viewer.tell("setTypedSpheres", self._studio.actor, self._link.value, rows)
 
     def picked(self, link: str, joint: str) -> None:
         """Fill what was clicked into the fields."""
@@ -117,8 +131,15 @@ class RobotTab:
             self._row(spheres.link, f"{len(spheres.spheres)} spheres", "link with spheres", spheres.link)
 
     def _row(self, title: str, about: str, kind: str, *name: str) -> None:
+        """Show a part with a button to remove it; the pointer or the focus on its name shows it in the viewer."""
         with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 6px"):
-            ui.label(title).style("overflow-wrap: anywhere")
+            shown = ui.label(title).style("overflow-wrap: anywhere; cursor: default")
+            with_attributes(shown, tabindex="0", data_shows=title)
+            what = "showLink" if kind.startswith("link") else "showJoint"
+            for event in ("mouseenter", "focus"):
+                shown.on(event, partial(self._studio.viewer.tell, what, self._studio.actor, title), args=[])
+            for event in ("mouseleave", "blur"):
+                shown.on(event, partial(self._studio.viewer.tell, what, self._studio.actor, None), args=[])
             remark(about).style("flex: 1")
             remove_button(self._studio, kind, *name)
         messages(self._studio, name[0])
@@ -144,3 +165,15 @@ class RobotTab:
                 ui.notify(str(error), type="negative")
 
         button(title, press, name, outline=True)
+
+
+def sphere_rows(text: str) -> list[list[float]]:
+    """Return centre and radius [m] of each sphere in ``x y z radius; …``.
+
+    Raises:
+        ValueError: a sphere has other than four numbers, or there is none.
+    """
+    rows = [[float(part) for part in row.split()] for row in text.split(";") if row.strip()]
+    if not rows or any(len(row) != 4 for row in rows):
+        raise ValueError("Each sphere is four numbers: x y z radius [m].")
+    return rows

@@ -157,6 +157,10 @@ class Browser:
         for kind in ("mousePressed", "mouseReleased"):
             self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
+    def move(self, x: float, y: float) -> None:
+        """Move the mouse to a place of the page."""
+        self._call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
     def drag(self, x: float, y: float, to_x: float, to_y: float, steps: int = 10) -> None:
         """Press the mouse at one place, move it in steps, and release it at another."""
         self._call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", buttons=1, clickCount=1)

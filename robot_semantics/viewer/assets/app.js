@@ -1,14 +1,17 @@
 // What is shown, and what happens when somebody touches it. `tell` says what happened to whoever embeds the viewer.
 import { Gizmo } from "./gizmo.js";
-import { own, translation } from "./math.js";
+import { apply, own, translation } from "./math.js";
 import { layout, make, Panel } from "./panel.js";
 import { Robot } from "./robot.js";
 import { Scene } from "./scene.js";
 import { groupStateText, worldText } from "./world_text.js";
 
-const GHOST = [0.35, 0.45, 0.85], TOUCHING = [0.83, 0.2, 0.25], MISSING = [0.8, 0.1, 0.6], FADED = [0.62, 0.65, 0.7];
+const AXIS = 0xe8590c, SPHERE = 0x2f9e44;
+const GHOST = [0.35, 0.45, 0.85], EDITED = [0.9, 0.44, 0.13], TOUCHING = [0.83, 0.2, 0.25], MISSING = [0.8, 0.1, 0.6], FADED = [0.62, 0.65, 0.7];
 // Thirty frames a second.
 const SLOW_MS = 1000 / 30;
+// So long the pointer rests before the page looks what is below it.
+const REST_MS = 60;
 const VIEW_KEYS = { 1: "front", 2: "back", 3: "left", 4: "right", 5: "top", 0: "iso" };
 
 export class App {
@@ -20,7 +23,7 @@ export class App {
     this.robot = this.robots[0] || null;
     this.groups = data.groups.slice();
     this.focus = this.groups[0] || "";
-    this.shows = { frames: data.moments.some((moment) => Object.keys(moment.frames).length > 0), axes: false, names: false, collision: data.collision, yUp: false, degrees: false, dark: matchMedia("(prefers-color-scheme: dark)").matches };
+    this.shows = { frames: data.moments.some((moment) => Object.keys(moment.frames).length > 0), axes: false, names: false, collision: data.collision, spheres: false, yUp: false, degrees: false, dark: matchMedia("(prefers-color-scheme: dark)").matches };
     this.moment = 0; this.ghost = -1; this.picked = null; this.marks = {}; this.traces = []; this.chosen = new Set(); this.speed = 1;
     this.scene = new Scene(this.find("canvas"), bundle);
     for (const shape of data.surfaces) this.scene.addShape(array(Float32Array, shape.corners), array(Int8Array, shape.normals), shape.colours && array(Uint8Array, shape.colours), array(Uint32Array, shape.faces));
@@ -206,6 +209,18 @@ export class App {
     this.gizmo?.place(T);
     this.redraw();
   }
+  // Spheres of a link while they are typed; without rows none.
+  setTypedSpheres(actor, link, rows) { this.typed = rows?.length && this.named(actor).linkIndex.has(link) ? { actor, link, rows } : null; this.changed(); }
+  // Show a joint by its axis and its child link; without a name none.
+  showJoint(actor, name) {
+    const robot = this.named(actor), joint = robot.jointByName.get(name);
+    this.shownJoint = joint ? { actor, name } : null;
+    this.mark(joint ? { [actor]: { [robot.links[robot.joints.indexOf(joint)].name]: EDITED } } : {});
+  }
+  showLink(actor, name) { this.shownJoint = null; this.mark(name ? { [actor]: { [name]: EDITED } } : {}); }
+  // Leave the tab where joints, links and their spheres are edited.
+  showNothingEdited() { if (this.shownJoint) this.marks = {}; this.typed = this.shownJoint = null; this.changed(); }
+  show(key, on) { const box = this.find(key); if (box) box.checked = on; this.setShow(key, on); }
   placeGizmo(T) { if (this.gizmo && !this.gizmo.grip) { this.gizmo.place(T); this.redraw(); } }
   dragged(actor, T, done) {
     const now = performance.now();
@@ -229,7 +244,7 @@ export class App {
       this.colour(robot, shown);
       if (this.shows.axes) lines.push(...poses.map((T) => this.scene.axes(T, 0.5 * length)));
       if (this.shows.names) robot.links.forEach((link, index) => labels.push([link.name, poses[index]]));
-      lines.push(...this.forces(robot, poses, labels));
+      lines.push(...this.forces(robot, poses, labels), ...this.balls(robot, poses), ...this.axis(robot, poses));
     }
     this.arrangeGhost();
     if (this.shows.frames) for (const [name, T] of Object.entries(this.frames())) { lines.push(this.scene.axes(T, length)); labels.push([name, T]); }
@@ -237,18 +252,31 @@ export class App {
     this.scene.setLines(lines);
     this.labels = labels;
   }
+  // The spheres of all links on demand, and those that a person is typing.
+  balls(robot, poses) {
+    const typed = this.typed?.actor === robot.name ? { [this.typed.link]: this.typed.rows } : {};
+    const spheres = { ...(this.shows.spheres ? robot.spheres : {}), ...typed };
+    return Object.entries(spheres).flatMap(([link, rows]) => rows.map((row) => this.scene.ball(poses[robot.linkIndex.get(link)], row, SPHERE)));
+  }
+  // The axis of the joint that a person edits.
+  axis(robot, poses) {
+    const joint = this.shownJoint?.actor === robot.name && robot.jointByName.get(this.shownJoint.name);
+    if (!joint) return [];
+    const T = poses[robot.joints.indexOf(joint)], length = 0.15 * (this.size || 1);
+    return this.scene.arrow([T[3], T[7], T[11]], apply(T, joint.axis.map((part) => part * length)), AXIS);
+  }
   colour(robot, shown) {
     const here = this.groups.filter((name) => own(robot.groups, name)), marks = own(this.marks, robot.name);
     const coloured = new Map(here.flatMap((name) => robot.groups[name].links.map((link) => [link, this.groupColour(this.groups.indexOf(name))])));
     for (const mesh of shown.meshes) {
-      const { part } = mesh.userData, name = robot.links[part.link].name, picked = this.picked?.robot === robot && this.picked.link === part.link;
+      const { part } = mesh.userData, name = robot.links[part.link].name, is = (one) => one?.robot === robot && one.link === part.link, picked = is(this.picked), hovered = is(this.hovered);
       mesh.visible = part.kind === "both" || (part.kind === "collision") === this.shows.collision || (part.kind === "missing");
       let colour = part.rgba ? part.rgba.slice(0, 3) : null, alpha = part.rgba ? part.rgba[3] : 1;
       if (part.kind === "missing") { colour = MISSING; }
       if (this.groups.length) { colour = coloured.get(part.link) || FADED; alpha = coloured.has(part.link) ? 1 : 0.22; }
       if (own(marks, name)) { colour = marks[name]; alpha = 1; }
       if (picked) alpha = Math.max(alpha, 0.6);
-      this.scene.paint(mesh, colour, alpha, { wire: part.kind === "missing", glow: picked ? 0.45 : 0 });
+      this.scene.paint(mesh, colour, alpha, { wire: part.kind === "missing", glow: picked ? 0.45 : hovered ? 0.22 : 0 });
       if (mesh.visible) this.drawn.push({ robot, link: part.link, colour, alpha, ghost: false });
     }
   }
@@ -364,7 +392,12 @@ export class App {
       pressed = at(event);
       if (event.button === 0 && this.gizmo?.press(...pressed)) { this.scene.controls.enabled = false; canvas.setPointerCapture(event.pointerId); event.stopImmediatePropagation(); }
     }, { capture: true });
-    canvas.addEventListener("pointermove", (event) => { if (this.gizmo?.grip) this.gizmo.drag(...at(event)); }, { capture: true });
+    canvas.addEventListener("pointermove", (event) => {
+      if (this.gizmo?.grip) this.gizmo.drag(...at(event));
+      clearTimeout(this.resting);
+      if (event.buttons) this.hover(null); else this.resting = setTimeout(() => this.hoverAt(...at(event)), REST_MS);
+    }, { capture: true });
+    canvas.addEventListener("pointerleave", () => { clearTimeout(this.resting); this.hover(null); });
     canvas.addEventListener("pointerup", (event) => {
       const now = at(event);
       if (this.gizmo?.grip) { this.gizmo.release(); this.scene.controls.enabled = true; }
@@ -376,17 +409,29 @@ export class App {
   }
   key(event) {
     if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) || event.target.isContentEditable || event.ctrlKey || event.metaKey || event.altKey) return;
-    const toggles = { a: "axes", n: "names", r: "frames", c: "collision", d: "dark" };
+    const toggles = { a: "axes", n: "names", r: "frames", c: "collision", s: "spheres", d: "dark" };
     if (event.key in VIEW_KEYS) this.fit(VIEW_KEYS[event.key]);
-    else if (event.key in toggles) { const box = this.find(toggles[event.key]); box.checked = !box.checked; this.setShow(toggles[event.key], box.checked); }
+    else if (event.key in toggles) { const box = this.find(toggles[event.key]); if (!box) return; box.checked = !box.checked; this.setShow(toggles[event.key], box.checked); }
     else if (event.key === "f") this.fit();
     else if (event.key === " " && this.timed) { event.preventDefault(); this.play(); }
     else if (event.key === "Escape") this.pickLink(null);
     else if (event.key === "/") { event.preventDefault(); this.find("search").focus(); }
   }
+  meshAt(x, y) { return this.scene.pick([...this.shown.values()].filter((shown) => shown.root.visible).flatMap((shown) => shown.meshes), x, y); }
+  hoverAt(x, y) {
+    const mesh = this.meshAt(x, y);
+    this.hover(mesh && { robot: mesh.userData.robot, link: mesh.userData.link }, [x, y]);
+  }
+  // Show which link is meant, and beside the pointer what it is; without a place only the link.
+  hover(found, at = null) {
+    const same = this.hovered?.robot === found?.robot && this.hovered?.link === found?.link;
+    this.panel.tip(found, at);
+    if (same) return;
+    this.hovered = found;
+    this.changed();
+  }
   pickAt(x, y, shift = false) {
-    const meshes = [...this.shown.values()].filter((shown) => shown.root.visible).flatMap((shown) => shown.meshes);
-    const mesh = this.scene.pick(meshes, x, y);
+    const mesh = this.meshAt(x, y);
     if (mesh && mesh.userData.robot !== this.robot) this.choose(this.robots.indexOf(mesh.userData.robot));
     this.pickLink(mesh && { robot: mesh.userData.robot, link: mesh.userData.link }, shift);
   }

@@ -1,4 +1,5 @@
 // The panel on the left and what lies over the picture: what there is to choose, and what is known of what was chosen.
+import { linkFacts, linkTags } from "./link_facts.js";
 import { own, rollPitchYaw } from "./math.js";
 
 export function make(tag, properties = {}, ...children) {
@@ -23,13 +24,13 @@ const table = (rows, heads = null) => make("table", {},
   ...rows.map((cells) => make("tr", {}, ...cells.map((cell) => make("td", { className: typeof cell === "number" ? "number" : "" },
     typeof cell === "number" ? short(cell) : cell)))));
 const VIEWS = [["iso", "3D", "0"], ["front", "front", "1"], ["left", "left", "3"], ["top", "top", "5"]];
-const SHOWN = [["frames", "frames", "R"], ["axes", "link axes", "A"], ["names", "names", "N"], ["collision", "collision geometry", "C"], ["yUp", "turn Y_UP", ""], ["degrees", "degrees", ""], ["dark", "dark", "D"]];
+const SHOWN = [["frames", "frames", "R"], ["axes", "link axes", "A"], ["names", "names", "N"], ["collision", "collision geometry", "C"], ["spheres", "spheres", "S"], ["yUp", "turn Y_UP", ""], ["degrees", "degrees", ""], ["dark", "dark", "D"]];
 
 export function layout(root, title) {
   root.replaceChildren(
     make("div", { id: "panel" }, make("h1", {}, title), make("input", { type: "search", id: "search", "aria-label": "find in the robot", placeholder: "find a link, joint, group, state   /" }), make("div", { id: "found" }), make("div", { id: "sections" })),
     make("div", { id: "stage" }, make("canvas", { id: "canvas", tabIndex: 0, role: "img", "aria-label": "3D view" }), make("div", { id: "labels" }), make("div", { id: "legend" }), make("div", { id: "views" }),
-      make("div", { id: "info", hidden: true }), make("div", { id: "message", hidden: true, role: "status" }), make("div", { id: "time", hidden: true })));
+      make("div", { id: "info", hidden: true }), make("div", { id: "tip", hidden: true }), make("div", { id: "message", hidden: true, role: "status" }), make("div", { id: "time", hidden: true })));
 }
 
 export class Panel {
@@ -59,7 +60,7 @@ export class Panel {
       if (groups.length) sections.push(this.section("Groups", groups.length, true, ...groups.map((name) => this.groupButton(name))));
       const states = robot.states.filter((state) => !app.focus || state.group === app.focus), all = states.length ? states : robot.states;
       if (robot.states.length) sections.push(this.section("Named states", all.length, true, ...all.map((state) => this.stateButton(state))));
-      sections.push(this.joints());
+      sections.push(this.joints(), this.links());
       if (robot.endEffectors.length) sections.push(this.section("End effectors", robot.endEffectors.length, false,
         table(robot.endEffectors.map((item) => [item.name, item.group, item.parentLink, item.parentGroup]), ["name", "group", "mounted on", "of group"])));
       if (robot.passive.length) sections.push(this.section("Passive joints", robot.passive.length, false, ...robot.passive.map((name) => make("div", {}, name))));
@@ -81,7 +82,7 @@ export class Panel {
 
   showing() {
     const { app } = this, has = (test) => app.robots.some((robot) => robot.parts.some(test));
-    const sensible = { collision: has((part) => part.kind === "collision"), yUp: has((part) => part.yUp) };
+    const sensible = { spheres: app.robots.some((robot) => Object.keys(robot.spheres).length), collision: has((part) => part.kind === "collision"), yUp: has((part) => part.yUp) };
     const toggle = ([key, text, letter]) => make("label", { title: letter ? `key ${letter}` : "" },
       make("input", { type: "checkbox", id: key, checked: app.shows[key], onchange: (event) => app.setShow(key, event.target.checked) }), ` ${text}`);
     return make("div", { className: "toggles" }, ...SHOWN.filter(([key]) => sensible[key] ?? true).map(toggle));
@@ -133,6 +134,39 @@ export class Panel {
       const plot = make("button", { className: "plot", title: "plot over time", onclick: () => { app.chosen.has(name) ? app.chosen.delete(name) : app.chosen.add(name); this.plots(); } }, "∿");
       return make("div", { className: "row" }, make("label", {}, make("span", {}, name), make("small", {}, notes.filter(Boolean).join(", "))), app.timed ? plot : null, slider, make("span", { className: "value" }, number, make("small", {}, unit)));
     });
+  }
+
+  // The tree of links; behind each what makes it special.
+  links() {
+    const { app } = this, { robot } = app, depth = [];
+    const rows = robot.links.map(({ name, parent }, link) => {
+      depth[link] = parent < 0 ? 0 : depth[parent] + 1;
+      const found = { robot, link }, facts = linkFacts(robot, link).map(([title, text]) => `${title}: ${text}`);
+      const row = make("button", { className: "link", title: facts.join("\n"), "data-link": name, onclick: () => app.pickLink(found), onpointerenter: () => app.hover(found), onpointerleave: () => app.hover(null), onfocus: () => app.hover(found), onblur: () => app.hover(null) },
+        ...this.chips(robot, link), name, ...linkTags(robot, link).map((tag) => make("small", {}, tag)));
+      row.style.setProperty("--depth", Math.min(depth[link], 12));
+      return row;
+    });
+    return this.section("Links", robot.links.length, false, ...rows);
+  }
+  // A square in the colour of each chosen group that has the link.
+  chips(robot, link) {
+    const { app } = this;
+    return app.groups.map((name, number) => [own(robot.groups, name), number]).filter(([group]) => group?.links.includes(link)).map(([, number]) => {
+      const chip = make("i"); chip.style.setProperty("--chip", css(app.groupColour(number)));
+      return chip;
+    });
+  }
+  // What is known of the link below the pointer.
+  tip(found, at) {
+    const box = this.app.find("tip"), stage = this.app.find("stage");
+    box.hidden = !found || !at;
+    if (box.hidden) return;
+    const { robot, link } = found, joint = robot.joints[link];
+    box.replaceChildren(make("b", {}, robot.links[link].name), make("div", { className: "soft" }, `${joint.name} (${joint.type})`),
+      ...linkFacts(robot, link).map(([title, text]) => make("div", {}, `${title}: ${text}`)));
+    const [x, y] = at;
+    Object.assign(box.style, { left: `${Math.max(0, Math.min(x + 14, stage.clientWidth - box.offsetWidth - 4))}px`, top: `${Math.max(0, Math.min(y + 14, stage.clientHeight - box.offsetHeight - 4))}px` });
   }
 
   moments() {
@@ -228,11 +262,10 @@ export class Panel {
     if (box.hidden) return;
     const { robot, link } = picked, T = app.poses(robot)[link], name = robot.links[link].name, joint = robot.joints[link];
     const { scale: angle, unit } = app.shownIn("rad");
-    const groups = Object.keys(robot.groups).filter((group) => robot.groups[group].links.includes(link));
     const pairs = robot.disabled.filter(([a, b]) => a === name || b === name).map(([a, b, reason]) => [a === name ? b : a, reason || "(no reason)"]);
     const traced = app.traces.some((other) => other.robot === robot && other.link === link);
     const parts = [make("h2", {}, name), make("div", { className: "soft" }, robot.name),
-      table([["position [m]", [T[3], T[7], T[11]].map(short).join("  ")], [`roll pitch yaw [${unit}]`, rollPitchYaw(T).map((part) => short(angle * part)).join("  ")], ["parent joint", `${joint.name} (${joint.type})`], ["groups", groups.join(", ") || "none"]]),
+      table([["position [m]", [T[3], T[7], T[11]].map(short).join("  ")], [`roll pitch yaw [${unit}]`, rollPitchYaw(T).map((part) => short(angle * part)).join("  ")], ["parent joint", `${joint.name} (${joint.type})`], ...linkFacts(robot, link)]),
       app.timed ? make("button", { id: "trace", onclick: () => app.toggleTrace(picked) }, traced ? "hide its path" : "show its path") : null,
       make("h3", {}, `pairs not checked for collision: ${pairs.length}`), table(pairs), make("button", { onclick: () => app.pickLink(null) }, "close")];
     box.replaceChildren(...parts.filter(Boolean));

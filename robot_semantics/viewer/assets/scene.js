@@ -1,5 +1,5 @@
 // What is drawn, by three.js: links that move as one, ghosts, frames, names, the ground, the camera.
-import { apply, mul, rotation } from "./math.js";
+import { apply, mul, rotation, translation } from "./math.js";
 
 const UP_VIEWS = { iso: [1, -1.1, 0.75], front: [1, 0, 0], back: [-1, 0, 0], left: [0, 1, 0], right: [0, -1, 0], top: [0, 0, 1] };
 
@@ -111,6 +111,14 @@ export class Scene {
       mesh.position.set(...from); mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), direction.clone().normalize()); mesh.renderOrder = 6;
       return mesh;
     });
+  }
+  // A sphere of the approximation of a link.
+  ball(T, [x, y, z, radius], colour) {
+    const { THREE } = this, material = new THREE.MeshLambertMaterial({ color: colour, transparent: true, opacity: 0.4, depthWrite: false });
+    const mesh = new THREE.Mesh(new THREE.SphereGeometry(Math.max(radius, 1e-4), 20, 14), material);
+    mesh.matrixAutoUpdate = false; mesh.renderOrder = 4;
+    this.put(mesh, mul(T, translation(x, y, z)));
+    return mesh;
   }
   axes(T, length) {
     const line = this.segments([0, 0, 0, length, 0, 0, 0, 0, 0, 0, length, 0, 0, 0, 0, 0, 0, length],
