@@ -25,5 +25,5 @@ space = JointSpace.of(robot)
 positions = dict(zip(space.names, with_state(space, "arm", "stowed").tolist(), strict=True))
 for match in queries.matching_states(robot, "arm", positions, tolerance=0.01):
     print(f"the arm is {match.state}")
-answer = queries.answer(lambda: robot.semantics.group("amr"))
+answer = queries.run_query(lambda: robot.semantics.group("amr"))
 print(answer.message)

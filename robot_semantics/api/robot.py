@@ -79,7 +79,7 @@ class Robot(RobotModel):
         q = self.space.neutral()
         for value in (*values, more):
             if isinstance(value, str):
-                state = self.semantics.state_called(value)
+                state = self.semantics.state_from_path(value)
                 q = with_state(self.space, state.group, state.name, q)
             elif value:
                 q = self.space.pack(value, q)

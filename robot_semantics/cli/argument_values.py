@@ -128,7 +128,7 @@ def named_state(semantics: Semantics, word: str, option: str) -> NamedState:
         UnknownNameError: the group, or the state in it, does not exist.
     """
     pair_of(word, "/", option, "GROUP/STATE")
-    return semantics.state_called(word)
+    return semantics.state_from_path(word)
 
 
 def numbers_by_name(words: Sequence[str], valid: Collection[str]) -> dict[str, float]:

@@ -78,7 +78,7 @@ def _asked_for(model: RobotModel, word: str | None) -> tuple[NamedState, ...]:
     """Return the states that GROUP or GROUP/STATE means, all without; names may have slashes in them."""
     if word is None or word in model.semantics.groups:
         return states_of(model, word)
-    return (model.semantics.state_called(word),) if "/" in word else states_of(model, word)
+    return (model.semantics.state_from_path(word),) if "/" in word else states_of(model, word)
 
 
 def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> None:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""An SRDF's tree and a robot to the robot with its semantics, as MoveIt reads them; every problem with its place."""
+"""Application of an SRDF tree to a robot, as in MoveIt; every problem has its place."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from robot_semantics.model.end_effectors import resolve_end_effectors
 from robot_semantics.model.group_members import resolve_members
 from robot_semantics.model.group_states import resolve_states, states_of_groups
 from robot_semantics.model.groups import derive_groups
-from robot_semantics.model.other_robot import of_another_robot
+from robot_semantics.model.other_robot import another_robot_message
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantic_names import check_empty_groups, check_names
-from robot_semantics.model.semantic_scope import Reports, Scope
+from robot_semantics.model.semantic_scope import ResolutionScope, SrdfReporter
 from robot_semantics.model.semantics import Semantics
 from robot_semantics.model.virtual_joints import resolve_virtual_joints, with_root_joint
 from robot_semantics.srdf import tree
 
 
 def apply_semantics(model: RobotModel, semantic: tree.SrdfDocument, diagnostics: Diagnostics) -> RobotModel:
-    """Return the robot with its virtual root joint, its passive joints and all semantics; `model` stays as it is.
+    """Return the robot with its virtual root joint, passive joints and all semantics; `model` does not change.
 
-    What has no meaning is left out just as srdfdom and MoveIt leave it out, and reported in `diagnostics`; where the
-    SRDF is of another robot altogether, by one error in the place of all.
+    Invalid parts are left out exactly as in srdfdom and MoveIt, and reported in `diagnostics`. An SRDF of a different
+    robot gives only one error.
     """
-    another = of_another_robot(semantic, model)
+    another = another_robot_message(semantic, model)
     if another is not None:
         diagnostics.error("srdf-of-another-robot", another, semantic.places.place(semantic.at, "name"))
         diagnostics = Diagnostics()
-    scope = Scope(semantic, diagnostics, model=model)
+    scope = ResolutionScope(semantic, diagnostics, model=model)
     check_names(scope)
     if semantic.name and semantic.name != model.name:
         scope.warning(
@@ -81,13 +81,13 @@ def apply_semantics(model: RobotModel, semantic: tree.SrdfDocument, diagnostics:
 
 
 def check_alone(semantic: tree.SrdfDocument, diagnostics: Diagnostics) -> None:
-    """Report everything that is wrong with an SRDF whatever the robot."""
-    reports = Reports(semantic, diagnostics)
+    """Report every problem of an SRDF that needs no robot."""
+    reports = SrdfReporter(semantic, diagnostics)
     check_names(reports)
     check_empty_groups(reports)
 
 
-def _passive_joints(scope: Scope) -> tuple[str, ...]:
+def _passive_joints(scope: ResolutionScope) -> tuple[str, ...]:
     """Return the passive joints that are joints of the model, in document order."""
     items = scope.semantic.passive_joints
     known = [item.name for item in items if scope.known_joint(item.name, item.at, "name", "<passive_joint>")]

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Changes of an SRDF, checked before they are written."""
+"""Checks of SRDF changes before they are written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from robot_semantics.srdf.reader import parse_srdf
 
 
 def problems_of(text: SrdfText, robot: RobotModel | None) -> Diagnostics:
-    """Return every problem of an SRDF; without a robot only what can be said without one."""
+    """Return every problem of an SRDF; without a robot, only the problems that need no robot."""
     diagnostics = Diagnostics()
     semantic = parse_srdf(str(text), text.xml.source, diagnostics)
     if robot is None:
@@ -38,17 +38,17 @@ def check_change(
     robot_before: RobotModel | None = None,
     renamed: tuple[str, str] | None = None,
 ) -> Diagnostics:
-    """Return the problems of the text after a change, which must not have made a new error.
+    """Return the problems of the text after a change; the change must not add an error.
 
     Args:
         before: the text before the change; None for a new text.
         after: the text after it.
-        robot: the robot without semantics, as it is after the change.
-        robot_before: the robot before the change, where it was changed too.
-        renamed: the old name of a thing and its new one, where that is the change.
+        robot: the robot without semantics, after the change.
+        robot_before: the robot before the change, if it was changed.
+        renamed: the old and the new name, if the change is a renaming.
 
     Raises:
-        DescriptionError: with the errors that the change makes.
+        DescriptionError: with the errors that the change adds.
     """
     found = problems_of(after, robot)
     known = Counter[tuple[str, str]]()
@@ -67,7 +67,7 @@ def check_change(
 
 
 def _identity(problem: Diagnostic, renamed: tuple[str, str] | None = None) -> tuple[str, str]:
-    """Return what stays of a problem when the text changes elsewhere: not its line, nor the lines its message names."""
+    """Return the part of a problem that does not depend on line numbers, to compare two versions of a text."""
     message = re.sub(r"\bline \d+", "line", problem.message)
     if renamed is not None:
         message = message.replace(f"'{renamed[0]}'", f"'{renamed[1]}'")

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a COLLADA mesh says of itself: its unit, which RViz obeys, and its up axis, which RViz ignores."""
+"""The unit of a COLLADA mesh, which RViz uses, and its up axis, which RViz ignores."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from robot_semantics.base.files import open_bounded
 _UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']")
 _Y_UP = re.compile(rb"<up_axis>\s*Y_UP\s*</up_axis>")
 _HEADER = 100_000
-"""A COLLADA file states both in its first element; no more than this many bytes are searched."""
+"""Both are in the first element of a COLLADA file; only this many bytes are searched."""
 
 
 def unit_of(path: Path) -> float:
-    """Return the unit [m] that a COLLADA file states, 1 for every other file and where the statement is no number."""
+    """Return the unit [m] of a COLLADA file; 1 for every other file, and if the unit is not a number."""
     if path.suffix.lower() != ".dae":
         return 1.0
     found = _UNIT.search(_header(path))
@@ -33,7 +33,7 @@ def unit_of(path: Path) -> float:
 
 
 def is_y_up(path: Path) -> bool:
-    """Tell whether a COLLADA file says that its y axis points up; RViz and this package draw it as if it did not."""
+    """Return True if a COLLADA file has its y axis upwards; RViz and this package ignore this."""
     return path.suffix.lower() == ".dae" and _Y_UP.search(_header(path)) is not None
 
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What the SRDF says of links and joints one by one: collision pairs, spheres and joint properties."""
+"""SRDF content about single links and joints: collision pairs, spheres and joint properties."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import sys
 from types import MappingProxyType
 
 from robot_semantics.base.names import LinkPair
-from robot_semantics.model.semantic_scope import Scope
+from robot_semantics.model.semantic_scope import ResolutionScope
 from robot_semantics.srdf import tree
 
 
-def resolve_pairs(scope: Scope, items: tuple[tree.CollisionPair, ...], tag: str) -> dict[LinkPair, str]:
-    """Return the pairs whose links the robot has, with their reasons; of a repeated pair the first reason is kept."""
+def resolve_pairs(scope: ResolutionScope, items: tuple[tree.CollisionPair, ...], tag: str) -> dict[LinkPair, str]:
+    """Return the pairs of existing links with their reasons; for a repeated pair, the first reason is used."""
     found: dict[LinkPair, str] = {}
     for item in items:
         known = [
@@ -30,17 +30,17 @@ def resolve_pairs(scope: Scope, items: tuple[tree.CollisionPair, ...], tag: str)
     return found
 
 
-def resolve_default_disabled(scope: Scope) -> tuple[str, ...]:
+def resolve_default_disabled(scope: ResolutionScope) -> tuple[str, ...]:
     """Return the links whose pairs are not checked unless enabled, each once."""
     items = scope.semantic.default_disabled_links
     user = "<disable_default_collisions>"
     return tuple(dict.fromkeys(item.name for item in items if scope.known_link(item.name, item.at, "link", user)))
 
 
-def resolve_spheres(scope: Scope) -> dict[str, tuple[tree.SrdfSphere, ...]]:
-    """Return the spheres of each link that the robot has; of a repeated link the first are kept.
+def resolve_spheres(scope: ResolutionScope) -> dict[str, tuple[tree.SrdfSphere, ...]]:
+    """Return the spheres of each existing link; for a repeated link, the first element is used.
 
-    As srdfdom reads them: spheres without a radius count only where a link has no other; then one stands for all.
+    As in srdfdom: spheres without a radius are used only if a link has no others; then only one is kept.
     """
     found: dict[str, tuple[tree.SrdfSphere, ...]] = {}
     for item in scope.semantic.link_spheres:
@@ -51,8 +51,8 @@ def resolve_spheres(scope: Scope) -> dict[str, tuple[tree.SrdfSphere, ...]]:
     return found
 
 
-def resolve_properties(scope: Scope) -> MappingProxyType[str, MappingProxyType[str, str]]:
-    """Return the properties by joint and name; of a repeated one the last value is kept, as srdfdom keeps it."""
+def resolve_properties(scope: ResolutionScope) -> MappingProxyType[str, MappingProxyType[str, str]]:
+    """Return the properties by joint and name; for a repeated one the last value is used, as in srdfdom."""
     found: dict[str, dict[str, str]] = {}
     for item in scope.semantic.joint_properties:
         if scope.known_joint(item.joint_name, item.at, "joint_name", f"property '{item.property_name}'"):

@@ -5,22 +5,22 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""End effectors: on which group each one is mounted, and to which groups it is attached, as MoveIt infers it."""
+"""End effectors: the group of each one and the groups to which it is attached, as MoveIt infers them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from robot_semantics.base.foreign_text import quoted
-from robot_semantics.model.semantic_scope import Scope, declared_groups
+from robot_semantics.model.semantic_scope import ResolutionScope, declared_groups
 from robot_semantics.model.semantics import EndEffector, Group
 from robot_semantics.srdf import tree
 
 
 def resolve_end_effectors(
-    scope: Scope, groups: Mapping[str, Group]
+    scope: ResolutionScope, groups: Mapping[str, Group]
 ) -> tuple[dict[str, EndEffector], dict[str, tuple[str, ...]]]:
-    """Return the end effectors by name, and the names of those attached to each group; report all that is wrong.
+    """Return the end effectors by name, and the names of those attached to each group; report all problems.
 
     An end effector is attached to every other group that has its parent link.
     """
@@ -33,7 +33,7 @@ def resolve_end_effectors(
     for group in groups.values():
         for link in parent_links.intersection(group.links):
             holders.setdefault(link, []).append(group)
-    # MoveIt goes by group first, which decides the order in `attached` and which of two equal names is kept.
+    # MoveIt sorts by group; this decides the order in `attached`, and which of two equal names is used.
     for item in sorted(usable, key=lambda item: item.group):
         hosts = [group for group in holders.get(item.parent_link, ()) if group.name != item.group]
         for host in hosts:
@@ -57,7 +57,10 @@ def resolve_end_effectors(
 
 
 def _is_usable(
-    scope: Scope, item: tree.SrdfEndEffector, declared: Mapping[str, tree.SrdfGroup], groups: Mapping[str, Group]
+    scope: ResolutionScope,
+    item: tree.SrdfEndEffector,
+    declared: Mapping[str, tree.SrdfGroup],
+    groups: Mapping[str, Group],
 ) -> bool:
     user = f"end effector '{item.name}'"
     link_known = scope.known_link(item.parent_link, item.at, "parent_link", user)
@@ -67,9 +70,9 @@ def _is_usable(
 
 
 def _named_parent(
-    scope: Scope, item: tree.SrdfEndEffector, hosts: list[Group], groups: Mapping[str, Group]
+    scope: ResolutionScope, item: tree.SrdfEndEffector, hosts: list[Group], groups: Mapping[str, Group]
 ) -> Group | None:
-    """Return the parent group that the SRDF names, if it can be one."""
+    """Return the parent group in the SRDF, if it is valid."""
     named = groups.get(item.parent_group or "")
     if named is None or named.name == item.group:
         return None
@@ -84,7 +87,9 @@ def _named_parent(
     return named
 
 
-def _check_shared_links(scope: Scope, item: tree.SrdfEndEffector, own: Group, parent: Group, *, inferred: bool) -> None:
+def _check_shared_links(
+    scope: ResolutionScope, item: tree.SrdfEndEffector, own: Group, parent: Group, *, inferred: bool
+) -> None:
     shared = [link for link in own.links if link in parent.links]
     if not shared:
         return

@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What the foreign elements of a URDF say of its joints and links: ros2_control, transmissions, Gazebo.
+"""Checks of foreign URDF elements against joints and links: ros2_control, transmissions, Gazebo.
 
-They are kept as they stand, so nothing here is needed to load a robot; `check` asks, because the programs that read
-them refuse a wrong name when the robot is started, or do nothing without a word.
+Foreign elements are kept unchanged, so loading a robot does not need these checks. `check` runs them, because other
+programs refuse a wrong name when the robot starts, or silently ignore it.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from robot_semantics.urdf.extras import element_of
 from robot_semantics.xml.numbers import number
 
 INTERFACES = ("position", "velocity", "effort", "acceleration")
-"""The names that ros2_control gives to what a joint is commanded and measured by; a driver may add others."""
+"""Names of ros2_control for command and state interfaces; a driver may add others."""
 
 
-class Names(NamedTuple):
-    """What a foreign element may name."""
+class ValidNames(NamedTuple):
+    """The names that a foreign element may refer to."""
 
     joints: Mapping[str, JointModel]
     links: tuple[str, ...]
 
 
-class Finding(NamedTuple):
-    """A problem at an element, or at an attribute of it; `name` is then compared with the `valid` ones."""
+class ForeignProblem(NamedTuple):
+    """A problem at an element or its attribute; a misspelt `name` is compared with the `valid` names."""
 
     element: etree._Element
     attribute: str | None
@@ -46,16 +46,16 @@ class Finding(NamedTuple):
     valid: tuple[str, ...] = ()
 
 
-Rule = Callable[[etree._Element, Names], Iterator[Finding]]
+Rule = Callable[[etree._Element, ValidNames], Iterator[ForeignProblem]]
 
 ERRORS = frozenset({"unknown-control-joint", "fixed-control-joint"})
-"""What a controller manager does not start with; the rest are warnings."""
+"""Errors that stop a controller manager at its start; all others are warnings."""
 
 
 def check_foreign(model: RobotModel, diagnostics: Diagnostics) -> None:
-    """Report what the foreign elements at robot level say of joints and links that is not so."""
+    """Report wrong statements about joints and links in foreign elements at robot level."""
     joints = {joint.name: joint for joint in model.joints if joint.urdf is not None}
-    names = Names(joints, model.link_names)
+    names = ValidNames(joints, model.link_names)
     for extra in model.urdf.extras:
         rules = RULES.get(extra.tag, ())
         if not rules:
@@ -75,39 +75,39 @@ def _control_joints(block: etree._Element) -> Iterator[tuple[etree._Element, str
             yield element, name
 
 
-def _control_joint_known(block: etree._Element, names: Names) -> Iterator[Finding]:
+def _control_joint_known(block: etree._Element, names: ValidNames) -> Iterator[ForeignProblem]:
     for element, name in _control_joints(block):
         if name not in names.joints:
             message = f"<ros2_control> names a joint that the robot does not have, '{name}'"
-            yield Finding(element, "name", "unknown-control-joint", message, name, tuple(names.joints))
+            yield ForeignProblem(element, "name", "unknown-control-joint", message, name, tuple(names.joints))
 
 
-def _control_joint_moves(block: etree._Element, names: Names) -> Iterator[Finding]:
+def _control_joint_moves(block: etree._Element, names: ValidNames) -> Iterator[ForeignProblem]:
     for element, name in _control_joints(block):
         if name in names.joints and not names.joints[name].position_count:
             message = f"<ros2_control> names joint '{name}', which is fixed and cannot be moved or measured"
-            yield Finding(element, "name", "fixed-control-joint", message)
+            yield ForeignProblem(element, "name", "fixed-control-joint", message)
 
 
-def _interface_spelt(block: etree._Element, names: Names) -> Iterator[Finding]:
+def _interface_spelt(block: etree._Element, names: ValidNames) -> Iterator[ForeignProblem]:
     for element, joint in _control_joints(block):
         for interface in element.iterchildren("command_interface", "state_interface"):
             name = interface.get("name")
             if name is None:
                 message = f"<{interface.tag}> of joint '{joint}' has no attribute 'name'"
-                yield Finding(interface, None, "unnamed-interface", message)
+                yield ForeignProblem(interface, None, "unnamed-interface", message)
             elif name not in INTERFACES and _is_nearly(name):
                 message = f"'{name}' of joint '{joint}' is none of the usual interfaces, {', '.join(INTERFACES)}"
-                yield Finding(interface, "name", "odd-interface", message, name, INTERFACES)
+                yield ForeignProblem(interface, "name", "odd-interface", message, name, INTERFACES)
 
 
 def _is_nearly(name: str) -> bool:
-    """Tell whether a name is almost a usual one: a driver's own, as ``position_gain``, has other words in it."""
+    """Return True if a name is almost a usual one; a driver's own, such as ``position_gain``, has other words."""
     nearest = did_you_mean(name, INTERFACES)
     return nearest is not None and name.isalpha() and abs(len(name) - len(nearest)) <= 2
 
 
-def _mimic_agrees(block: etree._Element, names: Names) -> Iterator[Finding]:
+def _mimic_agrees(block: etree._Element, names: ValidNames) -> Iterator[ForeignProblem]:
     for element, name in _control_joints(block):
         joint = names.joints.get(name)
         if joint is None or joint.urdf is None:
@@ -116,13 +116,13 @@ def _mimic_agrees(block: etree._Element, names: Names) -> Iterator[Finding]:
         word = element.get("mimic", "").lower()
         if mimic is None and word == "true":
             message = f"<ros2_control> lets joint '{name}' mimic another, but the robot's joint has no <mimic>"
-            yield Finding(element, "mimic", "control-mimic-differs", message)
+            yield ForeignProblem(element, "mimic", "control-mimic-differs", message)
         given = {param.get("name"): param for param in element.iterchildren("param")}
         if "mimic" in given and (given["mimic"].text or "").strip() != (mimic and mimic.joint):
             said = (given["mimic"].text or "").strip()
             has = f"mimics '{mimic.joint}'" if mimic else "mimics none"
             message = f"<ros2_control> lets joint '{name}' mimic '{said}', but the robot's joint {has}"
-            yield Finding(given["mimic"], None, "control-mimic-differs", message)
+            yield ForeignProblem(given["mimic"], None, "control-mimic-differs", message)
         elif "mimic" in given and mimic is not None:
             for what, usual in (("multiplier", 1.0), ("offset", 0.0)):
                 ours: float | None = getattr(mimic, what)
@@ -131,7 +131,7 @@ def _mimic_agrees(block: etree._Element, names: Names) -> Iterator[Finding]:
                     message = (
                         f"<ros2_control> gives the {what} {theirs:g} to the mimic joint '{name}', the robot another"
                     )
-                    yield Finding(given.get(what, given["mimic"]), None, "control-mimic-differs", message)
+                    yield ForeignProblem(given.get(what, given["mimic"]), None, "control-mimic-differs", message)
 
 
 def _number(param: etree._Element | None, usual: float) -> float:
@@ -141,29 +141,31 @@ def _number(param: etree._Element | None, usual: float) -> float:
         return usual
 
 
-def _mimic_commanded(block: etree._Element, names: Names) -> Iterator[Finding]:
+def _mimic_commanded(block: etree._Element, names: ValidNames) -> Iterator[ForeignProblem]:
     for element, name in _control_joints(block):
         joint = names.joints.get(name)
         command = element.find("command_interface")
         mimics = joint is not None and joint.mimic is not None and element.get("mimic", "").lower() != "false"
         if mimics and command is not None:
             message = f"joint '{name}' mimics another, so ros2_control takes no command for it without mimic=\"false\""
-            yield Finding(command, None, "mimic-commanded", message)
+            yield ForeignProblem(command, None, "mimic-commanded", message)
 
 
-def _transmission_joint_known(transmission: etree._Element, names: Names) -> Iterator[Finding]:
+def _transmission_joint_known(transmission: etree._Element, names: ValidNames) -> Iterator[ForeignProblem]:
     for element in transmission.iterchildren("joint"):
         name = element.get("name")
         if name is not None and name not in names.joints:
             message = f"<transmission> names a joint that the robot does not have, '{name}'"
-            yield Finding(element, "name", "unknown-transmission-joint", message, name, tuple(names.joints))
+            yield ForeignProblem(element, "name", "unknown-transmission-joint", message, name, tuple(names.joints))
 
 
-def _reference_known(gazebo: etree._Element, names: Names) -> Iterator[Finding]:
+def _reference_known(gazebo: etree._Element, names: ValidNames) -> Iterator[ForeignProblem]:
     name = gazebo.get("reference")
     if name and name not in names.joints and name not in names.links:
         message = f"<gazebo> refers to no link or joint of the robot: '{name}'"
-        yield Finding(gazebo, "reference", "unknown-gazebo-reference", message, name, (*names.links, *names.joints))
+        yield ForeignProblem(
+            gazebo, "reference", "unknown-gazebo-reference", message, name, (*names.links, *names.joints)
+        )
 
 
 RULES: Mapping[str, tuple[Rule, ...]] = {
@@ -171,4 +173,4 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "transmission": (_transmission_joint_known,),
     "gazebo": (_reference_known,),
 }
-"""What is looked at in each foreign element."""
+"""The checks of each foreign element."""

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Which joints a group of an SRDF has: chains, joints, links and sub-groups, exactly as MoveIt collects them."""
+"""Joints of SRDF groups from chains, joints, links and subgroups, exactly as in MoveIt."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from collections.abc import Mapping
 
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantic_names import tangles
-from robot_semantics.model.semantic_scope import Scope, declared_groups
+from robot_semantics.model.semantic_scope import ResolutionScope, declared_groups
 from robot_semantics.srdf import tree
 
 
-def resolve_members(scope: Scope) -> dict[str, tuple[int, ...]]:
-    """Return the joint indices, ascending, of every group that can be made; report all that is wrong.
+def resolve_members(scope: ResolutionScope) -> dict[str, tuple[int, ...]]:
+    """Return the ascending joint indices of every valid group; report all problems.
 
-    A group waits until all its sub-groups are there, so forward references work; of several groups with one name the
-    first that can be made is kept. A group without a joint is dropped, and so is every group that names a dropped one.
+    A group waits until all its subgroups are resolved, so forward references work. If several groups have one name, the
+    first valid one is used. A group without a joint is dropped, and so is every group that names a dropped one.
     """
     declared = declared_groups(scope.semantic)
     groups = scope.semantic.groups
@@ -32,8 +32,8 @@ def resolve_members(scope: Scope) -> dict[str, tuple[int, ...]]:
     for number, names in enumerate(missing):
         for name in names:
             users.setdefault(name, []).append(number)
-    # MoveIt passes over the groups again and again. A group is made in the pass, and at the place, at which its last
-    # sub-group has been; that decides which of several groups with one name comes first.
+    # MoveIt repeats passes over all groups. A group is resolved in the pass, and at the position, at which its last
+    # subgroup is resolved; this order decides between groups with the same name.
     ready = [(0, number) for number, names in enumerate(missing) if not names]
     left_out: set[int] = set(range(len(groups)))
     while ready:
@@ -58,9 +58,9 @@ def resolve_members(scope: Scope) -> dict[str, tuple[int, ...]]:
 def chain_members(model: RobotModel, base_link: str, tip_link: str) -> set[int]:
     """Return the joints of a chain between two links of the model.
 
-    From the tip up to, and without, the base link's own parent joint. If the base is no ancestor of the tip, the
-    joints of both sides and the parent joint of the link where they meet, as MoveIt takes them. Empty when base and tip
-    are the same.
+    These are the joints from the tip up to the base link, without the base link's own parent joint. If the base is not
+    an ancestor of the tip, as in MoveIt: the joints of both sides and the parent joint of their common link. Empty if
+    base and tip are the same.
     """
     base, tip = model.link_index[base_link], model.link_index[tip_link]
     up_from_tip = model.to_root(tip)
@@ -71,8 +71,8 @@ def chain_members(model: RobotModel, base_link: str, tip_link: str) -> set[int]:
     return {*up_from_tip[: up_from_tip.index(meeting) + 1], *up_from_base[: up_from_base.index(meeting)]}
 
 
-def _direct_members(scope: Scope, group: tree.SrdfGroup) -> set[int]:
-    """Return the joints of everything in the group but its sub-groups."""
+def _direct_members(scope: ResolutionScope, group: tree.SrdfGroup) -> set[int]:
+    """Return the joints of a group without its subgroups."""
     model, user = scope.model, f"group '{group.name}'"
     members: set[int] = set()
     for chain in group.chains:
@@ -96,12 +96,12 @@ def _direct_members(scope: Scope, group: tree.SrdfGroup) -> set[int]:
 
 
 def _report_left_out(
-    scope: Scope,
+    scope: ResolutionScope,
     waiting: list[tree.SrdfGroup],
     declared: Mapping[str, tree.SrdfGroup],
     made: Mapping[str, tuple[int, ...]],
 ) -> None:
-    """Say of each group that is left out because of another one which that is; cycles are reported as such."""
+    """Report each group that is left out because of another group, and name it; report cycles as cycles."""
     tangle_of = tangles(declared)
     for group in waiting:
         for subgroup in group.subgroups:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Named states of groups: the usable values, and the problems of the other ones."""
+"""Named states of groups: the valid values, and the problems of the others."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from types import MappingProxyType
 
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel
-from robot_semantics.model.semantic_scope import Scope, declared_groups
+from robot_semantics.model.semantic_scope import ResolutionScope, declared_groups
 from robot_semantics.model.semantics import Group, NamedState
 from robot_semantics.srdf import tree
 
 QUATERNION_TOLERANCE = 1e-3
-"""How far a quaternion's length may be from 1 before a warning; states are written with a handful of digits."""
+"""Largest distance of a quaternion's length from 1 without a warning; states are written with few digits."""
 
 
-def resolve_states(scope: Scope, groups: Mapping[str, Group]) -> dict[tuple[str, str], NamedState]:
-    """Return the states by (group, state) name in document order; report all that is wrong.
+def resolve_states(scope: ResolutionScope, groups: Mapping[str, Group]) -> dict[tuple[str, str], NamedState]:
+    """Return the states by (group, state) name in document order; report all problems.
 
-    A joint outside the group, or with a value that does not fit, is left out; so is a state without any value. Of two
-    states with one name the last that has a value is kept, as MoveIt keeps it. The leader of a mimic joint that is
-    stated is where this joint needs it, also outside the group. Quaternions are normalised.
+    A joint outside the group, or with a wrong value, is left out; so is a state without any value. If two states have
+    one name, the last with a value is used, as in MoveIt. If the state has a mimic joint without its leader, the leader
+    gets the position that fits, also outside the group. Quaternions are normalised.
     """
     declared = declared_groups(scope.semantic)
     states: dict[tuple[str, str], NamedState] = {}
@@ -51,8 +51,8 @@ def resolve_states(scope: Scope, groups: Mapping[str, Group]) -> dict[tuple[str,
 _Rows = dict[str, tuple[float, ...]]
 
 
-def _values(scope: Scope, state: tree.GroupState, group: Group) -> tuple[_Rows, _Rows]:
-    """Return the state's usable values, in the order of the group's joints, and those of leaders that follow."""
+def _values(scope: ResolutionScope, state: tree.GroupState, group: Group) -> tuple[_Rows, _Rows]:
+    """Return the state's valid values in the order of the group's joints, and the derived values of leaders."""
     members, user = frozenset(group.joints), f"state '{state.name}'"
     stated: dict[str, list[tree.JointValue]] = {}
     for item in state.joints:
@@ -83,8 +83,8 @@ def _values(scope: Scope, state: tree.GroupState, group: Group) -> tuple[_Rows, 
     return {name: values[name] for name in group.joints if name in values}, leaders
 
 
-def _leaders(scope: Scope, places: Mapping[str, tree.JointValue], values: _Rows, user: str) -> _Rows:
-    """Return the positions of leaders that only their mimic joints state; report what disagrees."""
+def _leaders(scope: ResolutionScope, places: Mapping[str, tree.JointValue], values: _Rows, user: str) -> _Rows:
+    """Return the positions of leaders for which only mimic joints are given; report contradictions."""
     found: _Rows = {}
     for name, row in values.items():
         joint = scope.model.joint(name)
@@ -108,12 +108,12 @@ def _leaders(scope: Scope, places: Mapping[str, tree.JointValue], values: _Rows,
 
 
 def _opposite(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return the distance of floating joints' positions with the second quaternion of opposite sign, else infinity."""
+    """Return the distance of floating positions with the sign of the second quaternion changed, else infinity."""
     return math.dist(one, (*other[:3], *(-value for value in other[3:]))) if len(one) == 7 else math.inf
 
 
-def _unit(scope: Scope, item: tree.JointValue, joint: JointModel, user: str) -> tuple[float, ...] | None:
-    """Return a joint's values, a quaternion normalised; None if it is all zeros."""
+def _unit(scope: ResolutionScope, item: tree.JointValue, joint: JointModel, user: str) -> tuple[float, ...] | None:
+    """Return a joint's values with a normalised quaternion; None if the quaternion is zero."""
     values = item.values or ()
     if not joint.motion.has_quaternion:
         return values
@@ -128,7 +128,7 @@ def _unit(scope: Scope, item: tree.JointValue, joint: JointModel, user: str) -> 
     return (*values[:3], *(value / length for value in values[3:]))
 
 
-def _count_fits(scope: Scope, item: tree.JointValue, joint: JointModel, user: str) -> bool:
+def _count_fits(scope: ResolutionScope, item: tree.JointValue, joint: JointModel, user: str) -> bool:
     given = len(item.values or ())
     if given == joint.position_count:
         return True
@@ -139,7 +139,9 @@ def _count_fits(scope: Scope, item: tree.JointValue, joint: JointModel, user: st
     return False
 
 
-def _check_limits(scope: Scope, item: tree.JointValue, joint: JointModel, values: Sequence[float], user: str) -> None:
+def _check_limits(
+    scope: ResolutionScope, item: tree.JointValue, joint: JointModel, values: Sequence[float], user: str
+) -> None:
     if joint.motion.limited:
         broken = joint.limits.broken_by(values[0])
         if broken is not None:
@@ -153,7 +155,7 @@ def _check_limits(scope: Scope, item: tree.JointValue, joint: JointModel, values
 
 
 def states_of_groups(states: Mapping[tuple[str, str], NamedState]) -> dict[str, tuple[str, ...]]:
-    """Return the names of the states of each group that has one, in document order."""
+    """Return the state names of each group with states, in document order."""
     names: dict[str, list[str]] = {}
     for group, name in states:
         names.setdefault(group, []).append(name)

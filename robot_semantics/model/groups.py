@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What follows from a group's joints: links, variables, chain or not, roots and sub-groups, as MoveIt derives it."""
+"""Derived properties of a group: links, variables, chain or not, roots and subgroups, as in MoveIt."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def derive_groups(model: RobotModel, members: Mapping[str, tuple[int, ...]]) -> 
         by_first.setdefault(indices[0], []).append(indices)
 
     def within(indices: tuple[int, ...]) -> tuple[str, ...]:
-        # A group within this one begins with one of its joints: most others need not be looked at.
+        # The first joint of a contained group is one of this group's joints: most other groups can be skipped.
         candidates = (other for index in indices for other in by_first.get(index, ()))
         return tuple(sorted(name for other in candidates if sets[other] <= sets[indices] for name in named[other]))
 
-    # Groups of the same joints share what follows from these: there may be thousands.
+    # Groups with the same joints share their derived properties: there may be thousands.
     derived = {indices: _derive(model, indices, within(indices)) for indices in named}
     return {name: replace(derived[members[name]], name=name) for name in sorted(members)}
 
@@ -70,15 +70,15 @@ def _names(joints: Iterable[JointModel]) -> tuple[str, ...]:
 
 
 def _joint_roots(model: RobotModel, joints: tuple[JointModel, ...]) -> tuple[JointModel, ...]:
-    """Return the active joints that no active joint of the group moves, directly or as the leader of a mimic joint."""
+    """Return the active joints that no active joint of the group moves, directly or through a mimic joint."""
     leaders = {joint.name for joint in joints if joint.is_active}
     return tuple(joint for joint in joints if joint.is_active and not _is_moved_by(model, joint, leaders, set()))
 
 
 def _is_moved_by(model: RobotModel, joint: JointModel, leaders: set[str], seen: set[int]) -> bool:
-    """Tell whether one of `leaders` is above `joint`, or is followed by a mimic joint above it.
+    """Return True if one of `leaders` is above `joint`, or leads a mimic joint above it.
 
-    `seen` ends the search where a joint mimics one of its own descendants.
+    `seen` stops the search if a joint mimics one of its own descendants.
     """
     above = model.links[joint.index].parent
     while above >= 0 and above not in seen:
@@ -95,7 +95,7 @@ def _is_moved_by(model: RobotModel, joint: JointModel, leaders: set[str], seen: 
 
 
 def _follows(model: RobotModel, joint: JointModel, previous: JointModel) -> bool:
-    """Tell whether `previous` is the next joint above `joint`, fixed joints passed over."""
+    """Return True if `previous` is the next joint above `joint`, without fixed joints."""
     above = model.links[joint.index].parent
     while above >= 0:
         if above == previous.index:
@@ -110,7 +110,7 @@ def _common_root(model: RobotModel, roots: tuple[JointModel, ...]) -> str:
     """Return the name of the nearest joint above, or among, all `roots`; empty without a root."""
     if not roots:
         return ""
-    # Indices are depth first, so an ancestor's is always the smaller one: raise the larger until all meet.
+    # Indices are depth first, so an ancestor has a smaller one: replace the largest by its parent until all meet.
     meeting = roots[0].index
     for root in roots[1:]:
         other = root.index

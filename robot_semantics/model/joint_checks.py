@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a joint must say to have a meaning by itself: a known type, limits where the type needs them, an axis."""
+"""Checks of a single joint: a known type, the limits that the type needs, a valid axis."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Check = Callable[[Joint, JointType, SourceMap, Diagnostics], None]
 
 
 def check_joint(joint: Joint, places: SourceMap, diagnostics: Diagnostics) -> JointType | None:
-    """Report what is wrong with `joint` by itself; return its type, None if that is not known."""
+    """Report the problems of a single `joint`; return its type, None if unknown."""
     kind = TYPES.get(joint.type)
     if kind is None:
         message = f"joint '{joint.name}' is of unknown type '{joint.type}'"
@@ -39,7 +39,7 @@ def check_joint(joint: Joint, places: SourceMap, diagnostics: Diagnostics) -> Jo
 
 
 def unit_axis(joint: Joint, kind: JointType) -> Vec3:
-    """Return the joint's axis at length 1, the default of its type where it is missing or zero."""
+    """Return the joint's axis with length 1; the default of its type if the axis is missing or zero."""
     default = Z_AXIS if kind is JointType.PLANAR else X_AXIS
     axis = joint.axis or default
     largest = max(map(abs, axis))

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The joint types of URDF and SRDF, and what each one's motion takes, as one table."""
+"""The joint types of URDF and SRDF, and the variables of each, in one table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 
 class JointType(enum.Enum):
-    """The joint types; values are the words of URDF's and SRDF's `type` attribute."""
+    """The joint types; values are the words of the `type` attribute in URDF and SRDF."""
 
     REVOLUTE = "revolute"
     CONTINUOUS = "continuous"
@@ -27,7 +27,7 @@ class JointType(enum.Enum):
 
 
 class Quantity(enum.Enum):
-    """What a position variable measures; values are the units."""
+    """Physical quantity of a position variable; values are the units."""
 
     DISTANCE = "m"
     ANGLE = "rad"
@@ -36,15 +36,15 @@ class Quantity(enum.Enum):
 
 
 class Motion(NamedTuple):
-    """What a joint type's state consists of: all that most of the package needs to know of the type.
+    """The state variables of a joint type; most of the package needs only this about a type.
 
     Attributes:
         variables: suffixes of the position variables, as MoveIt names them; ``""`` is the joint's own name.
         velocities: number of velocity (and effort) components, which is the number of degrees of freedom.
-        mimicked: number of leading positions (and velocities) that a mimic scales and shifts; it copies the others,
-            a floating joint's rotation.
-        quantities: what each position variable measures.
-        limited: whether the description must limit the position.
+        mimicked: number of leading positions (and velocities) that a mimic scales and shifts; it copies the others, a
+        floating joint's rotation.
+        quantities: physical quantity of each position variable.
+        limited: True if the description must limit the position.
     """
 
     variables: tuple[str, ...]
@@ -55,38 +55,38 @@ class Motion(NamedTuple):
 
     @property
     def wraps(self) -> bool:
-        """Whether the position is one angle without limits, of which whole turns make no difference to the pose."""
+        """True if the position is one angle without limits, so that whole turns do not change the pose."""
         return self.quantities == (Quantity.ANGLE,) and not self.limited
 
     @property
     def turns(self) -> bool:
-        """Whether one of the position variables is an angle."""
+        """True if a position variable is an angle."""
         return Quantity.ANGLE in self.quantities
 
     @property
     def slides(self) -> bool:
-        """Whether the position is one distance."""
+        """True if the position is one distance."""
         return self.quantities == (Quantity.DISTANCE,)
 
     @property
     def is_planar(self) -> bool:
-        """Whether the position is a place and an angle in a plane."""
+        """True if the position is a point and an angle in a plane."""
         return self.turns and Quantity.DISTANCE in self.quantities
 
     @property
     def has_quaternion(self) -> bool:
-        """Whether the last four position variables are a quaternion x y z w."""
+        """True if the last four position variables are a quaternion x y z w."""
         return Quantity.QUATERNION in self.quantities
 
     @property
     def neutral(self) -> tuple[float, ...]:
-        """The zero position: zeros, a quaternion the identity."""
+        """The zero position: zeros, and for a quaternion the identity."""
         zeros = (0.0,) * len(self.quantities)
         return (*zeros[:-1], 1.0) if self.has_quaternion else zeros
 
     @property
     def reach(self) -> tuple[float, ...]:
-        """Half the range of each variable that is sampled where nothing limits it: half a turn, 1 m, 1."""
+        """Half the sampling range of each variable without limits: half a turn, 1 m, 1."""
         return tuple(math.pi if quantity is Quantity.ANGLE else 1.0 for quantity in self.quantities)
 
     @property
@@ -95,9 +95,9 @@ class Motion(NamedTuple):
         return " or ".join(dict.fromkeys(quantity.value for quantity in self.quantities))
 
     def difference(self, a: Sequence[float], b: Sequence[float]) -> float:
-        """Return the distance [m] or angle [rad] between two positions, whichever is larger; NaN if one is not finite.
+        """Return the distance [m] or angle [rad] between two positions, the larger one; NaN if one is not finite.
 
-        Whole turns of an angle that no limit counts, and a quaternion's sign and length, make no difference.
+        Whole turns of an angle without limits, and a quaternion's sign and length, make no difference.
         """
         if not all(map(math.isfinite, (*a, *b))):
             return math.nan
@@ -113,11 +113,11 @@ class Motion(NamedTuple):
 
 
 def _angle_between(a: Sequence[float], b: Sequence[float]) -> float:
-    """Return the angle between two quaternions of any length, infinity if one is zero."""
+    """Return the angle between two quaternions of any length; infinity if one is zero."""
     norm_a, norm_b = math.hypot(*a), math.hypot(*b)
     if not norm_a or not norm_b:
         return math.inf
-    # From the chord between the unit quaternions: an arc cosine would lose half the digits near zero.
+    # Use the chord between the unit quaternions: an arc cosine loses half the digits near zero.
     unit_a, unit_b = [x / norm_a for x in a], [x / norm_b for x in b]
     chord = min(math.dist(unit_a, unit_b), math.dist(unit_a, [-x for x in unit_b]))
     return 4.0 * math.asin(chord / 2.0)

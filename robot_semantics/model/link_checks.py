@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What is wrong with links by themselves: masses and inertias that no body has, materials that nobody defines."""
+"""Checks of single links: impossible masses and inertias, undefined materials."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from robot_semantics.urdf.tree import Box, Cylinder, Inertial, Link, Material, S
 
 
 def check_links(robot: UrdfRobot, diagnostics: Diagnostics) -> frozenset[str]:
-    """Report wrong inertials and materials; return the links whose inertial has no meaning."""
+    """Report wrong inertials and materials; return the links with a meaningless inertial."""
     with_inertial = [(link.name, link.inertial) for link in robot.links if link.inertial is not None]
     bad = frozenset([name for name, inertial in with_inertial if not _mass_is_good(name, inertial, robot, diagnostics)])
     _check_inertias(with_inertial, robot, diagnostics)
@@ -28,7 +28,7 @@ def check_links(robot: UrdfRobot, diagnostics: Diagnostics) -> frozenset[str]:
 
 
 def materials_by_name(robot: UrdfRobot) -> dict[str, Material]:
-    """Return the definitions that a material's name refers to: of the robot level first, else the first inline one."""
+    """Return the definition for each material name: at robot level, else the first one in a link."""
     found: dict[str, Material] = {}
     for material in (*robot.materials, *(visual.material for visual in _visuals(robot) if visual.material)):
         if material.name and _defines(material):
@@ -45,11 +45,11 @@ def _mass_is_good(name: str, inertial: Inertial, robot: UrdfRobot, diagnostics: 
 
 
 def _check_inertias(inertials: list[tuple[str, Inertial]], robot: UrdfRobot, diagnostics: Diagnostics) -> None:
-    """Warn of inertias that are not positive semi-definite, by their principal minors, all links at once."""
+    """Warn about inertias that are not positive semi-definite, by their principal minors, for all links together."""
     if not inertials:
         return
     values = np.array([inertial.inertia for _, inertial in inertials])
-    # Scaled to entries of at most 1: the minors then neither overflow nor vanish, and one tolerance fits them all.
+    # Scaled to entries of at most 1: the minors neither overflow nor underflow, and one tolerance fits all.
     scale = np.abs(values).max(axis=1)
     xx, xy, xz, yy, yz, zz = (values / np.where(scale > 0, scale, 1.0)[:, None]).T
     minors = np.array(
@@ -63,7 +63,7 @@ def _check_inertias(inertials: list[tuple[str, Inertial]], robot: UrdfRobot, dia
             xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz),
         ]
     )
-    # Decimal texts of a thin rod's inertia miss semi-definiteness by their rounding.
+    # The rounded decimal inertia of a thin rod may miss semi-definiteness slightly.
     for index in np.flatnonzero(minors.min(axis=0) < -1e-9):
         name, inertial = inertials[index]
         message = f"the inertia of link '{name}' is not positive semi-definite, so no body has it"
@@ -71,7 +71,7 @@ def _check_inertias(inertials: list[tuple[str, Inertial]], robot: UrdfRobot, dia
 
 
 def _check_sizes(robot: UrdfRobot, diagnostics: Diagnostics) -> None:
-    """Warn of negative sizes, which each reader takes for something else; a capsule's are errors of the text."""
+    """Warn about negative sizes, which every reader treats differently; negative capsules are parse errors."""
     for link in robot.links:
         shapes = [visual.geometry for visual in link.visuals] + [shape.geometry for shape in link.collisions]
         for shape in shapes:
@@ -84,7 +84,7 @@ def _check_sizes(robot: UrdfRobot, diagnostics: Diagnostics) -> None:
 
 
 def _sizes(shape: Box | Cylinder | Sphere) -> Iterator[tuple[str, float]]:
-    """Yield the lengths of a shape with the names of their attributes."""
+    """Yield the lengths of a shape with their attribute names."""
     if isinstance(shape, Box):
         yield "size", min(shape.size)
     else:
@@ -118,7 +118,7 @@ def _check_materials(robot: UrdfRobot, diagnostics: Diagnostics) -> None:
             message = f"material '{used.name}' is defined nowhere"
             place = robot.places.place(used.at, "name")
             diagnostics.warning("unknown-material", message, place, name=used.name, valid=known)
-        elif _defines(used) and _look(used) != _look(known[used.name]):
+        elif _defines(used) and _appearance(used) != _appearance(known[used.name]):
             line = robot.places.place(known[used.name].at).line
             message = f"material '{used.name}' looks different on line {line}, and there it is what other readers take"
             diagnostics.warning("material-redefined", message, robot.places.place(used.at))
@@ -140,5 +140,5 @@ def _defines(material: Material) -> bool:
     return material.rgba is not None or material.texture is not None
 
 
-def _look(material: Material) -> tuple[object, object]:
+def _appearance(material: Material) -> tuple[object, object]:
     return material.rgba, material.texture

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Text or files to a robot model: the front doors of the library."""
+"""Loading of robot models from texts or files: the main entry points of the library."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ def load_robot(
     resolver: PackageResolver | None = None,
     diagnostics: Diagnostics | None = None,
 ) -> RobotModel:
-    """Load a robot from a URDF file and, if given, an SRDF file; either may be a xacro.
+    """Load a robot from a URDF file and, if given, an SRDF file; each may be a xacro.
 
-    Expanding a xacro runs what is in it, so never do it to a file that somebody else named. Only a file that ends in
-    ``.xacro`` is expanded; any file with ``xacro=True``, none with ``xacro=False``.
+    Expansion runs the code in a xacro: never expand a file that another party names. By default, only a file with the
+    ending ``.xacro`` is expanded; ``xacro=True`` expands any file, ``xacro=False`` none.
 
     Args:
         urdf_path: the URDF file.
         srdf_path: the SRDF file.
-        strict: raise on any error. Otherwise leave out the parts in error.
-        implicit_links: let joints name links that no ``<link>`` declares.
+        strict: raise on any error. Otherwise leave out the invalid parts.
+        implicit_links: allow joints to name links that have no ``<link>``.
         xacro: whether to expand; or a `XacroOptions` with arguments and limits.
         xacro_arguments: arguments of the xacro by name.
-        resolver: finds packages that a xacro names; by default in the usual places.
-        diagnostics: takes all problems with their places.
+        resolver: finds the packages that a xacro names; by default in the usual places.
+        diagnostics: receives all problems with their places.
 
     Raises:
-        DescriptionError: it carries every problem of both files: any error with `strict`; otherwise a file that is no
-            XML, or a URDF that gives no tree.
+        DescriptionError: it has every problem of both files. With `strict`: for any error; otherwise: if a file is not
+        XML, or a URDF has no valid tree.
     """
     own = Diagnostics() if diagnostics is None else diagnostics
     packages = resolver or PackageResolver()
@@ -61,7 +61,8 @@ def load_robot(
         return lambda name: str(packages.package(name, asked_by))
 
     how = XacroOptions.of(xacro, xacro_arguments)
-    # No name for the document: its tree takes as much memory as the robot, and is freed before the model is made.
+    # Keep no reference to the document: its tree needs as much memory as the robot, and is freed before the model is
+    # made.
     robot = read_robot(read_document(urdf_path, how, find_package(urdf_path)), own)
 
     def semantic() -> SrdfDocument | None:
@@ -84,7 +85,7 @@ def robot_from_text(
     srdf_source: str = "<robot_description_semantic>",
     diagnostics: Diagnostics | None = None,
 ) -> RobotModel:
-    """Make a robot from texts; otherwise as `load_robot`.
+    """Make a robot from texts, as `load_robot` does.
 
     Raises:
         DescriptionError: as `load_robot`.

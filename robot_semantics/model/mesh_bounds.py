@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Limits of mesh files, looked at before a mesh library reads them: a small file can ask for all memory.
+"""Limits of mesh files, checked before a mesh library reads them: a small file can request all memory.
 
-A packed file states how long its parts are. A glTF file states how many values it has, and names other files. A COLLADA
-or 3MF file can use a part many times in a part that is used many times.
+A packed file states the lengths of its parts. A glTF file states its number of values, and names other files. In a
+COLLADA or 3MF file, a part may contain another part many times, on several levels.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from robot_semantics.base.files import read_bounded
 from robot_semantics.base.unpack_limit import UnpackedTooLargeError, mesh_limit_for
 
 MOST_INSTANCES = 100_000
-"""How many shapes a file may show; each use of a shape is one."""
+"""Largest number of shapes in a file; each use of a shape counts."""
 
 _FORMATS = frozenset(("3mf", "dae", "glb", "gltf", "obj", "off", "ply", "stl", "zae"))
 _BYTES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
@@ -37,14 +37,14 @@ _GLB_JSON = slice(20, None)
 
 
 class MeshTooLargeError(RobotSemanticsError):
-    """A mesh file is longer, or shows more shapes, than is read."""
+    """A mesh file is longer than the limit, or has too many shapes."""
 
 
 def read_mesh_bytes(path: Path) -> bytes:
     """Return the content of a mesh file.
 
     Raises:
-        MeshTooLargeError: it is longer than a mesh may be.
+        MeshTooLargeError: it is longer than the limit for meshes.
         OSError: it cannot be read or is not a regular file.
     """
     limit = mesh_limit_for(2**62)
@@ -54,20 +54,20 @@ def read_mesh_bytes(path: Path) -> bytes:
 
 
 def check_mesh(path: Path, content: bytes) -> None:
-    """Refuse a mesh file that would take too much memory or time, by what it states.
+    """Check from a mesh file's own statements that it does not need too much memory or time.
 
     Raises:
-        UnpackedTooLargeError: it unpacks to more than is allowed.
-        MeshTooLargeError: it shows too many shapes.
-        ValueError: its format is not read.
-        Exception: whatever the readers of zip, JSON and XML raise of a damaged file.
+        UnpackedTooLargeError: its unpacked size is above the limit.
+        MeshTooLargeError: it has too many shapes.
+        ValueError: its format is not supported.
+        Exception: any error of the zip, JSON and XML readers for a damaged file.
     """
     kind = path.suffix.lower().removeprefix(".")
     if kind not in _FORMATS:
         raise ValueError(f"'{path.suffix}' is no format of meshes that is read: {', '.join(sorted(_FORMATS))}")
     if kind in ("zae", "3mf"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            # The reader unpacks all parts, and no part to more than it states.
+            # The reader unpacks all parts, and no part beyond its stated length.
             if sum(part.file_size for part in archive.infolist()) > mesh_limit_for(len(content)):
                 raise UnpackedTooLargeError(str(path), mesh_limit_for(len(content)))
             for part in archive.namelist():
@@ -80,9 +80,9 @@ def check_mesh(path: Path, content: bytes) -> None:
 
 
 def bounded_files(path: Path, size: int) -> Any:
-    """Return what finds the files that a mesh file of `size` bytes names, for trimesh.
+    """Return a resolver for trimesh that finds the files that a mesh file of `size` bytes names.
 
-    Each is a regular file below the folder of the mesh; all together they are no longer than a mesh may be.
+    Each must be a regular file below the folder of the mesh; together they are limited like one mesh.
     """
     from trimesh.resolvers import FilePathResolver
 
@@ -119,7 +119,7 @@ def _check_gltf(path: Path, content: bytes, limit: int) -> None:
 
 
 def _check_instances(path: Path, text: bytes) -> None:
-    """Refuse a COLLADA or 3MF text whose parts use each other too often."""
+    """Check that the parts of a COLLADA or 3MF text do not use each other too often."""
     shapes: dict[str, int] = defaultdict(int)
     used: dict[str, list[str]] = defaultdict(list)
     around: list[str] = []
@@ -151,7 +151,7 @@ def _check_instances(path: Path, text: bytes) -> None:
 
 
 def _check_uses(path: Path, parts: Mapping[str, tuple[Iterable[str], int]], roots: Iterable[str]) -> None:
-    """Refuse parts, each with the parts that it uses and the shapes of its own, that show too many shapes."""
+    """Check the number of shapes; each part has the parts that it uses and its own number of shapes."""
     counts: dict[str, int] = {}
     for root in roots:
         stack: list[tuple[str, Callable[[], str | None]]] = []
@@ -176,7 +176,7 @@ def _enter(
     stack: list[tuple[str, Callable[[], str | None]]],
 ) -> None:
     if name in parts and name not in counts:
-        # A part within itself is the library's to refuse; here it counts nothing.
+        # The library refuses a part that contains itself; its count here is 0.
         counts[name] = 0
         following = iter(list(parts[name][0]))
         stack.append((name, lambda: next(following, None)))

@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Mesh files, each read once: triangles in metres, with the colours that the file itself gives.
+"""Mesh files, each read once: triangles in metres, with the colours in the file.
 
-COLLADA files are read as RViz shows them: the unit is obeyed, the up axis is not.
+COLLADA files are read as in RViz: their unit is used, their up axis is ignored.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """A surface: (n, 3) vertices [m], (m, 3) faces seen from where they turn left.
+    """A surface: (n, 3) vertices [m], (m, 3) faces, counter-clockwise seen from outside.
 
     Attributes:
-        colours: (m, 4) red, green, blue, alpha of each face, or None where the file says nothing about colour.
+        colours: (m, 4) red, green, blue, alpha of each face; None if the file has no colours.
     """
 
     vertices: FloatArray
@@ -56,7 +56,7 @@ class Surface:
                 array.setflags(write=False)
 
     def scaled(self, scale: Vec3 | None) -> Surface:
-        """Return the surface stretched along its axes; a mirrored one is turned right side out again."""
+        """Return the surface scaled along its axes; the faces of a mirrored one are turned outwards again."""
         if scale is None or scale == (1.0, 1.0, 1.0):
             return self
         faces = self.faces[:, ::-1].copy() if np.prod(scale) < 0.0 else self.faces
@@ -64,19 +64,19 @@ class Surface:
 
 
 def obj_of(surface: Surface) -> str:
-    """Return a surface as the text of a Wavefront OBJ file, to the last bit."""
+    """Return the surface as the text of a Wavefront OBJ file, with exact numbers."""
     vertices = [f"v {x!r} {y!r} {z!r}" for x, y, z in surface.vertices.tolist()]
     faces = [f"f {a} {b} {c}" for a, b, c in (surface.faces + 1).tolist()]
     return "\n".join((*vertices, *faces, ""))
 
 
 def mesh_surface(path: Path, extra: str = "collision") -> Surface:
-    """Return the surface of a mesh file; the same object as long as the file stays the same.
+    """Return the surface of a mesh file; the same object until the file changes.
 
     Raises:
         RobotSemanticsError: the file cannot be read as a mesh.
-        MissingExtraError: it is no binary STL and trimesh is not installed; `extra` is what the caller needs it for.
-        OSError: there is no such file.
+        MissingExtraError: it is not a binary STL and trimesh is not installed; `extra` names the extra in the message.
+        OSError: the file does not exist.
     """
     try:
         return _surface(str(path), path.stat().st_mtime_ns)
@@ -87,7 +87,7 @@ def mesh_surface(path: Path, extra: str = "collision") -> Surface:
 @lru_cache(maxsize=2048)
 @deferred_interrupt()
 def _surface(path: str, modified_ns: int) -> Surface:
-    del modified_ns  # renews the answer when the file changes
+    del modified_ns  # the cache key changes with the file
     content = read_mesh_bytes(Path(path))
     plain = _binary_stl(content) if Path(path).suffix.lower() == ".stl" else None
     if plain is not None:
@@ -100,12 +100,12 @@ def _surface(path: str, modified_ns: int) -> Surface:
         kind = Path(path).suffix.lower().removeprefix(".")
         pieces = _pieces(trimesh.load_scene(io.BytesIO(content), file_type=kind, resolver=files))
         if not pieces and kind == "dae":
-            # A material that leads nowhere makes the reader leave out the geometry too: without materials it is there.
+            # A material without a target makes the reader drop the geometry: read the file without materials.
             pieces = _pieces(trimesh.load_scene(io.BytesIO(_without_materials(content, path)), file_type="dae"))
         surface = _joined(pieces)
     except (MeshTooLargeError, UnpackedTooLargeError):
         raise
-    except Exception as error:  # trimesh raises whatever its readers and numpy raise
+    except Exception as error:  # trimesh passes on any error of its readers and numpy
         raise RobotSemanticsError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
     if surface is None:
         raise RobotSemanticsError(f"{path} has no triangles with finite vertices")
@@ -114,7 +114,7 @@ def _surface(path: str, modified_ns: int) -> Surface:
 
 
 def _binary_stl(content: bytes) -> Surface | None:
-    """Return what a binary STL file shows, None of another file: most meshes are such, and need no library of 2 s."""
+    """Return the surface of a binary STL file; None for other files. Most meshes are STL and need no library (2 s)."""
     count = int.from_bytes(content[80:84], "little")
     if not count or len(content) != 84 + _FACET.itemsize * count:
         return None
@@ -122,7 +122,7 @@ def _binary_stl(content: bytes) -> Surface | None:
     facets = facets[np.isfinite(facets).all(axis=(1, 2))]
     if not len(facets):
         return None
-    # Corners within 1e-8 are one vertex, as trimesh has it: a surface is smooth where its faces share vertices.
+    # Corners within 1e-8 are one vertex, as in trimesh: a surface is smooth where its faces share vertices.
     corners = facets.reshape(-1, 3).astype(np.float64)
     keys = np.round(1e8 * corners)
     order = np.lexsort(keys.T)
@@ -163,7 +163,7 @@ def _joined(pieces: list[Any]) -> Surface | None:
 
 
 def _colours(piece: Any) -> Bytes | None:
-    """Return (faces, 4) colours, or None where the file gives none."""
+    """Return (faces, 4) colours; None if the file has none."""
     visual = piece.visual
     if not visual.defined:
         return None

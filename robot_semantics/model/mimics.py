@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Mimic joints: each followed through its chain to the joint that moves by itself; cycles found."""
+"""Mimic joints: each is resolved through its chain to a joint that moves independently; cycles are found."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from robot_semantics.urdf.tree import Joint, Mimic, UrdfRobot
 def resolve_mimics(
     robot: UrdfRobot, joints: Mapping[str, Joint], types: Mapping[str, JointType], diagnostics: Diagnostics
 ) -> dict[str, MimicSource]:
-    """Return what each mimic joint follows in the end; a mimic in error makes an ordinary joint.
+    """Return the final leader of each mimic joint; a joint with an invalid mimic is an ordinary joint.
 
     Along a chain factors multiply and offsets compose (`MimicSource.through`).
     """
@@ -81,7 +81,7 @@ def _has_meaning(
 
 
 def _cycles(followed: Mapping[str, Mimic]) -> list[list[str]]:
-    """Return the cycles, each from its first joint in document order on."""
+    """Return the cycles, each beginning with its first joint in document order."""
     rank = {name: index for index, name in enumerate(followed)}
     done: set[str] = set()
     cycles = []

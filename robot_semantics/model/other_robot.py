@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Whether an SRDF is of another robot altogether: then one sentence says so, in the place of a thousand."""
+"""Detection of an SRDF for a different robot: one sentence replaces a thousand errors."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.tree import SrdfDocument
 
 MOST_KNOWN = 0.25
-"""Share of the names in an SRDF that a robot may have while the SRDF still counts as another robot's.
+"""Largest share of known names in an SRDF that is reported as another robot's.
 
-Different robots share a `base_link`, a `world` or a gripper; an SRDF that is merely out of date knows most names.
+Different robots share names such as `base_link`, `world` or a gripper; in an outdated SRDF most names are known.
 """
 
 FEWEST = 5
-"""An SRDF with fewer names than these that the robot lacks may have them all misspelt."""
+"""With fewer unknown names, an SRDF may just have misspelt names."""
 
 
-def of_another_robot(semantic: SrdfDocument, model: RobotModel) -> str | None:
-    """Return a sentence that says so where hardly any link and joint that the SRDF names is the robot's."""
+def another_robot_message(semantic: SrdfDocument, model: RobotModel) -> str | None:
+    """Return a sentence if the robot has almost no link or joint of the SRDF, else None."""
     links, joints = set(_links(semantic)), set(_joints(semantic))
     total = len(links) + len(joints)
     known = len(links & model.link_index.keys()) + len(joints & model.joint_index.keys())

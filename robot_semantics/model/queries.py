@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Questions about a robot's semantics, as the command line and the ROS services ask them.
+"""Questions about a robot's semantics, for the command line and the ROS services.
 
-Each raises `UnknownNameError` for a name that the robot does not have; `answer` turns that into a value.
+Each raises `UnknownNameError` for a name that the robot does not have; `run_query` converts errors to values.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[_Value]):
-    """An answer that is never an exception: `value`, or why there is none and the `nearest` known names."""
+class QueryResult(Generic[_Value]):
+    """Result of a query as a value: `value`, or an error message and the `nearest` known names."""
 
     success: bool
     value: _Value | None = None
@@ -36,21 +36,21 @@ class Answer(Generic[_Value]):
     nearest: tuple[str, ...] = ()
 
 
-def answer(query: Callable[[], _Value]) -> Answer[_Value]:
-    """Ask `query` and return what it says; this package's errors become an unsuccessful answer."""
+def run_query(query: Callable[[], _Value]) -> QueryResult[_Value]:
+    """Run `query` and return its result; errors of this package become an unsuccessful result."""
     try:
-        return Answer(True, query())
+        return QueryResult(True, query())
     except UnknownNameError as error:
-        return Answer(False, None, str(error), error.nearest)
+        return QueryResult(False, None, str(error), error.nearest)
     except RobotSemanticsError as error:
-        return Answer(False, None, str(error))
+        return QueryResult(False, None, str(error))
 
 
 def groups_with_link(model: RobotModel, link: str) -> tuple[str, ...]:
     """Return the names of the groups that have the link, in byte order.
 
     Raises:
-        UnknownNameError: the robot has no such link.
+        UnknownNameError: the robot does not have the link.
 
     """
     model.link(link)
@@ -61,7 +61,7 @@ def groups_with_joint(model: RobotModel, joint: str) -> tuple[str, ...]:
     """Return the names of the groups that have the joint, in byte order.
 
     Raises:
-        UnknownNameError: the robot has no such joint.
+        UnknownNameError: the robot does not have the joint.
 
     """
     model.joint(joint)
@@ -72,7 +72,7 @@ def states_of(model: RobotModel, group: str | None = None) -> tuple[NamedState, 
     """Return the named states of one group, or of all, in document order.
 
     Raises:
-        UnknownNameError: there is no such group.
+        UnknownNameError: the group does not exist.
 
     """
     if group is not None:
@@ -81,10 +81,10 @@ def states_of(model: RobotModel, group: str | None = None) -> tuple[NamedState, 
 
 
 def end_effectors_of(model: RobotModel, group: str | None = None) -> tuple[EndEffector, ...]:
-    """Return the end effectors, all or those mounted on one group, in document order.
+    """Return the end effectors, all or only those mounted on one group, in document order.
 
     Raises:
-        UnknownNameError: there is no such group.
+        UnknownNameError: the group does not exist.
 
     """
     if group is None:
@@ -94,7 +94,7 @@ def end_effectors_of(model: RobotModel, group: str | None = None) -> tuple[EndEf
 
 
 def links_fixed_to_root(model: RobotModel) -> tuple[str, ...]:
-    """Return the links that do not move against the root link, itself first."""
+    """Return the links that do not move relative to the root link; the root link is the first."""
     found = [model.root_link]
     for joint in model.joints[1:]:
         if not joint.position_count and joint.parent_link in found:
@@ -103,7 +103,7 @@ def links_fixed_to_root(model: RobotModel) -> tuple[str, ...]:
 
 
 class PairCause(enum.Enum):
-    """Why a pair of links is, or is not, checked for collision."""
+    """The rule that decides whether a pair of links is checked for collision."""
 
     CHECKED = "checked"
     SAME_LINK = "one link does not collide with itself"
@@ -114,12 +114,12 @@ class PairCause(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PairStatus:
-    """Whether a pair of links is checked for collision.
+    """Status of a pair of links in collision checks.
 
     Attributes:
-        cause: why.
-        reason: the reason that the SRDF gives for disabling the pair, as written.
-        enabled: whether the SRDF enables the pair by name.
+        cause: the rule that decides.
+        reason: the reason for disabling in the SRDF, as written.
+        enabled: True if the SRDF enables the pair by name.
 
     """
 
@@ -130,18 +130,18 @@ class PairStatus:
 
     @property
     def checked(self) -> bool:
-        """Whether the pair is checked."""
+        """True if the pair is checked."""
         return self.cause is PairCause.CHECKED
 
 
 def pair_status(model: RobotModel, link1: str, link2: str) -> PairStatus:
-    """Return whether two links are checked against each other, and why not.
+    """Return whether a pair of links is checked for collision, and the rule that decides.
 
     The order of the rules is MoveIt's: a disabled pair is never checked, an enabled pair is checked, and a pair with a
     link that is disabled by default is not checked. All other pairs are checked.
 
     Raises:
-        UnknownNameError: the robot has no such link.
+        UnknownNameError: the robot does not have the link.
 
     """
     links = (model.link(link1), model.link(link2))
@@ -161,12 +161,12 @@ def pair_status(model: RobotModel, link1: str, link2: str) -> PairStatus:
 
 @dataclass(frozen=True, slots=True)
 class StateMatch:
-    """How near a group is to one of its named states.
+    """The distance of a group from one of its named states.
 
     Attributes:
         state: the state's name.
         difference: the largest difference of a joint [rad or m].
-        joint: the joint that differs most.
+        joint: the joint with the largest difference.
 
     """
 
@@ -178,19 +178,20 @@ class StateMatch:
 def matching_states(
     model: RobotModel, group: str, positions: Mapping[str, float], tolerance: float
 ) -> tuple[StateMatch, ...]:
-    """Return the states of `group` that `positions` agree with, the nearest first.
+    """Return the states of `group` that agree with `positions`, the nearest first.
 
-    Only the joints that a state names count; one whose position is not known matches no state. Turns of a continuous
+    Only the joints of a state are compared; a joint with an unknown position matches no state. Turns of a continuous
     joint, and a quaternion's sign, make no difference.
 
     Args:
         model: the robot.
         group: name of the group.
         positions: by variable name [rad, m, quaternion components].
-        tolerance: the largest difference of any joint; of a floating joint the distance [m] and the angle [rad].
+        tolerance: the largest difference of any joint; for a floating joint it limits the distance [m] and the angle
+        [rad].
 
     Raises:
-        UnknownNameError: there is no such group.
+        UnknownNameError: the group does not exist.
 
     """
     found: list[StateMatch] = []
@@ -204,7 +205,7 @@ def matching_states(
 
 
 def _difference(model: RobotModel, name: str, values: Sequence[float], positions: Mapping[str, float]) -> float:
-    """Return how far a joint is from the values of a state, infinitely far if its position is not known."""
+    """Return the distance of a joint from a state's values; infinity if its position is unknown."""
     joint = model.joint(name)
     if not all(variable in positions for variable in joint.variable_names):
         return math.inf

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A link or a joint of a URDF renamed in the text, wherever the text is known to refer to it."""
+"""Renaming of a link or joint in a URDF text, in all known references."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from robot_semantics.srdf.edit import checked_name, rename_edits
 from robot_semantics.xml.edit import XmlText
 
 XACRO = re.compile(rb"xmlns:xacro\s*=|\$[{(]")
-"""What tells that names in a text are made by macros, which a rename cannot follow."""
+"""Sign that macros make names, which a rename cannot follow."""
 
 URDF_REFERENCES: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     "link": (
@@ -40,17 +40,16 @@ URDF_REFERENCES: Mapping[str, tuple[tuple[str, str, str], ...]] = {
         ("robot", "gazebo", "reference"),
     ),
 }
-"""Kind of thing → where a URDF names one: the parent's tag, the element's tag, the attribute."""
+"""Kind of thing → its references in a URDF: the parent's tag, the element's tag, the attribute."""
 
 
 def rename_in_urdf(xml: XmlText, kind: str, old: str, new: str, diagnostics: Diagnostics) -> XmlText:
-    """Return the URDF in which the link or joint (`kind`) `old` is called `new`; every other byte stays.
+    """Return the URDF with the link or joint (`kind`) `old` renamed to `new`; every other byte stays.
 
-    Where the old name stays in a place that is not known to be a reference (a plugin's parameter, say), a warning says
-    so.
+    If the old name stays in an unknown position (a plugin's parameter, for example), a warning says so.
 
     Raises:
-        UnknownNameError: the URDF has no such link or joint.
+        UnknownNameError: the URDF does not have the link or joint.
         RobotSemanticsError: the text is a xacro, or the new name is empty.
     """
     if XACRO.search(xml.utf8):

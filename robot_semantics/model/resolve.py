@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A URDF tree to a checked robot model: all cross-checks, and every joint's frame, axis, limits and mimic source."""
+"""Resolution of a URDF tree to a checked robot model: cross-checks, joint frames, axes, limits and mimic sources."""
 
 from __future__ import annotations
 
@@ -35,14 +35,15 @@ _UNLIMITED = JointLimits()
 
 
 def resolve_urdf(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: bool = False) -> RobotModel | None:
-    """Return the model of `robot`; problems go to `diagnostics`.
+    """Return the model of `robot`; add problems to `diagnostics`.
 
-    Parts in error are left out of the model: a mimic that follows nothing, a zero axis (the default axis stands in), an
-    inertial with a negative mass. With `implicit_links`, links that only joints name are
-    taken as links without mass or shape.
+    Invalid parts are left out of the model: a mimic without a valid leader, a zero axis (replaced by the default axis),
+    an inertial with a negative mass. With `implicit_links`, a link that only joints name becomes a link without mass or
+    shape.
 
     Returns:
-        The model, or None when links and joints make no tree or a joint's motion is not known.
+        The model; None if links and joints do not form a tree or a joint's motion is unknown. The model, or None when
+        links and joints make no tree or a joint's motion is not known.
     """
     types: dict[str, JointType] = {}
     known = True
@@ -127,11 +128,11 @@ def joint_frames(joints: tuple[Joint, ...]) -> FloatArray:
 
 
 def joint_limits(kind: JointType, joint: Joint) -> JointLimits:
-    """Return a joint's limits; positions are unlimited where the type has none.
+    """Return a joint's limits; a type without limits has unlimited positions.
 
-    Limits that are crossed are an error, but stay as they are, as MoveIt has them: no position is within them. A lower
-    or upper limit that is missing beside the other is 0, as the format has it; a missing soft limit limits nothing; a
-    missing deceleration is the acceleration.
+    Limits in the wrong order are an error but stay unchanged, as in MoveIt: no position is within them. If only one of
+    lower and upper is given, the other is 0, as in the format. A missing soft limit is unlimited. A missing
+    deceleration equals the acceleration.
     """
     limit, safety = joint.limit, joint.safety_controller
     if limit is None:

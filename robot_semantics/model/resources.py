@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Where the files are that a description names by ``package://``, ``model://``, ``file://`` or a relative path.
+"""Search for the files that a description names by ``package://``, ``model://``, ``file://`` or a relative path.
 
-The resolver is an object that whoever loads a robot may replace: everything that looks files up takes one.
+The resolver is a replaceable object: every function that looks up files takes one.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from robot_semantics.urdf.tree import Mesh, UrdfRobot
 _MANIFEST_BYTES = 2**20
 
 CRAWL_DEPTH = 5
-"""How deep below a search path packages are looked for by their package.xml."""
+"""Depth below a search path to which packages are searched by their package.xml."""
 
 MODEL_PATH_VARIABLES = ("GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZEBO_MODEL_PATH")
 
 
 class ResourceNotFoundError(RobotSemanticsError):
-    """A file that a description names is nowhere to be found.
+    """A file that a description names was not found.
 
     Attributes:
-        uri: what was asked for.
+        uri: the requested file.
         tried: every path or search that failed, in order.
     """
 
@@ -48,22 +48,23 @@ class ResourceNotFoundError(RobotSemanticsError):
 
 
 class PackageResolver:
-    """Finds packages and files; in this order: given paths, ROS_PACKAGE_PATH, the ament index, around the description.
+    """Search for packages and files, in this order: given paths, ROS_PACKAGE_PATH, ament index, the description's
+    folders.
 
-    Subclass and override `package_candidates` (or `resolve`) to look elsewhere.
+    To search elsewhere, make a subclass that overrides `package_candidates` (or `resolve`).
     """
 
     def __init__(self, package_paths: Sequence[str | Path] = (), environment: Mapping[str, str] | None = None) -> None:
-        """Take folders that are packages or hold some, and the environment, by default the process's."""
-        # Absolute: what is found may be used by something that stands in another folder, an included xacro for one.
+        """Take folders that are packages or contain packages, and the environment, by default of the process."""
+        # Absolute paths: the results may be used from another folder, for example by an included xacro.
         self.package_paths = tuple(Path(path).absolute() for path in package_paths)
         self._environment = os.environ if environment is None else environment
 
     def resolve(self, uri: str, relative_to: str | Path | None = None) -> Path:
-        """Return the file that `uri` names, as it stands in a description at `relative_to`.
+        """Return the file that `uri` names in a description at `relative_to`.
 
         Raises:
-            ResourceNotFoundError: there is none; the error lists what was tried.
+            ResourceNotFoundError: it does not exist; the error lists what was tried.
         """
         tried: list[str] = []
         for path in self._files(uri, None if relative_to is None else Path(relative_to), tried):
@@ -76,7 +77,7 @@ class PackageResolver:
         """Return the folder of a package.
 
         Raises:
-            ResourceNotFoundError: there is none; the error lists what was tried.
+            ResourceNotFoundError: it does not exist; the error lists what was tried.
         """
         tried: list[str] = []
         for path in self.package_candidates(name, None if relative_to is None else Path(relative_to), tried):
@@ -86,7 +87,7 @@ class PackageResolver:
         raise ResourceNotFoundError(f"package://{name}", tried)
 
     def package_candidates(self, name: str, relative_to: Path | None, tried: list[str]) -> Iterator[Path]:
-        """Yield folders that may be the package; searches that found nothing are added to `tried`."""
+        """Yield folders that may be the package; add failed searches to `tried`."""
         for root in (*self.package_paths, *self._path_list("ROS_PACKAGE_PATH")):
             if root.name == name:
                 yield root
@@ -104,7 +105,7 @@ class PackageResolver:
                     yield folder
                 if folder != Path(folder.anchor):
                     yield folder / name
-            # In a checkout folders often have other names than the packages in them.
+            # In a source checkout, a folder often has a different name than its package.
             above = relative_to.absolute().parents
             own = next((folder for folder in above if _exists((folder / "package.xml").is_file)), None)
             if own is not None and own.parent != Path(own.anchor):
@@ -129,7 +130,7 @@ class PackageResolver:
                     for folder in self._path_list(variable):
                         yield folder / parts.netloc / inside
         elif parts.scheme == "file":
-            # "file://meshes/a.stl" is wrong and common: a relative path after the two slashes.
+            # "file://meshes/a.stl" is wrong but common: a relative path after the two slashes.
             path = Path(unquote(parts.path)) if not parts.netloc else Path(unquote(parts.netloc + parts.path))
             yield from _relative(path, relative_to)
         elif parts.scheme in ("http", "https", "ftp"):
@@ -144,9 +145,9 @@ class PackageResolver:
 def check_files(
     robot: UrdfRobot, resolver: PackageResolver, diagnostics: Diagnostics, relative_to: str | Path | None = None
 ) -> None:
-    """Warn of each mesh and texture that is not there; `relative_to` is the description's own file."""
+    """Warn about each missing mesh and texture; `relative_to` is the description's own file."""
 
-    def look(kind: str, filename: str, place: SourcePlace) -> None:
+    def check(kind: str, filename: str, place: SourcePlace) -> None:
         try:
             resolver.resolve(filename, relative_to)
         except ResourceNotFoundError as error:
@@ -158,17 +159,17 @@ def check_files(
         geometries = [visual.geometry for visual in link.visuals] + [shape.geometry for shape in link.collisions]
         for mesh in geometries:
             if isinstance(mesh, Mesh):
-                look("mesh", mesh.filename, robot.places.place(mesh.at, "filename"))
+                check("mesh", mesh.filename, robot.places.place(mesh.at, "filename"))
     for material in materials:
         if material.texture is not None:
-            look("texture", material.texture, robot.places.place(material.at))
+            check("texture", material.texture, robot.places.place(material.at))
 
 
 def _exists(ask: Callable[[], bool]) -> bool:
     try:
         return ask()
     except (OSError, ValueError):
-        # A name that no file can have, or a folder that may not be looked into.
+        # An impossible file name, or a folder without permission.
         return False
 
 
@@ -181,7 +182,7 @@ def _relative(path: Path, relative_to: Path | None) -> Iterator[Path]:
 
 @lru_cache(maxsize=32)
 def _packages_below(root: str, depth: int = CRAWL_DEPTH) -> Mapping[str, str]:
-    """Return name → folder of every package to `depth` below `root`, without hidden, build, COLCON_IGNORE'd folders."""
+    """Return name → folder of packages to `depth` below `root`, without hidden, build and COLCON_IGNORE'd folders."""
     found: dict[str, str] = {}
     base = len(Path(root).parts)
     for folder, folders, files in os.walk(root):

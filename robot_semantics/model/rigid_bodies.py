@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Which links move as one: those that only fixed joints connect."""
+"""Rigid bodies: links that only fixed joints connect."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The checked, immutable robot: one kinematic tree with its semantics, all names resolved."""
+"""The checked, immutable robot: one kinematic tree with its semantics and resolved names."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
 
 ASSUMED_ROOT_JOINT = "ASSUMED_FIXED_ROOT_JOINT"
-"""MoveIt's name for the root link's parent joint where no virtual joint names it."""
+"""MoveIt's name for the root link's parent joint if no virtual joint names it."""
 
 
-class Range(NamedTuple):
-    """A range that a position is outside of: the ``limits`` or, inside these, the ``soft limits`` [rad or m].
+class LimitRange(NamedTuple):
+    """A violated range: the ``limits`` or, inside these, the ``soft limits`` [rad or m].
 
-    `code` is that of the diagnostic that says so.
+    `code` is the diagnostic's code.
     """
 
     code: str
@@ -41,11 +41,11 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JointLimits:
-    """A joint's limits [rad or m, s]; infinite where the description states none.
+    """A joint's limits [rad or m, s]; infinite if the description has none.
 
-    `lower` and `upper` are where the joint stops; `soft_lower` and `soft_upper` where its safety controller holds it.
-    What chooses positions (sampling, defaults) keeps to `bounds`; what takes a position that was measured or recorded
-    refuses it outside `lower` and `upper` only.
+    `lower` and `upper` are the hard stops; `soft_lower` and `soft_upper` are the limits of the safety controller. Code
+    that chooses positions (sampling, defaults) uses `bounds`; code that takes measured or recorded positions refuses
+    only positions outside `lower` and `upper`.
     """
 
     lower: float = -np.inf
@@ -60,12 +60,12 @@ class JointLimits:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The limits cut with the soft limits, which is what MoveIt calls the joint's bounds."""
+        """The intersection of limits and soft limits; MoveIt calls it the joint's bounds."""
         return max(self.lower, self.soft_lower), min(self.upper, self.soft_upper)
 
     @property
     def default(self) -> float:
-        """The default position, as MoveIt has it: 0, or the middle of bounds that exclude it."""
+        """The default position, as in MoveIt: 0, or the middle of bounds that exclude 0."""
         low, high = self.bounds
         if low <= 0.0 <= high:
             return 0.0
@@ -73,11 +73,11 @@ class JointLimits:
             return high
         return low if np.isinf(high) else 0.5 * (low + high)
 
-    def broken_by(self, position: float, tolerance: float = 0.0) -> Range | None:
-        """Return the range that `position` is outside of by more than `tolerance`, None where it is within bounds."""
+    def broken_by(self, position: float, tolerance: float = 0.0) -> LimitRange | None:
+        """Return the range that `position` violates by more than `tolerance`; None if it is within bounds."""
         for found in (
-            Range("outside-limits", "limits", self.lower, self.upper),
-            Range("outside-soft-limits", "soft limits", *self.bounds),
+            LimitRange("outside-limits", "limits", self.lower, self.upper),
+            LimitRange("outside-soft-limits", "soft limits", *self.bounds),
         ):
             if not found.lower - tolerance <= position <= found.upper + tolerance:
                 return found
@@ -85,19 +85,19 @@ class JointLimits:
 
 
 MIMIC_TOLERANCE = 1e-6
-"""How far a mimic joint may be from where its leader takes it, where both are stated [rad, m]."""
+"""Largest difference between a mimic joint and the position from its leader, if both are given [rad, m]."""
 
 
 @dataclass(frozen=True, slots=True)
 class MimicSource:
-    """``position = multiplier * source position + offset``, chains resolved to the first joint that moves itself."""
+    """``position = multiplier * source position + offset``, chains resolved to a joint that moves independently."""
 
     joint: str
     multiplier: float = 1.0
     offset: float = 0.0
 
     def through(self, leader: MimicSource) -> MimicSource:
-        """Return what this joint follows in the end where its own source follows `leader`."""
+        """Return the final source of this joint if its own source follows `leader`."""
         return MimicSource(
             leader.joint, self.multiplier * leader.multiplier, self.multiplier * leader.offset + self.offset
         )
@@ -108,13 +108,13 @@ class MimicSource:
         return (*(self.multiplier * value + self.offset for value in leader[:scaled]), *leader[scaled:])
 
     def lead(self, follower: Sequence[float], kind: JointType) -> tuple[float, ...]:
-        """Return the leader's positions from its follower's: the inverse of `follow`; the multiplier is not 0."""
+        """Return the leader's positions from the follower's: the inverse of `follow`; the multiplier must not be 0."""
         scaled = MOTION[kind].mimicked
         return (*((value - self.offset) / self.multiplier for value in follower[:scaled]), *follower[scaled:])
 
     @classmethod
     def of(cls, mimic: urdf_tree.Mimic) -> MimicSource:
-        """Return what a `<mimic>` says; a multiplier that is not stated is 1, an offset 0."""
+        """Return the source of a `<mimic>`; a missing multiplier is 1, a missing offset 0."""
         multiplier = 1.0 if mimic.multiplier is None else mimic.multiplier
         return cls(mimic.joint, multiplier, 0.0 if mimic.offset is None else mimic.offset)
 
@@ -124,14 +124,14 @@ class JointModel:
     """One joint of the tree; its child link has the same index.
 
     Attributes:
-        index: place in `RobotModel.joints` and of its child link in `RobotModel.links`.
+        index: index in `RobotModel.joints`, and of its child link in `RobotModel.links`.
         parent_link: the parent link; for the root joint the SRDF's parent frame, ``""`` if there is none.
-        T_parent_joint: (4, 4) pose of the joint frame, which is the child link's at q = 0, in the parent [m].
-        axis: (3,) unit axis in the joint frame; a planar joint's is the normal of its plane.
-        mimic: the joint this one follows, if any.
-        passive: named by a passive_joint of the SRDF.
-        virtual: stated by the SRDF (or assumed), not by the URDF.
-        urdf: the element it comes from, None for a virtual joint.
+        T_parent_joint: (4, 4) pose of the joint frame in the parent [m]; at q = 0 it is the child link's frame.
+        axis: (3,) unit axis in the joint frame; for a planar joint the normal of its plane.
+        mimic: the joint that this one follows, if any.
+        passive: True if a passive_joint of the SRDF names it.
+        virtual: True if it is from the SRDF (or assumed), not from the URDF.
+        urdf: its URDF element; None for a virtual joint.
     """
 
     index: int
@@ -164,28 +164,28 @@ class JointModel:
 
     @property
     def motion(self) -> Motion:
-        """What its type's state consists of."""
+        """The state variables of its type."""
         return MOTION[self.type]
 
     @property
     def is_active(self) -> bool:
-        """Has degrees of freedom of its own: neither fixed nor a mimic (MoveIt's meaning; passive ones are active)."""
+        """True with own degrees of freedom: neither fixed nor a mimic (as in MoveIt; passive joints are active)."""
         return self.velocity_count > 0 and self.mimic is None
 
     @property
     def is_commandable(self) -> bool:
-        """Whether a motor may drive the joint: it is active and not passive."""
+        """True if a motor may drive the joint: it is active and not passive."""
         return self.is_active and not self.passive
 
     @property
     def damping(self) -> float:
-        """Of the joint's motion [N s/m, N m s/rad]; 0 where nothing says it."""
+        """Damping [N s/m, N m s/rad]; 0 if not given."""
         dynamics = None if self.urdf is None else self.urdf.dynamics
         return 0.0 if dynamics is None else max(dynamics.damping or 0.0, 0.0)
 
     @property
     def friction(self) -> float:
-        """Dry friction [N, N m]; 0 where nothing says it."""
+        """Dry friction [N, N m]; 0 if not given."""
         dynamics = None if self.urdf is None else self.urdf.dynamics
         return 0.0 if dynamics is None else max(dynamics.friction or 0.0, 0.0)
 
@@ -195,10 +195,10 @@ class LinkModel:
     """One link of the tree.
 
     Attributes:
-        index: place in `RobotModel.links` and of its parent joint in `RobotModel.joints`.
-        parent: index of the parent link, -1 for the root.
-        children: indices of the child links, by name of their joints.
-        urdf: the element it comes from.
+        index: index in `RobotModel.links`, and of its parent joint in `RobotModel.joints`.
+        parent: index of the parent link; -1 for the root.
+        children: indices of the child links, sorted by the names of their joints.
+        urdf: its URDF element.
     """
 
     index: int
@@ -210,13 +210,13 @@ class LinkModel:
 
 @dataclass(frozen=True, eq=False)
 class RobotModel:
-    """A robot: joints and links depth first, siblings by joint name in byte order, as MoveIt and KDL order them.
+    """A robot: joints and links depth first, siblings by joint name in byte order, as in MoveIt and KDL.
 
     ``joints[i]`` is the parent joint of ``links[i]``; index 0 is the root link under its virtual (or assumed) joint.
 
     Attributes:
-        urdf: the tree of the text the model was made from.
-        semantics: groups, states, end effectors and collision pairs; empty where no SRDF was given.
+        urdf: the tree of the URDF text.
+        semantics: groups, states, end effectors and collision pairs; empty without an SRDF.
     """
 
     name: str
@@ -232,12 +232,12 @@ class RobotModel:
 
     @property
     def root_joint(self) -> JointModel:
-        """The virtual joint above the root link; named `ASSUMED_ROOT_JOINT` and fixed where the SRDF states none."""
+        """The virtual joint above the root link; named `ASSUMED_ROOT_JOINT` and fixed if the SRDF has none."""
         return self.joints[0]
 
     @property
     def has_virtual_joint(self) -> bool:
-        """Whether the SRDF states the root joint."""
+        """True if the SRDF defines the root joint."""
         return self.root_joint.parent_link != ""
 
     @cached_property
@@ -262,7 +262,7 @@ class RobotModel:
 
     @cached_property
     def urdf_text(self) -> str:
-        """The URDF for other readers: of an older dialect the upgraded text, whose link frames are this model's."""
+        """The URDF for other readers; for an older dialect, the upgraded text with the link frames of this model."""
         from robot_semantics.urdf.writer import current_text
 
         return current_text(self.urdf)
@@ -271,7 +271,7 @@ class RobotModel:
         """Return the joint called `name`.
 
         Raises:
-            UnknownNameError: there is none; the error carries the nearest names.
+            UnknownNameError: it does not exist; the error has the nearest names.
         """
         index = self.joint_index.get(name)
         if index is None:
@@ -282,7 +282,7 @@ class RobotModel:
         """Return the link called `name`.
 
         Raises:
-            UnknownNameError: there is none; the error carries the nearest names.
+            UnknownNameError: it does not exist; the error has the nearest names.
         """
         index = self.link_index.get(name)
         if index is None:
@@ -290,7 +290,9 @@ class RobotModel:
         return self.links[index]
 
     def to_root(self, link: int) -> list[int]:
-        """Return the indices of a link and of all above it, the root last: those of their parent joints, too."""
+        """Return the indices of a link and of all links above it, the root last; their parent joints have the same
+        indices.
+        """
         found = []
         while link >= 0:
             found.append(link)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What can be said of an SRDF's names without knowing the robot: repetitions, unknown groups, cycles, odd pairs."""
+"""Checks of an SRDF's names without a robot: repetitions, unknown groups, cycles, wrong pairs."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from collections.abc import Mapping
 from operator import attrgetter
 
 from robot_semantics.base.names import LinkPair
-from robot_semantics.model.semantic_scope import Reports, declared_groups
+from robot_semantics.model.semantic_scope import SrdfReporter, declared_groups
 from robot_semantics.srdf import tree
 
 _at = attrgetter("at")
 _name = attrgetter("name")
 
 
-def check_names(reports: Reports) -> None:
-    """Report every problem that the text has by itself."""
+def check_names(reports: SrdfReporter) -> None:
+    """Report every problem inside the text."""
     _check_repetitions(reports)
     _check_group_references(reports)
     _check_pairs(reports)
 
 
-def check_empty_groups(reports: Reports) -> None:
-    """Report every group that names nothing at all."""
+def check_empty_groups(reports: SrdfReporter) -> None:
+    """Report every group without members."""
     for group in reports.semantic.groups:
         if not (group.joints or group.links or group.chains or group.subgroups):
             reports.warning("empty-group", f"group '{group.name}' is empty", group.at, "name")
 
 
 def subgroup_cycles(declared: Mapping[str, tree.SrdfGroup]) -> dict[int, tuple[str, ...]]:
-    """Return cycles of sub-groups, by the number of the element that closes each.
+    """Return cycles of subgroups, by the number of the element that closes each cycle.
 
-    Every group that is in a cycle is in one of them, unless looking for all would take too long.
+    Every group in a cycle is in one of them, unless the search would take too long.
     """
     cycles: dict[int, tuple[str, ...]] = {}
     covered: set[str] = set()
@@ -58,11 +58,11 @@ def subgroup_cycles(declared: Mapping[str, tree.SrdfGroup]) -> dict[int, tuple[s
 
 
 STEPS_PER_REFERENCE = 50
-"""How often each reference to a sub-group is followed at most in the search for cycles, on average."""
+"""Limit of the cycle search: average number of times that a reference to a subgroup is followed."""
 
 
 def tangles(declared: Mapping[str, tree.SrdfGroup]) -> dict[str, int]:
-    """Return a number for each group, the same for groups that are, directly or not, in each other (Tarjan)."""
+    """Return a number for each group, equal for groups that contain each other directly or indirectly (Tarjan)."""
     order: dict[str, int] = {}
     lowest: dict[str, int] = {}
     tangle_of: dict[str, int] = {}
@@ -98,7 +98,7 @@ def _tangled(name: str, other: str, tangle_of: Mapping[str, int]) -> bool:
 def _cycle_through(
     name: str, start: str, declared: Mapping[str, tree.SrdfGroup], tangle_of: Mapping[str, int]
 ) -> tuple[tuple[str, ...], int]:
-    """Return the groups on the shortest way from `name` over its sub-group `start` back to itself, and the steps."""
+    """Return the groups on the shortest cycle from `name` over its subgroup `start`, and the number of steps."""
     came_from: dict[str, str] = {start: name}
     queue = [start]
     steps = 0
@@ -116,7 +116,7 @@ def _cycle_through(
     return (), steps
 
 
-def _check_repetitions(reports: Reports) -> None:
+def _check_repetitions(reports: SrdfReporter) -> None:
     semantic = reports.semantic
     named: dict[str, tuple[tree.SrdfVirtualJoint | tree.SrdfGroup | tree.SrdfEndEffector, ...]] = {
         "virtual joint": semantic.virtual_joints,
@@ -159,7 +159,7 @@ def _check_repetitions(reports: Reports) -> None:
         reports.warning("listed-twice", message, link.at, "link")
 
 
-def _check_group_references(reports: Reports) -> None:
+def _check_group_references(reports: SrdfReporter) -> None:
     declared = declared_groups(reports.semantic)
     for group in reports.semantic.groups:
         for subgroup in group.subgroups:
@@ -189,7 +189,7 @@ def _check_group_references(reports: Reports) -> None:
         by_group[effector.group] = effector.name
 
 
-def _check_pairs(reports: Reports) -> None:
+def _check_pairs(reports: SrdfReporter) -> None:
     semantic = reports.semantic
     tags = {"disable_collisions": semantic.disabled_collisions, "enable_collisions": semantic.enabled_collisions}
     for tag, items in tags.items():

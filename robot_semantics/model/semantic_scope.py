@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What every part of resolving an SRDF needs: the tree, the robot, and reports with their places."""
+"""Shared input of all steps that resolve an SRDF: the tree, the robot, and reports with places."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True)
-class Reports:
-    """One SRDF whose problems are reported at their places."""
+class SrdfReporter:
+    """One SRDF, and reports of its problems with their places."""
 
     semantic: tree.SrdfDocument
     diagnostics: Diagnostics
@@ -41,10 +41,10 @@ class Reports:
         return self.semantic.places.place(at).line
 
     def known(self, kind: str, name: str, valid: Collection[str], at: int, attribute: str, user: str) -> bool:
-        """Tell whether `name` is among `valid`; report it if not. `user` says what names it."""
+        """Return True if `name` is in `valid`; else report it. `user` is the thing that names it."""
         if name in valid:
             return True
-        # The same wrong name often stands in thousands of collision pairs; looking for its neighbours is slow.
+        # The same wrong name is often in thousands of collision pairs, and the search for similar names is slow.
         key = (kind, name)
         if key not in self._suggestions:
             self._suggestions[key] = self.diagnostics.suggest(name, valid)
@@ -61,7 +61,7 @@ class Reports:
     def repeated(
         self, items: Iterable[_Item], key: Callable[[_Item], Hashable], at: Callable[[_Item], int]
     ) -> list[tuple[_Item, int]]:
-        """Return every item whose key an earlier one has, with the line of the first such one."""
+        """Return every item whose key an earlier item has, with the line of the first one."""
         first: dict[Hashable, int] = {}
         found: list[tuple[_Item, int]] = []
         for item in items:
@@ -72,12 +72,12 @@ class Reports:
 
 
 @dataclass(frozen=True)
-class Scope(Reports):
-    """One SRDF being resolved against one robot.
+class ResolutionScope(SrdfReporter):
+    """One SRDF that is resolved against one robot.
 
     Attributes:
-        model: the robot, with its root joint in place.
-        joint_names: every joint that the SRDF may name: the robot's and the virtual joints.
+        model: the robot with its root joint.
+        joint_names: every joint that the SRDF may name: the robot's joints and the virtual joints.
 
     """
 
@@ -85,11 +85,11 @@ class Scope(Reports):
     joint_names: frozenset[str] = field(default=frozenset(), kw_only=True)
 
     def known_link(self, name: str, at: int, attribute: str, user: str) -> bool:
-        """Tell whether the robot has the link; report it if not. `user` says what names it."""
+        """Return True if the robot has the link; else report it. `user` is the thing that names it."""
         return self.known("link", name, self.model.link_index, at, attribute, user)
 
     def known_joint(self, name: str, at: int, attribute: str, user: str) -> bool:
-        """Tell whether the robot or the SRDF has the joint; report it if not."""
+        """Return True if the robot or the SRDF has the joint; else report it."""
         return self.known("joint", name, self.joint_names, at, attribute, user)
 
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What the parts of a robot mean: the resolved content of an SRDF, as values."""
+"""Semantics of a robot: the resolved content of an SRDF, as values."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from robot_semantics.srdf import tree as srdf_tree
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group with everything derived, as MoveIt computes it; every tuple of joints or links is in model order.
+    """A group with everything that MoveIt derives for it; every tuple of joints or links is in model order.
 
     Attributes:
-        active_joints: those with degrees of freedom that are not mimic joints; passive ones are active.
+        active_joints: joints with degrees of freedom that are not mimic joints; passive joints are active.
         commandable_joints: active and not passive.
-        links: child links of the joints; a chain's base link is not among them.
-        variable_names: of all joints that move, mimic joints included.
-        base_link: parent link of a chain's first joint, empty if the group is not a chain.
-        tip_link: child link of a chain's last joint, empty if the group is not a chain.
-        common_root: nearest joint above (or among) all the joint roots, empty if there is none.
-        within: every group whose joints are a subset of this one's, this one included.
+        links: child links of the joints; a chain's base link is not included.
+        variable_names: of all moving joints, including mimic joints.
+        base_link: parent link of a chain's first joint; empty if the group is not a chain.
+        tip_link: child link of a chain's last joint; empty if the group is not a chain.
+        common_root: nearest joint above (or among) all the joint roots; empty if there is none.
+        within: every group whose joints are a subset of this group's joints, including this group.
         end_effectors: names of the end effectors attached to this group.
         states: names of the group's states.
     """
@@ -56,12 +56,12 @@ class Group:
 
     @property
     def subgroups(self) -> tuple[str, ...]:
-        """Every other group whose joints are a subset of this one's."""
-        # Made when it is asked for: of thousands of groups with the same joints each is within each.
+        """Every other group whose joints are a subset of this group's joints."""
+        # Computed on demand: if thousands of groups have the same joints, each contains all others.
         return tuple(name for name in self.within if name != self.name)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything by its name, for JSON."""
+        """Return all fields by name, for JSON."""
         facts = {item.name: getattr(self, item.name) for item in fields(self)}
         return {"subgroups" if name == "within" else name: value for name, value in facts.items()} | {
             "subgroups": self.subgroups
@@ -70,11 +70,11 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class NamedState:
-    """A group state: joint name → values, one per position variable [rad, m, unit quaternion x y z w].
+    """A group state: joint name → values, one for each position variable [rad, m, unit quaternion x y z w].
 
     Attributes:
-        joints: what the state says.
-        leaders: leaders of mimic joints that the state names without them, where these joints need them.
+        joints: the values in the state.
+        leaders: leaders that follow from mimic joints, for mimic joints whose leaders are not in the state.
     """
 
     name: str
@@ -84,13 +84,13 @@ class NamedState:
 
     @property
     def positions(self) -> Mapping[str, tuple[float, ...]]:
-        """What the state says and what follows for leaders: the whole of its pose."""
+        """All positions of the state: the given ones and the leaders."""
         return {**self.joints, **self.leaders}
 
 
 @dataclass(frozen=True, slots=True)
 class EndEffector:
-    """An end effector: `group` is mounted on `parent_link`; `parent_group` as resolved, empty if there is none."""
+    """An end effector: `group` is mounted on `parent_link`; `parent_group` is resolved, and empty if there is none."""
 
     name: str
     group: str
@@ -100,7 +100,7 @@ class EndEffector:
 
 @dataclass(frozen=True, slots=True)
 class VirtualJoint:
-    """A virtual joint as the SRDF states it; `type` is fixed, planar or floating."""
+    """A virtual joint of the SRDF; `type` is fixed, planar or floating."""
 
     name: str
     type: str
@@ -110,19 +110,19 @@ class VirtualJoint:
 
 @dataclass(frozen=True, slots=True)
 class Semantics:
-    """The resolved SRDF of one robot; all empty where there is none.
+    """The resolved SRDF of one robot; empty without an SRDF.
 
     Attributes:
         groups: by name, in byte order.
         states: by (group, state) name.
         end_effectors: by name.
-        virtual_joints: every one stated; the root one is also `RobotModel.root_joint`.
+        virtual_joints: all of them; the root one is also `RobotModel.root_joint`.
         disabled_collisions: pair → reason, as written.
-        enabled_collisions: pairs that enable_collisions names.
+        enabled_collisions: pairs of enable_collisions.
         default_disabled_links: links of disable_default_collisions.
-        link_spheres: link → spheres that stand for it in collision checks; one of radius 0 means that it has none.
+        link_spheres: link → its spheres for collision checks; a single sphere of radius 0 means that the link has none.
         joint_properties: joint → property name → value text.
-        srdf: the tree of the text, None where no SRDF was given.
+        srdf: the tree of the text; None without an SRDF.
     """
 
     groups: Mapping[str, Group] = field(default_factory=lambda: MappingProxyType({}))
@@ -141,7 +141,7 @@ class Semantics:
         """Return the group called `name`.
 
         Raises:
-            UnknownNameError: there is none; the error carries the nearest names.
+            UnknownNameError: it does not exist; the error has the nearest names.
         """
         if name not in self.groups:
             raise UnknownNameError("group", name, self.groups)
@@ -158,8 +158,8 @@ class Semantics:
             raise UnknownNameError("state", name, states, f"group '{group}'")
         return self.states[group, name]
 
-    def state_called(self, word: str) -> NamedState:
-        """Return the state that ``GROUP/STATE`` means; names may have slashes in them, and the first that fit count.
+    def state_from_path(self, word: str) -> NamedState:
+        """Return the state for ``GROUP/STATE``; names may contain slashes, and the first match is used.
 
         Raises:
             UnknownNameError: the group, or the state in it, does not exist.

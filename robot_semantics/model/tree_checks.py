@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Links and joints to a tree: names that must be unique and known, one parent each, one root, no cycle."""
+"""Checks that links and joints form a tree: unique and known names, one parent each, one root, no cycle."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Tree:
 
 
 def find_tree(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: bool = False) -> Tree | None:
-    """Return the tree that the links and joints of `robot` make, or None after reporting why they make none."""
+    """Return the tree of the links and joints of `robot`; report the problem and return None if they form none."""
     links, fine = _unique("link", robot.links, robot, diagnostics)
     joints, unique = _unique("joint", robot.joints, robot, diagnostics)
     fine &= unique
@@ -42,13 +42,13 @@ def find_tree(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: boo
             diagnostics.error("no-links", "the robot has no links", robot.places.place(robot.at))
         return None
     fine &= _one_parent_each(joints.values(), robot, diagnostics)
-    # A joint that is in error otherwise still tells that its child is no root.
+    # A joint with another error still shows that its child is not a root.
     has_parent = {joint.child for joint in robot.joints}
     children = _children(joints.values())
     roots = [name for name in links if name not in has_parent]
     if fine and len(roots) == 1 and robot.complete:
         reached = tuple(_depth_first(roots[0], children))
-        # A link that the root does not reach is in a cycle.
+        # A link that cannot be reached from the root is in a cycle.
         if len(reached) == len(links) - 1:
             return Tree(roots[0], links, reached, children)
     for cycle in _cycles(links, children):
@@ -65,7 +65,7 @@ def find_tree(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: boo
 
 
 def _declared(link: Link, robot: UrdfRobot) -> SourcePlace:
-    """Return the place of a link's name: where it is declared or, if it is implicit, the first joint that names it."""
+    """Return the place of a link's name: its declaration or, for an implicit link, the first joint that names it."""
     if link.at >= 0:
         return robot.places.place(link.at, "name")
     ends = (
@@ -77,9 +77,9 @@ def _declared(link: Link, robot: UrdfRobot) -> SourcePlace:
 
 
 def _place_of_end(robot: UrdfRobot, joint: Joint, at: int) -> SourcePlace:
-    """Return where a joint names its parent or child: `link`, in an older form `name`.
+    """Return the place where a joint names its parent or child: `link`, or `name` in an older form.
 
-    A joint inside a link does not name its child; its own place stands for that.
+    A joint inside a link does not name its child; then return the joint's own place.
     """
     return robot.places.place_of_first(at, () if at == joint.at else ("link", "name"))
 
@@ -139,12 +139,12 @@ def _children(joints: Iterable[Joint]) -> dict[str, tuple[Joint, ...]]:
     found: dict[str, list[Joint]] = {}
     for joint in joints:
         found.setdefault(joint.parent, []).append(joint)
-    # Code points sort as their UTF-8 bytes do.
+    # Code points sort in the same order as their UTF-8 bytes.
     return {link: tuple(sorted(leaving, key=lambda joint: joint.name)) for link, leaving in found.items()}
 
 
 def _cycles(links: Iterable[str], children: dict[str, tuple[Joint, ...]]) -> Iterator[list[Joint]]:
-    """Yield the joints of a cycle for each joint that leads back to a link above itself; its last joint closes it."""
+    """Yield a cycle for each joint that leads back to a link above itself; this joint is the last of its cycle."""
     done: set[str] = set()
     for start in links:
         if start in done:

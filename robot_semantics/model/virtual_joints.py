@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Virtual joints: which of them the SRDF may state, and which one carries the robot's root link."""
+"""Virtual joints: the valid ones of the SRDF, and the one that carries the robot's root link."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ import numpy as np
 
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, MimicSource, RobotModel
-from robot_semantics.model.semantic_scope import Scope
+from robot_semantics.model.semantic_scope import ResolutionScope
 from robot_semantics.model.semantics import VirtualJoint
 from robot_semantics.srdf import tree
 from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES
 
 WORLD = "world"
-"""Name of a root link that stands for the world (Gazebo's habit); it needs no virtual joint of its own."""
+"""Name of a root link that represents the world (as in Gazebo); it needs no virtual joint."""
 
 
-def resolve_virtual_joints(scope: Scope) -> tuple[VirtualJoint, ...]:
-    """Return the virtual joints whose child the robot has, an unknown type taken as fixed; report all that is wrong.
+def resolve_virtual_joints(scope: ResolutionScope) -> tuple[VirtualJoint, ...]:
+    """Return the virtual joints with a known child; an unknown type becomes fixed; report all problems.
 
-    Source: srdfdom's loader, whose virtual joints need a known child link and nothing else.
+    Source: srdfdom's loader, whose virtual joints only need a known child link.
     """
     found: list[VirtualJoint] = []
     urdf_joints = {joint.name for joint in scope.model.joints if not joint.virtual}
@@ -62,10 +62,10 @@ def resolve_virtual_joints(scope: Scope) -> tuple[VirtualJoint, ...]:
 
 
 def with_root_joint(model: RobotModel, virtual_joints: tuple[VirtualJoint, ...]) -> RobotModel:
-    """Return the model with the virtual joint that MoveIt takes as the root joint, or unchanged if there is none.
+    """Return the model with the virtual joint that MoveIt uses as the root joint; unchanged if there is none.
 
-    It is the first one whose child is the root link and whose parent frame is not empty. A root link called `WORLD`
-    that has no geometry is the world itself: a fixed virtual joint on another link then only names the root joint.
+    It is the first one whose child is the root link and whose parent frame is not empty. A root link named `WORLD`
+    without geometry is the world itself; then a fixed virtual joint on another link only gives the root joint its name.
     """
     chosen: VirtualJoint | None = None
     for joint in virtual_joints:
@@ -74,7 +74,7 @@ def with_root_joint(model: RobotModel, virtual_joints: tuple[VirtualJoint, ...])
                 chosen = joint
                 break
         elif _replaces_world(model, joint):
-            # The frame is the root link itself then; a transform from it to itself must not be published.
+            # The frame is the root link itself; a transform to itself must not be published.
             chosen = replace(joint, parent_frame="")
     if chosen is None:
         return model
@@ -92,7 +92,7 @@ def with_root_joint(model: RobotModel, virtual_joints: tuple[VirtualJoint, ...])
 
 
 def _followers_of(root: JointModel, joints: tuple[JointModel, ...]) -> tuple[JointModel, ...]:
-    """Return the URDF's joints with their mimics of the virtual joint, which the URDF by itself does not know."""
+    """Return the URDF's joints with their mimics of the virtual joint, which is unknown in the URDF."""
     if any(joint.name == root.name for joint in joints):
         return joints
     sources: dict[str, MimicSource] = {}
@@ -117,7 +117,7 @@ def _replaces_world(model: RobotModel, joint: VirtualJoint) -> bool:
     )
 
 
-def _check_frames(scope: Scope, item: tree.SrdfVirtualJoint) -> None:
+def _check_frames(scope: ResolutionScope, item: tree.SrdfVirtualJoint) -> None:
     user = f"virtual joint '{item.name}'"
     if not item.parent_frame:
         scope.error("empty-parent-frame", f"{user} is left out: its parent frame is empty", item.at, "parent_frame")

@@ -43,7 +43,7 @@ def default_positions(model: RobotModel, space: JointSpace, choice: str) -> Floa
                 bounded[space.joint_positions[joint.name]] = False
         positions[bounded] = (space.lower[bounded] + space.upper[bounded]) / 2.0
     elif choice != "zero":
-        state = model.semantics.state_called(choice)
+        state = model.semantics.state_from_path(choice)
         return with_state(space, state.group, state.name)
     return np.asarray(space.with_mimics(positions), np.float64)
 

@@ -101,9 +101,7 @@ def kinds(table: FormatTable) -> list[ValueKind]:
 
 
 def _foreign(table: FormatTable, what: str, names: Iterable[str], silent: Sequence[str] = ()) -> str:
-    """Return the pattern of other content: all names except `names`, names without a namespace, and `silent` names of
-    other programs.
-    """
+    """Return the pattern of unknown content: names in a namespace that are not in `names`, and the `silent` names."""
     known = "".join(f"<name>{name}</name>" for name in sorted(names) if table.key(name) != name)
     which = f'<anyName><except><nsName ns=""/>{known}</except></anyName>'
     if silent:

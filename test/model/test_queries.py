@@ -20,12 +20,12 @@ from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.queries import (
     PairCause,
-    answer,
     end_effectors_of,
     groups_with_joint,
     groups_with_link,
     matching_states,
     pair_status,
+    run_query,
     states_of,
 )
 from robot_semantics.model.robot_model import RobotModel
@@ -95,7 +95,7 @@ def test_a_state_is_found_by_group_and_name_whichever_has_slashes(word: str, mea
         for group, name in states
     )
     semantics = robot_from_text(URDF, f'<robot name="r">{groups}{texts}</robot>').semantics
-    found = semantics.state_called(word)
+    found = semantics.state_from_path(word)
     assert (found.group, found.name) == meant
 
 
@@ -105,7 +105,7 @@ def test_a_state_is_found_by_group_and_name_whichever_has_slashes(word: str, mea
 )
 def test_a_word_that_is_no_state_is_refused_with_what_is_unknown(model: RobotModel, word: str, message: str) -> None:
     with pytest.raises(UnknownNameError, match=re.escape(message)):
-        model.semantics.state_called(word)
+        model.semantics.state_from_path(word)
 
 
 def test_end_effectors_are_given_all_or_those_attached_to_a_group(model: RobotModel) -> None:
@@ -202,7 +202,7 @@ def test_an_unknown_name_is_an_answer_with_the_nearest_names(model: RobotModel, 
     assert callable(ask)
     with pytest.raises(UnknownNameError):
         ask(model)
-    found = answer(lambda: ask(model))
+    found = run_query(lambda: ask(model))
     assert not found.success
     assert found.value is None
     assert nearest in found.nearest
@@ -210,5 +210,5 @@ def test_an_unknown_name_is_an_answer_with_the_nearest_names(model: RobotModel, 
 
 
 def test_a_known_name_is_a_successful_answer(model: RobotModel) -> None:
-    found = answer(lambda: groups_with_joint(model, "j1"))
+    found = run_query(lambda: groups_with_joint(model, "j1"))
     assert (found.success, found.value, found.message, found.nearest) == (True, ("all", "arm"), "", ())
