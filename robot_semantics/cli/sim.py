@@ -97,13 +97,13 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
     from robot_semantics.model.resources import PackageResolver
     from robot_semantics.simulation.engines import start
     from robot_semantics.simulation.loading import ModelFiles, world_from_state
-    from robot_semantics.simulation.magnitudes import check_sizes
+    from robot_semantics.simulation.magnitudes import check_magnitudes
     from robot_semantics.usdf.reader import read_world
 
     path = Path(arguments.world)
     diagnostics = Diagnostics()
     state = read_world(path, diagnostics)
-    check_sizes(state)
+    check_magnitudes(state)
     spec = world_from_state(
         state,
         path,

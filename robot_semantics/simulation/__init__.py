@@ -5,4 +5,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Simulators whose state is a USDF world state: capture, exact restart, and a report of what could not be restored."""
+"""Simulators with a USDF world state: capture, exact restart, and a report of the items that were not restored."""

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What of a robot collides in a simulation: the same shapes in every engine."""
+"""Collision shapes of a simulated robot, the same in every engine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from robot_semantics.urdf.tree import Collision
 
 
 class LinkShape(NamedTuple):
-    """One geometry of the link with this index: its name ``LINK/NUMBER``, and ``T_link_shape`` (4, 4) [m]."""
+    """One collision geometry: the index of its link, its name ``LINK/NUMBER``, and ``T_link_shape`` (4, 4) [m]."""
 
     link: int
     name: str
@@ -35,7 +35,7 @@ class LinkShape(NamedTuple):
 
 
 def collision_shapes(spec: ModelSpec, notes: list[BuildNote]) -> list[LinkShape]:
-    """Return what of a robot collides, link by link; what cannot, and why, goes to `notes`."""
+    """Return the collision shapes of a robot, link by link. Each geometry that cannot be used gets a note."""
     found = []
     for link in spec.robot.links:
         for number, collision in enumerate(link.urdf.collisions):
@@ -53,11 +53,14 @@ def collision_shapes(spec: ModelSpec, notes: list[BuildNote]) -> list[LinkShape]
 
 
 def excluded_pairs(robot: RobotModel, links: Iterable[int]) -> tuple[LinkPair, ...]:
-    """Return the pairs, among `links` (indices), that are never tested against each other, sorted.
+    """Return the pairs of `links` (indices) that are never tested for collision, sorted.
 
-    Excluded are links of one rigid body, links of two bodies that a joint connects, pairs that the SRDF disables, and
-    pairs with a link that it disables by default and does not enable. Without an SRDF nothing says which links may
-    touch: then all pairs.
+    A pair is excluded in four cases:
+
+    - Both links are in one rigid body.
+    - A joint connects the bodies of the links.
+    - The SRDF does not check the pair (`pair_status`).
+    - The robot has no SRDF.
     """
     return tuple(sorted(_pairs(robot, tuple(links))))
 

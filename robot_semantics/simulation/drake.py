@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Drake as a simulator of robots described by URDF and SRDF, whose state is a USDF world state."""
+"""Simulator of URDF and SRDF robots in Drake. Its state is a USDF world state."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ import numpy as np
 from robot_semantics.base.errors import MissingExtraError
 
 try:
-    import mujoco  # noqa: F401  what reads the geometry
+    import mujoco  # noqa: F401  needed by the geometry reader
     import pydrake  # noqa: F401
 except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("drake", "drake", "simulating with Drake") from error
 
-from robot_semantics.simulation.drake_builder import build_world, rigid
+from robot_semantics.simulation.drake_builder import build_world, rigid_transform
 from robot_semantics.simulation.drake_directives import FLOATING_Q
 from robot_semantics.simulation.joint_state_simulator import JointStateSimulator
-from robot_semantics.simulation.restoring import OTHER_TIME
-from robot_semantics.simulation.robot_motion import LinkMotion, RobotMotion, unit
+from robot_semantics.simulation.restoring import TIME_DIFFERS
+from robot_semantics.simulation.robot_motion import LinkMotion, RobotMotion, normalized
 from robot_semantics.simulation.simulator import DivergedError, SimulationError
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
 from robot_semantics.transforms.arrays import FloatArray
@@ -40,13 +40,13 @@ from robot_semantics.usdf.world_state import EngineState, WorldState
 VERSION = version("drake")
 
 FLOATING_V = (3, 4, 5, 0, 1, 2)
-"""Where linear before angular velocities are in Drake's angular before linear."""
+"""Columns of linear before angular velocities in Drake, which has angular velocities first."""
 
 _CONTRADICTION = 1e-9
-"""How far [m, rad and their rates] stated values may lie from the engine's: rounding of poses, not an edit."""
+"""Largest rounding difference [m, rad and their rates] between stated values and the engine's. More is an edit."""
 _PARTS = tuple(field.name for field in fields(RobotMotion))
 _STATED = {
-    "base": "places of robots",
+    "base": "poses of robots",
     "root_positions": "positions",
     "root_velocities": "velocities",
     "positions": "positions",
@@ -58,8 +58,8 @@ _STATED = {
 class DrakeSimulator(JointStateSimulator):
     """A Drake world of robots.
 
-    Drake's discrete plant starts every step from positions and velocities alone, so these, the targets of the servos
-    and where the bases stand are all that it needs to continue bit for bit.
+    Drake's discrete plant starts every step from positions and velocities alone. To continue bit for bit, it needs
+    these, the targets of the servos and the poses of the bases.
     """
 
     ENGINE, TITLE = "drake", "Drake"
@@ -79,19 +79,19 @@ class DrakeSimulator(JointStateSimulator):
 
     @property
     def notes(self) -> tuple[BuildNote, ...]:
-        """What of the robots could not be taken as it is."""
+        """Changes and omissions that the engine made necessary."""
         return self._world.notes
 
     def _advance(self) -> None:
         try:
             following = self._world.diagram.EvalUniquePeriodicDiscreteUpdate(self._context)
         except RuntimeError as error:
-            raise SimulationError(f"Drake cannot go on: {error}") from error
+            raise SimulationError(f"Drake cannot continue: {error}") from error
         if not np.isfinite(following.get_vector(0).value()).all():
             raise DivergedError("the simulation diverged")
         self._context.SetDiscreteState(following)
 
-    # --- where everything is
+    # --- motion of robots
 
     def _read(self, name: str, last: RobotMotion) -> RobotMotion:
         plant, model = self._world.plant, self._world.models[name]
@@ -99,9 +99,9 @@ class DrakeSimulator(JointStateSimulator):
         space = self._robots[name].kinematics.space
         positions, velocities = last.positions.copy(), last.velocities.copy()
         for joint_name, joint in model.joints.items():
-            positions[space.joint_positions[joint_name]] = q[_at(joint, "position")]
-            velocities[space.joint_velocities[joint_name]] = v[_at(joint, "velocity")]
-        root = q[_at(model.root, "position")], v[_at(model.root, "velocity")]
+            positions[space.joint_positions[joint_name]] = q[_indices(joint, "position")]
+            velocities[space.joint_velocities[joint_name]] = v[_indices(joint, "velocity")]
+        root = q[_indices(model.root, "position")], v[_indices(model.root, "velocity")]
         return RobotMotion(last.base, *root, positions, velocities, last.targets)
 
     def _write(self, motions: Mapping[str, RobotMotion]) -> None:
@@ -109,20 +109,20 @@ class DrakeSimulator(JointStateSimulator):
         q, v = np.array(plant.GetPositions(self._inner)), np.array(plant.GetVelocities(self._inner))
         for name, model in self._world.models.items():
             motion, space = motions[name], self._robots[name].kinematics.space
-            q[_at(model.root, "position")] = motion.root_positions
-            v[_at(model.root, "velocity")] = motion.root_velocities
+            q[_indices(model.root, "position")] = motion.root_positions
+            v[_indices(model.root, "velocity")] = motion.root_velocities
             for joint_name, joint in model.joints.items():
-                q[_at(joint, "position")] = motion.positions[space.joint_positions[joint_name]]
-                v[_at(joint, "velocity")] = motion.velocities[space.joint_velocities[joint_name]]
+                q[_indices(joint, "position")] = motion.positions[space.joint_positions[joint_name]]
+                v[_indices(joint, "velocity")] = motion.velocities[space.joint_velocities[joint_name]]
         plant.SetPositions(self._inner, q)
         plant.SetVelocities(self._inner, v)
 
     def _hold(self, name: str, motion: RobotMotion) -> None:
         model = self._world.models[name]
         if model.base is not None:
-            model.base.SetPoseInParentFrame(self._inner, rigid(motion.base))
+            model.base.SetPoseInParentFrame(self._inner, rigid_transform(motion.base))
         if model.driven:
-            # The plant's motors are in the order in which they were made, as the targets are.
+            # The targets have the order of the plant's motors: both follow the order of creation.
             port = self._world.plant.get_desired_state_input_port(model.instance)
             port.FixValue(self._inner, np.concatenate([motion.targets, np.zeros(len(motion.targets))]))
 
@@ -140,19 +140,19 @@ class DrakeSimulator(JointStateSimulator):
     # --- the engine's own state
 
     def _engine_states(self) -> tuple[EngineState, ...]:
-        return (self._engine_state(self._present()), *super()._engine_states())
+        return (self._engine_state(self._present_motions()), *super()._engine_states())
 
     def _engine_state(self, motions: Mapping[str, RobotMotion]) -> EngineState:
-        arrays = {part: _joined(motions, part) for part in _PARTS} | {"time": np.array([self._time])}
+        arrays = {part: _concatenated(motions, part) for part in _PARTS} | {"time": np.array([self._time])}
         said = {"world": self._digest, "machine": platform.machine()}
         return EngineState(self.ENGINE, VERSION, {k: tuple(v.tolist()) for k, v in arrays.items()}, said)
 
-    def _continued(self, state: WorldState, names: tuple[str, ...] | None) -> str | None:
-        engine, like = self._own_state(state, names, VERSION), self._engine_state(self._trial)
+    def _continue_exactly(self, state: WorldState, names: tuple[str, ...] | None) -> str | None:
+        engine, like = self._matching_engine_state(state, names, VERSION), self._engine_state(self._trial)
         if isinstance(engine, str):
             return engine
         if engine.attributes != like.attributes:
-            return "the engine state is of another world"
+            return "the engine state belongs to another world"
         if {k: len(values) for k, values in engine.arrays.items()} != {k: len(v) for k, v in like.arrays.items()}:
             return "the engine state's arrays have other sizes"
         beside = dict(self._trial)
@@ -162,37 +162,37 @@ class DrakeSimulator(JointStateSimulator):
             for name, old, new in zip(beside, stated, np.split(np.array(engine.arrays[part]), ends), strict=True):
                 beside[name] = replace(beside[name], **{part: new.reshape(old.shape)})
         ours, theirs = (
-            {name: unit(self._robots[name], motion) for name, motion in motions.items()}
+            {name: normalized(self._robots[name], motion) for name, motion in motions.items()}
             for motions in (self._trial, beside)
         )
         for part in _PARTS:
-            if not np.abs(_joined(ours, part) - _joined(theirs, part)).max(initial=0.0) <= _CONTRADICTION:
-                return f"the {_STATED[part]} it states are not those of the engine's state beside them"
+            if not np.abs(_concatenated(ours, part) - _concatenated(theirs, part)).max(initial=0.0) <= _CONTRADICTION:
+                return f"its {_STATED[part]} differ from the engine's state in the same file"
         (time,) = engine.arrays["time"]
         if state.time_ns not in (None, round(time * 1e9)):
-            return OTHER_TIME
+            return TIME_DIFFERS
         self._trial, self._trial_time = beside, time
         return None
 
 
-def _joined(motions: Mapping[str, RobotMotion], part: str) -> FloatArray:
+def _concatenated(motions: Mapping[str, RobotMotion], part: str) -> FloatArray:
     return np.concatenate([np.zeros(0), *(getattr(motion, part).ravel() for motion in motions.values())])
 
 
-def _at(joint: Any, kind: str) -> list[int]:
-    """Return where a joint's own are, in our order, in all positions or velocities of the plant."""
+def _indices(joint: Any, kind: str) -> list[int]:
+    """Return the indices of a joint, in our order, in all positions or velocities of the plant."""
     start = getattr(joint, f"{kind}_start")()
     count = joint.num_positions() if kind == "position" else joint.num_velocities()
     return [start + at for at in {7: FLOATING_Q, 6: FLOATING_V}.get(count, range(count))]
 
 
-def start(spec: WorldSpec, tell: Callable[[str], None]) -> DrakeSimulator:
+def start(spec: WorldSpec, warn: Callable[[str], None]) -> DrakeSimulator:
     """Return a world in Drake.
 
     Raises:
         WorldSpecError: the world cannot be built.
     """
-    del tell
-    # Its warnings are of features that are not used here: deformable bodies on half spaces.
+    del warn
+    # Drake warns only about unused features: deformable bodies on half spaces.
     logging.getLogger("drake").setLevel(logging.ERROR)
     return DrakeSimulator(spec)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""From checked robots to a Drake MultibodyPlant: joint by joint, as for MuJoCo, and the same geometry."""
+"""Build a Drake MultibodyPlant from checked robots, joint by joint, with the same geometry as in MuJoCo."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from pydrake.systems.framework import DiagramBuilder
 
 from robot_semantics.collision.shapes import Shape
 from robot_semantics.simulation.collision_shapes import collision_shapes, excluded_pairs
-from robot_semantics.simulation.drake_surfaces import passed_over, stated_surface
+from robot_semantics.simulation.drake_surfaces import ignored_elements, surface_properties
 from robot_semantics.simulation.inertia import BodyInertia, link_inertias
 from robot_semantics.simulation.sim_joints import SimJoint, sim_joints
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
@@ -55,7 +55,7 @@ from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Extra
 
 FRICTION = CoulombFriction(1.0, 1.0)
-"""Of surfaces of which nothing is said, as in MuJoCo: URDF has no word for it."""
+"""Friction of surfaces without properties, as in MuJoCo. URDF has no friction of surfaces."""
 
 _SURFACE = """<robot name="r" xmlns:drake="http://drake.mit.edu"><link name="l"><collision>
 <geometry><box size="1 1 1"/></geometry>{}</collision></link></robot>"""
@@ -71,12 +71,12 @@ class DrakeModel:
     Attributes:
         spec: the robot.
         instance: the plant's model instance.
-        bodies: of the links.
-        root: the joint of the root link; a weld where it is fixed.
+        bodies: bodies of the links.
+        root: joint of the root link; a weld if it is fixed.
         joints: the moving joints of the description, by name.
-        base: the frame in which a robot stands that does not float.
+        base: parent frame of the root link; None if it floats.
         driven: names of the joints with motors, in the plant's order.
-        actuators: their motors.
+        actuators: the motors of these joints.
     """
 
     spec: ModelSpec
@@ -91,10 +91,9 @@ class DrakeModel:
 
 @dataclass(eq=False)
 class DrakeWorld:
-    """A finalized plant in its diagram, with its robots by name, and what could not be taken as it is.
+    """A finalized plant in its diagram, with its robots by name, and notes about changes and omissions.
 
-    `digest` is of what is simulated and in no robot's digest: meshes, surfaces, what may not touch, which joints have
-    motors.
+    `digest` covers everything that no robot's digest covers: meshes, surfaces, excluded pairs, joints with motors.
     """
 
     diagram: Any
@@ -108,19 +107,19 @@ def build_world(spec: WorldSpec) -> DrakeWorld:
     """Build a world.
 
     Raises:
-        WorldSpecError: Drake refuses it; the message carries Drake's reason.
+        WorldSpecError: Drake refuses the world; the message has Drake's reason.
     """
     builder = DiagramBuilder()
     plant, scene_graph = AddMultibodyPlantSceneGraph(builder, spec.timestep)
-    # Without them the positions and velocities are the whole state.
+    # Without them, positions and velocities are the whole state.
     plant.SetUseSampledOutputPorts(False)
     plant.set_contact_model(ContactModel.kHydroelasticWithFallback)
     plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, spec.gravity])
-    adder = _Adder(plant, scene_graph)
+    adder = _RobotAdder(plant, scene_graph)
     try:
         models = {model.name: adder.add(model) for model in spec.models}
         if spec.ground:
-            floor = surface(None)
+            floor = proximity_properties(None)
             if adder.hydroelastic:
                 AddRigidHydroelasticProperties(properties=floor)
             plant.RegisterCollisionGeometry(plant.world_body(), RigidTransform(), HalfSpace(), "ground", floor)
@@ -132,16 +131,16 @@ def build_world(spec: WorldSpec) -> DrakeWorld:
     return DrakeWorld(diagram, plant, models, tuple(adder.notes), adder.digest.hexdigest())
 
 
-def rigid(T: FloatArray) -> Any:
-    """Return a (4, 4) transform as Drake's, its rotation as near to orthonormal as Drake demands."""
+def rigid_transform(T: FloatArray) -> Any:
+    """Return a (4, 4) transform as a RigidTransform, with an orthonormal rotation as Drake requires."""
     return RigidTransform(RotationMatrix.ProjectToRotationMatrix(T[:3, :3]), T[:3, 3])
 
 
-def surface(stated: Extra | None) -> Any:
-    """Return the ProximityProperties that are stated, as Drake's parser takes them, or those of all other surfaces.
+def proximity_properties(stated: Extra | None) -> Any:
+    """Return the stated ProximityProperties as Drake's parser reads them, or the default ones.
 
     Raises:
-        RuntimeError: Drake refuses them; the message carries Drake's reason.
+        RuntimeError: Drake refuses the properties; the message has Drake's reason.
     """
     if stated is None:
         properties = ProximityProperties()
@@ -151,7 +150,7 @@ def surface(stated: Extra | None) -> Any:
     try:
         Parser(plant).AddModelsFromString(_SURFACE.format(stated.xml), "urdf")
     except RuntimeError as error:
-        # Its place is one in the text that was made for it.
+        # Drop the place in the message: it is a place in _SURFACE.
         raise RuntimeError(str(error).partition("error: ")[2] or str(error)) from None
     inspector = scene_graph.model_inspector()
     (geometry,) = inspector.GetAllGeometryIds()
@@ -159,7 +158,7 @@ def surface(stated: Extra | None) -> Any:
 
 
 def _tune(plant: Any, models: dict[str, DrakeModel]) -> None:
-    """Give every servo gains that go with the inertia that it moves at the default pose."""
+    """Set the gains of every servo for the inertia that it moves at the default pose."""
     inertia = np.diag(plant.CalcMassMatrix(plant.CreateDefaultContext()))
     for model in models.values():
         for name, actuator in zip(model.driven, model.actuators, strict=True):
@@ -168,7 +167,7 @@ def _tune(plant: Any, models: dict[str, DrakeModel]) -> None:
             actuator.set_controller_gains(gains)
 
 
-class _Adder:
+class _RobotAdder:
     def __init__(self, plant: Any, scene_graph: Any) -> None:
         self.plant, self.scene_graph = plant, scene_graph
         self.notes: list[BuildNote] = []
@@ -179,7 +178,7 @@ class _Adder:
         robot = spec.robot
         model = DrakeModel(spec, self.plant.AddModelInstance(spec.name))
         for link, inertia in zip(robot.links, link_inertias(spec, self.notes), strict=True):
-            model.bodies.append(self.plant.AddRigidBody(link.name, model.instance, _spatial(inertia)))
+            model.bodies.append(self.plant.AddRigidBody(link.name, model.instance, _spatial_inertia(inertia)))
         root, *joints = sim_joints(spec, self.notes, ties_several=False)
         self._add_root(model, root)
         for link, joint in zip(robot.links[1:], joints, strict=True):
@@ -197,7 +196,7 @@ class _Adder:
         return model
 
     def _frame(self, name: str, body: Any, T: FloatArray, model: DrakeModel) -> Any:
-        return self.plant.AddFrame(FixedOffsetFrame(name, body.body_frame(), rigid(T), model.instance))
+        return self.plant.AddFrame(FixedOffsetFrame(name, body.body_frame(), rigid_transform(T), model.instance))
 
     def _add_root(self, model: DrakeModel, root_joint: SimJoint) -> None:
         root, world = model.bodies[0], self.plant.world_body()
@@ -213,9 +212,9 @@ class _Adder:
             model.root = self.plant.AddJoint(weld)
 
     def _add_planar(self, name: str, joint: SimJoint, above: Any, body: Any, model: DrakeModel) -> Any:
-        # Drake's plane is x-y of its frames, which stand with z along the axis.
+        # Drake moves in the x-y plane of frames whose z is along the axis.
         R = matrix_from_rotation(rotation_from_z(joint.axis))
-        plane = self.plant.AddFrame(FixedOffsetFrame(f"{name}//plane", above, rigid(R), model.instance))
+        plane = self.plant.AddFrame(FixedOffsetFrame(f"{name}//plane", above, rigid_transform(R), model.instance))
         moved = self._frame(f"{name}//moved", body, R, model)
         return self.plant.AddJoint(PlanarJoint(name, plane, moved, [joint.damping] * 3))
 
@@ -248,10 +247,12 @@ class _Adder:
         spec, of_link = model.spec, dict[str, list[Any]]()
         for link, name, shape, T_link_shape, collision in collision_shapes(spec, self.notes):
             body, made = model.bodies[link], _drake_shape(shape, name)
-            stated, part = stated_surface(collision), f"collision '{name}'"
+            stated, part = surface_properties(collision), f"collision '{name}'"
             try:
-                properties = surface(stated)
-                geometry = self.plant.RegisterCollisionGeometry(body, rigid(T_link_shape), made, name, properties)
+                properties = proximity_properties(stated)
+                geometry = self.plant.RegisterCollisionGeometry(
+                    body, rigid_transform(T_link_shape), made, name, properties
+                )
             except RuntimeError as error:
                 place = spec.robot.urdf.places.place(stated.at if stated is not None else collision.at)
                 raise WorldSpecError(f"{place}: model '{spec.name}': {part}: {error} [{place.path}]") from error
@@ -261,7 +262,7 @@ class _Adder:
                 self.digest.update(shape.hull.vertices.tobytes())
             if stated is not None:
                 self.digest.update(f"{name} {stated.xml}".encode())
-                for words in passed_over(stated):
+                for words in ignored_elements(stated):
                     self._note(model, part, f"states {words}")
         filters = self.scene_graph.collision_filter_manager()
         index = spec.robot.link_index
@@ -272,7 +273,7 @@ class _Adder:
             filters.Apply(CollisionFilterDeclaration().ExcludeBetween(first, second))
 
 
-def _spatial(inertia: BodyInertia) -> Any:
+def _spatial_inertia(inertia: BodyInertia) -> Any:
     if inertia.mass == 0.0:
         return SpatialInertia.Zero()
     R = matrix_from_quat(inertia.quat_xyzw)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The simulated world as Drake's model directives: the robots' own files, and where they stand."""
+"""The simulated world as Drake's model directives: the files of the robots, and their poses."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from robot_semantics.usdf.world_state import ModelState, WorldState
 from robot_semantics.xml.numbers import shortest
 
 FLOATING_Q = (4, 5, 6, 1, 2, 3, 0)
-"""Where x y z qx qy qz qw are in Drake's qw qx qy qz x y z."""
+"""Columns of x y z qx qy qz qw in Drake's qw qx qy qz x y z."""
 
 MESHES = (".obj", ".vtk", ".gltf")
-"""The only meshes that may collide in Drake."""
+"""Endings of the meshes that may collide in Drake."""
 
 
 def directives_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
-    """Return model directives with which Drake loads the robots' URDFs where a captured `state` has them.
+    """Return model directives that load the URDFs of the robots in Drake, posed as in a captured `state`.
 
     Raises:
-        WorldSpecError: nothing says where a robot's URDF is.
+        WorldSpecError: the path of a robot's URDF is unknown.
     """
     placed, lines, lost = resolve(state), ["directives:"], []
     states = {model.name: model for model in state.models}
@@ -43,13 +43,13 @@ def directives_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
         T_world_root = placed.pose(model.name)
         lines += _added(model, states[model.name], T_world_root)
         if model.has_planar_base:
-            lost.append(f"model '{model.name}': that its base moves in a plane: it is welded where it is")
+            lost.append(f"model '{model.name}': the planar motion of its base: it is welded in place")
         if model.robot.semantics.srdf is not None:
-            lost.append(f"model '{model.name}': what its SRDF says, its excluded pairs among it")
+            lost.append(f"model '{model.name}': its SRDF, including the excluded pairs")
         meshes = _unread_meshes(model)
         if meshes:
             more = f" and {len(meshes) - 1} more" if meshes[1:] else ""
-            words = f"Drake refuses it for its collision meshes, which are no {', '.join(MESHES)}: '{meshes[0]}'{more}"
+            words = f"Drake refuses it for its collision meshes, which are not {', '.join(MESHES)}: '{meshes[0]}'{more}"
             lost.append(f"model '{model.name}' as it is: {words}")
     lost.append("velocities, commands and the time")
     if spec.ground:
@@ -65,7 +65,7 @@ def _unread_meshes(spec: ModelSpec) -> list[str]:
 
 def _added(spec: ModelSpec, state: ModelState, T_world_root: FloatArray) -> Iterator[str]:
     if spec.description is None:
-        raise WorldSpecError(f"model '{spec.name}': nothing says where its URDF is, which model directives refer to")
+        raise WorldSpecError(f"model '{spec.name}': the path of its URDF is unknown; model directives need it")
     uri = spec.description if "://" in spec.description else Path(spec.description).absolute().as_uri()
     yield "- add_model:"
     yield f"    name: {json.dumps(spec.name)}"

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a URDF says of its surfaces by Drake's own elements; their values are for Drake's own parser to take."""
+"""Surface properties of a URDF in Drake's elements. Drake's parser reads their values."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ KNOWN = (
     "drake:mu_static",
     "drake:point_contact_stiffness",
 )
-"""What Drake takes of a collision's properties; what it does not know it passes over without a word."""
+"""Property elements that Drake knows. Drake ignores unknown elements silently."""
 
 
-def stated_surface(collision: Collision) -> Extra | None:
-    """Return what a collision says of its surface, the first such element as Drake takes it; None where it does not."""
+def surface_properties(collision: Collision) -> Extra | None:
+    """Return the surface properties of a collision: the first such element, as in Drake; None without one."""
     return next((extra for extra in collision.extras if extra.tag == TAG and not extra.within), None)
 
 
-def passed_over(stated: Extra) -> Iterator[str]:
-    """Yield in words what Drake passes over."""
+def ignored_elements(stated: Extra) -> Iterator[str]:
+    """Yield a message about each element that Drake ignores."""
     seen = set()
     for tag, _ in _children(stated):
         if tag not in KNOWN:
@@ -51,8 +51,8 @@ def passed_over(stated: Extra) -> Iterator[str]:
         seen.add(tag)
 
 
-def sdf_surface(stated: Extra) -> etree._Element:
-    """Return the same for an SDFormat collision, where numbers are texts and no attributes."""
+def sdf_properties(stated: Extra) -> etree._Element:
+    """Return the properties for an SDFormat collision, where numbers are texts, not attributes."""
     element = etree.Element(etree.QName(NAMESPACE, TAG.partition(":")[2]), nsmap={"drake": NAMESPACE})
     for tag, value in _children(stated):
         if tag in KNOWN:
@@ -61,8 +61,8 @@ def sdf_surface(stated: Extra) -> etree._Element:
 
 
 def _children(stated: Extra) -> Iterator[tuple[str, str | None]]:
-    """Yield the elements of a surface, as they are written, and their values."""
+    """Yield the elements of a surface, as written, and their values."""
     for child in element_of(stated).iterchildren("*"):
-        # Where the prefix is declared outside, it is part of the name.
+        # The prefix is part of the name if it is declared outside.
         name = str(child.tag).rpartition("}")[2]
         yield f"{child.prefix}:{name}" if child.prefix else name, child.get("value")

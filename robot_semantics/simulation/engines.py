@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The simulators there are: one line for each; its module offers ``start``."""
+"""Table of the simulators: one line for each. Its module has ``start``."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ ENGINES = {
     "drake": "robot_semantics.simulation.drake",
     "pybullet": "robot_semantics.simulation.pybullet",
 }
-"""The module of each engine; its ``start(spec, tell)`` returns a `Simulator` that tells its warnings to ``tell``."""
+"""Module of each engine. Its ``start(spec, warn)`` returns a `Simulator`, which passes its warnings to ``warn``."""
 
 
-def start(engine: str, spec: WorldSpec, tell: Callable[[str], None]) -> Simulator:
+def start(engine: str, spec: WorldSpec, warn: Callable[[str], None]) -> Simulator:
     """Return a world in an engine, at time 0.
 
     Raises:
-        UnknownNameError: there is no such engine.
-        MissingExtraError: it is not installed.
-        WorldSpecError: the world cannot be built in it.
+        UnknownNameError: the engine is unknown.
+        MissingExtraError: the engine is not installed.
+        WorldSpecError: the engine cannot build the world.
     """
     if engine not in ENGINES:
         raise UnknownNameError("engine", engine, ENGINES)
-    simulator: Simulator = importlib.import_module(ENGINES[engine]).start(spec, tell)
+    simulator: Simulator = importlib.import_module(ENGINES[engine]).start(spec, warn)
     return simulator

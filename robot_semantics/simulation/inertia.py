@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a URDF's `<inertial>` becomes in a simulation: a mass, principal axes, and moments that a body can have."""
+"""Inertia of a simulated link: mass, principal axes and possible moments, from a URDF's `<inertial>`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from robot_semantics.urdf import tree as urdf_tree
 from robot_semantics.urdf.dialects import matrix_of
 
 SMALLEST_MASS = 1e-3
-"""Mass [kg] given to a moving body that has none: a simulator cannot move what weighs nothing."""
+"""Mass [kg] of a moving body without mass: a simulator needs one."""
 SMALLEST_GYRATION = 1e-3
-"""Radius of gyration [m] given to a moving body about an axis about which it has none."""
+"""Radius of gyration [m] of a moving body about an axis with a zero moment."""
 ZERO_GYRATION = 1e-6
-"""Radius of gyration [m] that counts as none."""
+"""Largest radius of gyration [m] that is treated as zero."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +38,7 @@ class BodyInertia:
         xyz: (3,) centre of mass [m].
         quat_xyzw: (4,) orientation of the principal axes.
         moments: (3,) principal moments [kg m²].
-        changes: what was changed, one statement each; empty where the description was taken as it is.
+        changes: one message for each change; empty if the description was used unchanged.
 
     """
 
@@ -50,15 +50,15 @@ class BodyInertia:
 
 
 def link_inertias(spec: ModelSpec, notes: list[BuildNote]) -> list[BodyInertia]:
-    """Return the inertia of every link of a model; what was changed goes to `notes`."""
+    """Return the inertia of every link of a model. Add each change to `notes`."""
     robot = spec.robot
     rigid = rigid_bodies(robot)
     heavy = {rigid[link.index] for link in robot.links if link.urdf.inertial and link.urdf.inertial.mass > 0.0}
     found = []
     for link, joint in zip(robot.links, robot.joints, strict=True):
-        stands = spec.has_fixed_base if link.index == 0 else not joint.position_count
+        is_fixed = spec.has_fixed_base if link.index == 0 else not joint.position_count
         own = bool(link.urdf.inertial and link.urdf.inertial.mass > 0.0)
-        moves = not stands and (own or rigid[link.index] not in heavy)
+        moves = not is_fixed and (own or rigid[link.index] not in heavy)
         found.append(body_inertia(link.urdf.inertial, moves=moves))
         notes += [BuildNote(spec.name, f"link '{link.name}'", change) for change in found[-1].changes]
     return found
@@ -67,11 +67,11 @@ def link_inertias(spec: ModelSpec, notes: list[BuildNote]) -> list[BodyInertia]:
 def body_inertia(inertial: urdf_tree.Inertial | None, *, moves: bool) -> BodyInertia:
     """Return the principal inertia of a link.
 
-    MuJoCo demands more than URDF: positive moments that fulfil the triangle inequality, and mass for whatever moves.
-    What does not comply is changed as little as possible, and each change is stated.
+    MuJoCo demands more than URDF: positive moments that fulfil the triangle inequality, and a mass for every moving
+    body. Other values are changed as little as possible, and each change is stated.
 
     Args:
-        inertial: the link's element, None where it has none.
+        inertial: the link's element, or None.
         moves: whether the link moves against its parent, and nothing heavy is fixed to it.
 
     """
@@ -89,18 +89,18 @@ def body_inertia(inertial: urdf_tree.Inertial | None, *, moves: bool) -> BodyIne
     T_link_inertial = matrix_of(inertial.origin)
     ixx, ixy, ixz, iyy, iyz, izz = inertial.inertia
     if ixy == ixz == iyz == 0.0:
-        # Left as written: an eigensolver would only reorder the axes.
+        # Keep diagonal inertias as written: an eigensolver would reorder the axes.
         moments, axes = np.array([ixx, iyy, izz]), np.eye(3)
     else:
         moments, axes = np.linalg.eigh(np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]))
         axes[:, 2] *= np.sign(np.linalg.det(axes))
-    moments = _possible(moments, mass, moves, changes)
+    moments = _possible_moments(moments, mass, moves, changes)
     quat_xyzw = quat_from_matrix(T_link_inertial[:3, :3] @ axes)
     return BodyInertia(mass, T_link_inertial[:3, 3], quat_xyzw, moments, tuple(changes))
 
 
-def _possible(moments: FloatArray, mass: float, moves: bool, changes: list[str]) -> FloatArray:
-    """Return moments that a rigid body can have: not negative, and no one larger than the sum of the two others."""
+def _possible_moments(moments: FloatArray, mass: float, moves: bool, changes: list[str]) -> FloatArray:
+    """Return moments that a rigid body can have: not negative, and each at most the sum of the two others."""
     floor = mass * SMALLEST_GYRATION**2 if moves else 0.0
     least, most = moments.min(), moments.max()
     if least < -1e-9 * most:
@@ -115,7 +115,7 @@ def _possible(moments: FloatArray, mass: float, moves: bool, changes: list[str])
     small, middle, large = result[order]
     deficit = large - (small + middle)
     if deficit > 0.0:
-        # A thin plate fulfils the inequality with equality, so rounding alone is no news.
+        # A thin plate fulfils the inequality with equality, so a rounding error gives no message.
         if deficit > 1e-6 * large:
             changes.append(
                 f"has moments of inertia that no rigid body has (by {deficit:.3g} kg m²): the smaller ones raised"
@@ -126,11 +126,11 @@ def _possible(moments: FloatArray, mass: float, moves: bool, changes: list[str])
 
 
 def lumped_at_root(robot: RobotModel, inertias: list[BodyInertia]) -> list[BodyInertia]:
-    """Return inertias of links with what is fixed to the root link made a part of it, for engines whose base has mass.
+    """Return the inertias with all links fixed to the root link added to it, for engines whose base has mass.
 
     Args:
         robot: the robot.
-        inertias: of its links.
+        inertias: inertias of its links.
 
     """
     rigid, T_root_link = rigid_bodies(robot), [np.eye(4)]

@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What simulators have in common whose state is that of joints, and that drive them by position servos.
+"""Base of the simulators whose state is joint positions and velocities, and whose motors are position servos.
 
-Such an engine has only to say where its robots are, put them elsewhere, and step; see `Simulator` for what that gives.
+An engine only reads and writes the motion of its robots, and steps. `Simulator` offers the rest.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from robot_semantics.simulation.restoring import RestorePlan
 from robot_semantics.simulation.robot_motion import (
     LinkMotion,
     RobotMotion,
-    as_planned,
     capture_model,
     driven_joints,
     neutral_motion,
+    restored_motion,
 )
 from robot_semantics.simulation.simulator import ControlMode, SimulationError, Simulator
 from robot_semantics.simulation.world_spec import WorldSpec
@@ -37,10 +37,10 @@ Motions = Mapping[str, RobotMotion]
 
 
 class JointStateSimulator(Simulator):
-    """A simulator by an engine that reads and writes the motion of each robot; forces are not stated."""
+    """Simulator whose engine reads and writes the motion of each robot. Captured states have no forces."""
 
     def __init__(self, spec: WorldSpec) -> None:
-        """Prepare; an engine builds its world first.
+        """Prepare. A subclass builds its world first.
 
         Raises:
             WorldSpecError: the world cannot be built.
@@ -50,33 +50,33 @@ class JointStateSimulator(Simulator):
         self._motors = {name: {joint: at for at, joint in enumerate(joints)} for name, joints in self._driven.items()}
         self.reset()
 
-    # --- what an engine does
+    # --- methods of an engine
 
     @abstractmethod
     def _read(self, name: str, last: RobotMotion) -> RobotMotion:
-        """Return the motion of a robot now; where its base is and what its servos hold is as it was in `last`."""
+        """Return the present motion of a robot. Its base and the targets of its servos come from `last`."""
 
     @abstractmethod
     def _write(self, motions: Motions) -> None:
-        """Put all robots where they are to be."""
+        """Set the motion of all robots."""
 
     @abstractmethod
     def _hold(self, name: str, motion: RobotMotion) -> None:
-        """Have the servos of a robot hold their targets."""
+        """Set the targets of a robot's servos."""
 
     @abstractmethod
     def _links(self, name: str) -> LinkMotion:
-        """Return where the engine has the links of a robot."""
+        """Return the motion of the links of a robot, as the engine has them."""
 
     @abstractmethod
     def _advance(self) -> None:
-        """Do one time step.
+        """Advance by one time step.
 
         Raises:
-            SimulationError: the engine cannot go on; the world is as before, or in its neutral state.
+            SimulationError: the engine cannot continue. The world is unchanged, or in its neutral state.
         """
 
-    # --- what a simulator does
+    # --- methods of a simulator
 
     @property
     def time(self) -> float:
@@ -87,13 +87,13 @@ class JointStateSimulator(Simulator):
         """Put the world into its neutral state: time 0, every joint at its default position, nothing moving."""
         self._frames, self._trial_time = {}, 0.0
         self._trial = {name: neutral_motion(spec, self._robots[name]) for name, spec in self._models.items()}
-        self._accept()
+        self._accept_trial()
 
     def step(self, count: int = 1) -> None:
         """Advance by `count` time steps.
 
         Raises:
-            SimulationError: the engine cannot go on; the message says when.
+            SimulationError: the engine cannot continue; the message has the time.
         """
         for _ in range(count):
             now = self._time
@@ -116,7 +116,7 @@ class JointStateSimulator(Simulator):
         return {name: self._links(name).root() for name in self._models}
 
     def _states(self, names: Iterable[str], placed: ResolvedWorld, *, links: bool) -> Iterator[ModelState]:
-        motions = self._present()
+        motions = self._present_motions()
         for name in names:
             spec, robot, digest = self._models[name], self._robots[name], self._digests[name]
             yield capture_model(spec, robot, motions[name], self._links(name), placed, digest, links=links)
@@ -129,26 +129,26 @@ class JointStateSimulator(Simulator):
         }
         return (commands_state(commands),)
 
-    def _try(self, plan: RestorePlan, now: ResolvedWorld, time: float) -> None:
+    def _compute_trial(self, plan: RestorePlan, now: ResolvedWorld, time: float) -> None:
         self._trial_time = time
         self._trial = {
-            name: as_planned(self._models[name], self._robots[name], motion, plan, now)
-            for name, motion in self._present().items()
+            name: restored_motion(self._models[name], self._robots[name], motion, plan, now)
+            for name, motion in self._present_motions().items()
         }
 
-    def _try_command(self, model: str, motor: int, mode: ControlMode, target: float) -> str | None:
+    def _set_trial_command(self, model: str, motor: int, mode: ControlMode, target: float) -> str | None:
         if mode is not ControlMode.POSITION:
             return _positions_only(mode)
         self._trial[model].targets[motor] = target
         return None
 
-    def _accept(self) -> None:
+    def _accept_trial(self) -> None:
         self._write(self._trial)
         for name, motion in self._trial.items():
             self._hold(name, motion)
         self._motions, self._time = self._trial, self._trial_time
 
-    def _present(self) -> dict[str, RobotMotion]:
+    def _present_motions(self) -> dict[str, RobotMotion]:
         return {name: self._read(name, last) for name, last in self._motions.items()}
 
 

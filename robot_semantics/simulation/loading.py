@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A USDF state to a simulated world: its models' descriptions found and loaded."""
+"""Load the simulated world of a USDF state: find and read the descriptions of its models."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from robot_semantics.xml.xacro_options import NO_XACRO, XacroOptions
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """Where one model's URDF and SRDF are: paths or package:// URIs."""
+    """Paths or package:// URIs of one model's URDF and SRDF."""
 
     urdf: str
     srdf: str | None = None
@@ -63,21 +63,21 @@ def world_from_state(
 
     Args:
         state: the state.
-        source: the state's file, which relative paths in it are relative to.
+        source: the state's file; relative paths in the state start from its folder.
         resolver: finds files; by default in the usual places.
         overrides: other files, by model; relative to the working directory.
         more_models: `overrides` may name models that the state does not have; they are added to the world.
-        strict: refuse robots with errors; otherwise what is in error is left out and stated in `diagnostics`.
+        strict: refuse robots with errors. Otherwise parts in error are left out, and `diagnostics` has the errors.
         diagnostics: collects the problems of the descriptions.
         timestep: [s].
         ground: whether there is a floor.
-        xacro: how those of `overrides` that are xacros are expanded; what the state itself names never is.
-        implicit_links: let joints name links that no ``<link>`` declares.
+        xacro: expands xacros among `overrides`. Files that the state names are never expanded.
+        implicit_links: whether joints may name links without a ``<link>``.
 
     Raises:
         WorldSpecError: a model without description; files for a model that the state does not have.
         DescriptionError: a description that gives no robot, or (with `strict`) has errors.
-        ResourceNotFoundError: a file that cannot be found; the message says what was tried.
+        ResourceNotFoundError: a file that does not exist; the message lists the tried places.
 
     """
     found = resolver or PackageResolver()
@@ -90,8 +90,8 @@ def world_from_state(
             name,
             robot,
             find_mesh=lambda uri: found.resolve(uri, urdf),
-            description=_kept(files.urdf, urdf),
-            semantic=None if files.srdf is None or srdf is None else _kept(files.srdf, srdf),
+            description=_captured_name(files.urdf, urdf),
+            semantic=None if files.srdf is None or srdf is None else _captured_name(files.srdf, srdf),
         )
 
     others = dict(overrides or {})
@@ -109,19 +109,19 @@ def world_from_state(
     for model in state.models:
         chosen = others.pop(model.name, None)
         if chosen is None:
-            specs.append(load(model.name, _stated(model), source, NO_XACRO))
+            specs.append(load(model.name, _files_of_state(model), source, NO_XACRO))
         else:
             specs.append(load(model.name, chosen, None, xacro))
     specs += [load(name, files, None, xacro) for name, files in others.items()]
     return WorldSpec(tuple(specs), timestep=timestep, ground=ground)
 
 
-def _stated(model: ModelState) -> ModelFiles:
+def _files_of_state(model: ModelState) -> ModelFiles:
     if model.description is None:
         raise WorldSpecError(f"model '{model.name}' has no rs:description: give its files as {model.name}=URDF[,SRDF]")
     return ModelFiles(model.description, model.semantic)
 
 
-def _kept(uri: str, path: Path) -> str:
-    """Return how a captured state names a file: by its package where it was named so, else by its absolute path."""
+def _captured_name(uri: str, path: Path) -> str:
+    """Return the name of a file in captured states: its package URI if it was named so, else its absolute path."""
     return uri if uri.startswith(("package://", "model://")) else str(resolved(path))

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Numbers that no simulator can take: an engine that is given them diverges, or falls."""
+"""Checks of numbers that are too large for a simulator: with them, an engine diverges or crashes."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from robot_semantics.usdf.table import NUMERIC
 from robot_semantics.usdf.world_state import Pose, WorldState
 
 LARGEST = 1e10
-"""Beyond this [m, rad, their rates, N, N m] MuJoCo takes a number for a sign of divergence (mjMAXVAL)."""
+"""Largest number [m, rad, their rates, N, N m]. MuJoCo treats a larger one as a divergence (mjMAXVAL)."""
 
 
 def check_numbers(what: str, numbers: Iterable[float]) -> None:
     """Refuse numbers that are not finite or too large.
 
     Raises:
-        ArrayError: there is one; `what` says where.
+        ArrayError: a number is refused; `what` names its place.
     """
     for number in numbers:
         if not abs(number) <= LARGEST:
             raise ArrayError(what, f"{number:g} is beyond {LARGEST:g}, more than a simulator can take")
 
 
-def check_sizes(state: WorldState) -> None:
+def check_magnitudes(state: WorldState) -> None:
     """Refuse a state with numbers that are not finite or too large. Arrays of engine states are not checked.
 
     Raises:

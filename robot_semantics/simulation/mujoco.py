@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""MuJoCo as a simulator of robots described by URDF and SRDF, whose state is a USDF world state."""
+"""Simulator of URDF and SRDF robots in MuJoCo. Its state is a USDF world state."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from robot_semantics.simulation.magnitudes import LARGEST
 from robot_semantics.simulation.mujoco_builder import BuiltWorld, build_world
 from robot_semantics.simulation.mujoco_engine import contradiction, engine_state, why_not_exact
 from robot_semantics.simulation.mujoco_layout import ModelLayout
-from robot_semantics.simulation.mujoco_state import body_motion, capture_model, carry_planes, write_state
+from robot_semantics.simulation.mujoco_state import body_motion, capture_model, move_planes, write_state
 from robot_semantics.simulation.restoring import RestorePlan
 from robot_semantics.simulation.simulator import ControlMode, DivergedError, SimulationError, Simulator
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
@@ -37,20 +37,20 @@ from robot_semantics.usdf.world_state import EngineState, ModelState, WorldState
 
 INTEGRATION = mujoco.mjtState.mjSTATE_INTEGRATION
 
-_PART = 100
-"""Time steps after which stepping can be interrupted, and it is seen whether the simulation holds."""
+_STEPS_PER_CHECK = 100
+"""Time steps between two checks for an interruption and for divergence."""
 _DIVERGED = [int(getattr(mujoco.mjtWarning, f"mjWARN_BAD{kind}")) for kind in ("QPOS", "QVEL", "QACC")]
-"""MuJoCo's warnings after which it has reset the world by itself."""
+"""Warnings of MuJoCo after which it has reset the world."""
 
 
 class MujocoSimulator(Simulator):
     """A MuJoCo world of robots.
 
     Attributes:
-        built: the compiled world and where each robot's state lies in it.
-        model: this simulator's own MjModel; only the actuators' gains ever differ from the compiled one.
-        data: the MjData. Stepping it by other means than `step` is fine; it is never changed by `capture`.
-        modes: (nu,) what each actuator's command means.
+        built: the compiled world and the layout of each robot's state in it.
+        model: the MjModel of this simulator; only its actuator gains differ from the compiled one.
+        data: the MjData. Other code may step it. `capture` never changes it.
+        modes: (nu,) control mode of each actuator.
 
     """
 
@@ -73,9 +73,9 @@ class MujocoSimulator(Simulator):
         self._motors = {
             layout.name: {
                 variable: int(actuator)
-                for place in layout.places
-                if len(place.actuators)
-                for variable, actuator in zip(place.joint.variable_names, place.actuators, strict=True)
+                for indices in layout.joint_indices
+                if len(indices.actuators)
+                for variable, actuator in zip(indices.joint.variable_names, indices.actuators, strict=True)
             }
             for layout in self.built.layouts.values()
         }
@@ -84,7 +84,7 @@ class MujocoSimulator(Simulator):
 
     @property
     def notes(self) -> tuple[BuildNote, ...]:
-        """What of the robots could not be taken as it is."""
+        """Changes and omissions that the engine made necessary."""
         return self.built.notes
 
     @property
@@ -100,35 +100,35 @@ class MujocoSimulator(Simulator):
         for layout in self.built.layouts.values():
             space = self._robots[layout.name].kinematics.space
             neutral = space.neutral()
-            for place in layout.joints:
-                if place.joint.position_count == 1:
-                    self.data.qpos[place.qpos] = neutral[space.joint_positions[place.joint.name]]
+            for indices in layout.joints:
+                if indices.joint.position_count == 1:
+                    self.data.qpos[indices.qpos] = neutral[space.joint_positions[indices.joint.name]]
             self._hold(self.data, self.modes, layout)
 
     def step(self, count: int = 1) -> None:
         """Advance by `count` time steps.
 
         Raises:
-            DivergedError: numbers are not finite or huge; the world is in its neutral state then, as `reset` puts it.
+            DivergedError: numbers are not finite or huge. The world is then in its neutral state (`reset`).
             SimulationError: MuJoCo refuses for another reason.
 
         """
         data, warnings = self.data, self.data.warning.number
         while count > 0:
-            # In parts: within a call of MuJoCo nobody can interrupt, and a count may be any integer.
-            part, before = min(count, _PART), self.time
+            # In parts: a call of MuJoCo cannot be interrupted, and a count may be any integer.
+            part, before = min(count, _STEPS_PER_CHECK), self.time
             warnings[_DIVERGED] = 0
             try:
                 mujoco.mj_step(self.model, data, part)
             except mujoco.FatalError as error:
-                raise SimulationError(f"MuJoCo cannot go on after {before:g} s: {error}") from error
-            # MuJoCo looks only when the next step begins.
+                raise SimulationError(f"MuJoCo cannot continue after {before:g} s: {error}") from error
+            # MuJoCo checks only at the start of the next step.
             values = np.concatenate((data.qpos, data.qvel))
             if warnings[_DIVERGED].any() or not (np.abs(values) <= LARGEST).all():
                 self.reset()
                 raise DivergedError(
-                    f"the simulation diverged soon after {before:g} s: MuJoCo met positions, velocities or "
-                    "accelerations that are huge or not finite; a time step shorter than "
+                    f"the simulation diverged soon after {before:g} s: positions, velocities or "
+                    "accelerations are huge or not finite; a time step shorter than "
                     f"{self.model.opt.timestep:g} s may help"
                 )
             count -= part
@@ -170,28 +170,28 @@ class MujocoSimulator(Simulator):
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
         motion = body_motion(model, data, forces=False)
-        return {name: motion.of(layout.bodies[:1]).root() for name, layout in self.built.layouts.items()}
+        return {name: motion.select(layout.bodies[:1]).root() for name, layout in self.built.layouts.items()}
 
     # --- parts of a restore
 
-    def _try(self, plan: RestorePlan, now: ResolvedWorld, time: float) -> None:
+    def _compute_trial(self, plan: RestorePlan, now: ResolvedWorld, time: float) -> None:
         trial, layouts = self._trial, self.built.layouts
         mujoco.mj_setState(self.model, trial, self.integration_state(), INTEGRATION)
         trial.time, self._trial_modes = time, self.modes.copy()
-        carry_planes(layouts.values(), plan, now, trial)
+        move_planes(layouts.values(), plan, now, trial)
         for name, applied in plan.applied.items():
             write_state(layouts[name], applied, now.pose(self._robots[name].base.frame), trial)
             self._hold(trial, self.modes, layouts[name])
-        # What positions and velocities leave open gets a value that goes with them.
+        # Positions and velocities do not determine the warm start, so reset it.
         trial.qacc_warmstart[:] = 0.0
 
-    def _try_command(self, model: str, motor: int, mode: ControlMode, target: float) -> str | None:
+    def _set_trial_command(self, model: str, motor: int, mode: ControlMode, target: float) -> str | None:
         del model
         self._trial_modes[motor], self._trial.ctrl[motor] = mode, target
         return None
 
-    def _continued(self, state: WorldState, names: tuple[str, ...] | None) -> str | None:
-        engine = self._own_state(state, names, mujoco.__version__)
+    def _continue_exactly(self, state: WorldState, names: tuple[str, ...] | None) -> str | None:
+        engine = self._matching_engine_state(state, names, mujoco.__version__)
         if isinstance(engine, str):
             return engine
         reason = why_not_exact(engine, self.built, self.model, self._size)
@@ -203,7 +203,7 @@ class MujocoSimulator(Simulator):
             self._trial_modes = np.array(engine.arrays["control_mode"], dtype=np.int64)
         return reason
 
-    def _accept(self) -> None:
+    def _accept_trial(self) -> None:
         final = np.empty(self._size)
         mujoco.mj_getState(self.model, self._trial, final, INTEGRATION)
         mujoco.mj_setState(self.model, self.data, final, INTEGRATION)
@@ -216,21 +216,21 @@ class MujocoSimulator(Simulator):
         self.built.servos.apply(self.model, self.modes)
 
     def _hold(self, data: Any, modes: npt.NDArray[np.int64], layout: ModelLayout) -> None:
-        """Make the servos of a robot hold where it is."""
-        for place in layout.places:
-            if not len(place.actuators):
+        """Set the servos of a robot to hold its present positions."""
+        for indices in layout.joint_indices:
+            if not len(indices.actuators):
                 continue
-            held = modes[place.actuators] == ControlMode.POSITION
-            data.ctrl[place.actuators] = np.where(held, data.qpos[place.qpos], 0.0)
+            held = modes[indices.actuators] == ControlMode.POSITION
+            data.ctrl[indices.actuators] = np.where(held, data.qpos[indices.qpos], 0.0)
 
 
-def start(spec: WorldSpec, tell: Callable[[str], None]) -> MujocoSimulator:
-    """Return a world in MuJoCo, whose warnings, in the whole process, go to `tell`.
+def start(spec: WorldSpec, warn: Callable[[str], None]) -> MujocoSimulator:
+    """Return a world in MuJoCo. `warn` receives MuJoCo's warnings of the whole process.
 
     Raises:
         WorldSpecError: the world cannot be built.
 
     """
-    # Otherwise it writes a file where it runs.
-    mujoco.set_mju_user_warning(lambda text: tell(f"MuJoCo: {text}"))
+    # By default, MuJoCo writes warnings to a file in the current folder.
+    mujoco.set_mju_user_warning(lambda text: warn(f"MuJoCo: {text}"))
     return MujocoSimulator(spec)

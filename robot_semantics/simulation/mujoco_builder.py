@@ -5,11 +5,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""From checked robots to a compiled MuJoCo model.
+"""Build a compiled MuJoCo model from checked robots.
 
-The model is built joint by joint from `RobotModel`, not by MuJoCo's own URDF reader, which refuses most real files.
-Each link is a body of its own, links on fixed joints included, so that every link has a pose. A robot that does not
-float stands in a mocap body, its parent frame, which can be moved at run time without compiling again.
+The model is built joint by joint from `RobotModel`, because MuJoCo's URDF reader refuses most real files. Each link is
+a body, also on a fixed joint, so that every link has a pose. The parent frame of a robot that does not float is a mocap
+body, which can move at run time without compiling again.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from robot_semantics.simulation.mujoco_layout import (
     joint_names,
     layout_of,
 )
-from robot_semantics.simulation.mujoco_servos import Servos, held_bodies, share_weight
+from robot_semantics.simulation.mujoco_servos import Servos, bodies_held_by_motors, soften_floor_contacts
 from robot_semantics.simulation.sim_joints import SimJoint, sim_joints
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.transforms import xyz_quat_from_matrix
 
 SERVO_FREQUENCY = 25.0
-"""Natural frequency [rad/s] of the position servos, critically damped, for every joint alike: URDF has no gains."""
+"""Natural frequency [rad/s] of the critically damped position servos of all joints: URDF has no gains."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,11 +50,11 @@ class BuiltWorld:
 
     Attributes:
         model: the MjModel.
-        layouts: where each robot's state lies, by name.
-        notes: what could not be taken as it is.
-        servos: how the actuators are controlled.
+        layouts: layout of each robot's state, by name.
+        notes: changes and omissions that MuJoCo made necessary.
+        servos: gains and modes of the actuators.
         digest: SHA-256 of the compiled model; the same in every process that builds the same world.
-        source: the MjSpec that it was compiled from.
+        source: the MjSpec of the model.
 
     """
 
@@ -69,7 +69,7 @@ class BuiltWorld:
         """Return the layout of the model called `name`.
 
         Raises:
-            UnknownNameError: there is none; the error carries the nearest names.
+            UnknownNameError: the world has no such model; the error has the nearest names.
 
         """
         if name not in self.layouts:
@@ -81,7 +81,7 @@ def build_world(spec: WorldSpec) -> BuiltWorld:
     """Compile a world.
 
     Raises:
-        WorldSpecError: MuJoCo refuses it; the message carries MuJoCo's reason.
+        WorldSpecError: MuJoCo refuses the world; the message has MuJoCo's reason.
 
     """
     mj = mujoco.MjSpec()
@@ -94,7 +94,7 @@ def build_world(spec: WorldSpec) -> BuiltWorld:
     if spec.edit is not None:
         spec.edit(mj)
     if mj.option.enableflags & int(mujoco.mjtEnableBit.mjENBL_SLEEP):
-        # Measured: with sleeping islands not even the complete integration state continues bit for bit.
+        # Measured: with sleeping islands, even the complete integration state does not continue bit for bit.
         mj.option.enableflags &= ~int(mujoco.mjtEnableBit.mjENBL_SLEEP)
         builder.note("", "option 'sleep'", "is switched off: with it a restart is not exact")
     try:
@@ -105,9 +105,9 @@ def build_world(spec: WorldSpec) -> BuiltWorld:
     if spec.ground:
         for model in spec.models:
             if model.has_planar_base:
-                share_weight(compiled, layouts[model.name])
-    held = {name: held_bodies(compiled, layout) for name, layout in layouts.items() if layout.spec.carries_weight}
-    servos = Servos.tuned(compiled, SERVO_FREQUENCY, builder.drives, held.values())
+                soften_floor_contacts(compiled, layouts[model.name])
+    held = [bodies_held_by_motors(compiled, layout) for layout in layouts.values() if layout.spec.carries_weight]
+    servos = Servos.tuned(compiled, SERVO_FREQUENCY, builder.drives, held)
     servos.apply(compiled, servos.default_modes)
     return BuiltWorld(compiled, layouts, servos, tuple(builder.notes), model_digest(compiled), mj)
 
@@ -135,7 +135,7 @@ def _options(mj: Any, spec: WorldSpec) -> None:
 
 
 class _Builder:
-    """Adds robots to an MjSpec and collects what could not be taken as it is."""
+    """Adds robots to an MjSpec, and collects notes."""
 
     def __init__(self, mj: Any) -> None:
         self.mj = mj
@@ -180,12 +180,12 @@ class _Builder:
                 continue
             self._add_motor(made.name, joint.effort)
             if len(joint.motions) > 1:
-                # A plane is driven, not held: until a command comes, nothing pushes.
+                # A planar joint is driven, not held: it is free until a command arrives.
                 self.drives.append(made.name)
                 continue
             made.actgravcomp = 1
             if np.isfinite(joint.effort):
-                # Of what the motor can do, holding the weight is a part.
+                # The effort limit includes the effort that holds the weight.
                 made.actfrclimited, made.actfrcrange = 1, [-joint.effort, joint.effort]
 
     def _add_motor(self, name: str, effort: float) -> None:
@@ -216,12 +216,12 @@ class _Builder:
         return sorted({each.link for each in shapes})
 
     def _mesh(self, name: str, hull: Surface) -> str:
-        """Return the name of the asset; robots of the same description share their meshes."""
+        """Return the name of the mesh asset. Robots with the same description share their meshes."""
         known = self._meshes.get(id(hull))
         if known is not None:
             return known[0]
         self.mj.add_mesh(name=name, uservert=hull.vertices.ravel(), userface=hull.faces.ravel())
-        self._meshes[id(hull)] = (name, hull)  # holding the hull keeps its id its own
+        self._meshes[id(hull)] = (name, hull)  # keeps the hull alive, so its id stays unique
         return name
 
     def _add_ties(self, spec: ModelSpec, joints: Sequence[SimJoint]) -> None:
@@ -240,5 +240,5 @@ class _Builder:
             rigid = rigid_bodies(spec.robot)
             for index in with_geometry:
                 if rigid[index] == 0:
-                    # Neither can move, so a contact with the floor could only waste time.
+                    # Neither can move, so contacts with the floor would only waste time.
                     self.mj.add_exclude(bodyname1="world", bodyname2=body_name(spec.name, names[index]))

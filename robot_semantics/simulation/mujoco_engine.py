@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""MuJoCo's own state in a world state: what it takes to continue bit for bit, and when that can be used."""
+"""MuJoCo's engine state in a world state: its content, and the conditions for a restart bit for bit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.simulation.mujoco_builder import BuiltWorld
-from robot_semantics.simulation.restoring import OTHER_TIME
+from robot_semantics.simulation.restoring import TIME_DIFFERS
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.commands import commands_of
 from robot_semantics.usdf.world_state import EngineState, WorldState
@@ -26,23 +26,23 @@ from robot_semantics.usdf.world_state import EngineState, WorldState
 ENGINE = "mujoco"
 
 CONTRADICTION = 1e-9
-"""How far [m, rad and their rates] stated values may lie from the engine's: rounding of poses, not an edit."""
+"""Largest rounding difference [m, rad and their rates] between stated values and the engine's. More is an edit."""
 
 _OPTIONS = tuple(name for name in dir(mujoco.MjOption) if not name.startswith("_"))
-"""Names of the options, which can be changed while a world is simulated."""
+"""Names of the options. They can change during a simulation."""
 
 
 def engine_state(built: BuiltWorld, model: Any, integration: FloatArray, modes: npt.NDArray[np.int64]) -> EngineState:
     """Return the engine's part of a world state.
 
-    Measured: mjSTATE_INTEGRATION as shortest decimal text continues bit for bit with every solver and integrator; the
-    smaller state sets drift for want of the solver's warm start.
+    Measured: mjSTATE_INTEGRATION as shortest decimal text continues bit for bit with every solver and integrator. The
+    smaller state sets drift, because they lack the solver's warm start.
 
     Args:
         built: the compiled world.
         model: the MjModel that is stepped.
         integration: mjSTATE_INTEGRATION.
-        modes: (nu,) what each actuator's command means; they live in the model and so in none of MuJoCo's state sets.
+        modes: (nu,) control mode of each actuator. No state set of MuJoCo has them, because they are in the model.
 
     """
     return EngineState(
@@ -54,7 +54,7 @@ def engine_state(built: BuiltWorld, model: Any, integration: FloatArray, modes: 
 
 
 def digest(built: BuiltWorld, model: Any) -> str:
-    """Return the SHA-256 of the world that `model` steps: of the compiled one, and of the options changed since."""
+    """Return the SHA-256 of the world of `model`: of the compiled model and of the options changed since."""
     options = [(name, getattr(model.opt, name), getattr(built.model.opt, name)) for name in _OPTIONS]
     changed = [(name, np.asarray(now)) for name, now, then in options if not np.array_equal(now, then)]
     if not changed:
@@ -66,7 +66,7 @@ def digest(built: BuiltWorld, model: Any) -> str:
 
 
 def why_not_exact(engine: EngineState, built: BuiltWorld, model: Any, size: int) -> str | None:
-    """Return why the engine's state cannot be used, or None where it can.
+    """Return why the engine's state cannot be used, or None if it can.
 
     Args:
         engine: the engine's state, of this machine and version.
@@ -76,7 +76,7 @@ def why_not_exact(engine: EngineState, built: BuiltWorld, model: Any, size: int)
 
     """
     if model.opt.enableflags & int(mujoco.mjtEnableBit.mjENBL_SLEEP):
-        return "the simulator's option 'sleep' (mjENBL_SLEEP) is on, with which no restart is exact"
+        return "the simulator's option 'sleep' (mjENBL_SLEEP) is on: with it, no restart is exact"
     if engine.attributes.get("model") != digest(built, model):
         return "the state's compiled world differs from this one (another description, time step, option or mesh)"
     expected = {"integration": size, "control_mode": built.model.nu}
@@ -89,14 +89,14 @@ def why_not_exact(engine: EngineState, built: BuiltWorld, model: Any, size: int)
 
 
 def contradiction(state: WorldState, model: Any, scratch: Any, integration: FloatArray, trial: Any) -> str | None:
-    """Return why an engine's state is not that of what is stated beside it, or None.
+    """Return how the engine's state contradicts the other values of the world state, or None.
 
     Args:
-        state: the state.
+        state: the world state.
         model: the MjModel.
-        scratch: an MjData of no further use.
+        scratch: an MjData that may be overwritten.
         integration: the engine's state.
-        trial: the MjData that has what is stated.
+        trial: the MjData with the other values.
 
     """
     mujoco.mj_setState(model, scratch, integration, mujoco.mjtState.mjSTATE_INTEGRATION)
@@ -107,7 +107,7 @@ def contradiction(state: WorldState, model: Any, scratch: Any, integration: Floa
     apart = {"positions": places[0] - places[1], "velocities": scratch.qvel - trial.qvel}
     for kind, values in apart.items():
         if np.abs(values).max(initial=0.0) > CONTRADICTION:
-            return f"the {kind} it states are not those of the engine's state beside them"
+            return f"its {kind} differ from the engine's state in the same file"
     if commands_of(state)[0]:
-        return "it states commands beside the engine's state"
-    return OTHER_TIME if state.time_ns not in (None, round(float(scratch.time) * 1e9)) else None
+        return "it has commands as well as the engine's state"
+    return TIME_DIFFERS if state.time_ns not in (None, round(float(scratch.time) * 1e9)) else None

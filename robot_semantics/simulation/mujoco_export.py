@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The simulated world as an MJCF document of its own, with its present state as a keyframe."""
+"""The simulated world as a complete MJCF document, with its present state as a keyframe."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from robot_semantics.xml.numbers import number_text, numbers_or_none
 from robot_semantics.xml.reader import parse_xml
 
 DIGITS = 17
-"""Significant digits with which each 64-bit float reads back as it was."""
+"""Significant digits that preserve each 64-bit float."""
 
 TOLERANCE = 1e-9
-"""Largest difference between the simulated model and the written one, relative to values above 1: MuJoCo places and
-turns each mesh again when it compiles the text."""
+"""Largest difference between the simulated model and the written one, relative to values above 1. It is not 0, because
+MuJoCo moves and turns each mesh again when it compiles the text."""
 
 
 def mjcf_of(simulator: MujocoSimulator, name: str = "state") -> str:
@@ -39,11 +39,11 @@ def mjcf_of(simulator: MujocoSimulator, name: str = "state") -> str:
     compiled model is the simulated one.
 
     Raises:
-        WorldSpecError: MuJoCo refuses its own text, or reads another model from it.
+        WorldSpecError: MuJoCo refuses its text, or reads another model from it.
     """
     model, data = simulator.model, simulator.data
     source: Any = simulator.built.source.copy()
-    # What was set after compiling, and what commands have changed since.
+    # Values that were set after compiling, and values that commands have changed.
     for index, actuator in enumerate(source.actuators):
         actuator.gainprm, actuator.biasprm = model.actuator_gainprm[index], model.actuator_biasprm[index]
     for index in range(model.nbody - 1):
@@ -75,7 +75,7 @@ def mjcf_of(simulator: MujocoSimulator, name: str = "state") -> str:
 
 @contextmanager
 def _all_digits() -> Iterator[None]:
-    """Let MuJoCo write all digits of numbers, where its library offers that; it writes six otherwise."""
+    """Make MuJoCo write all digits of numbers if its library can. Otherwise it writes six."""
     library = ctypes.CDLL(mujoco._functions.__file__)
     try:
         digits, set_digits = library._mjPRIVATE__get_xml_precision, library._mjPRIVATE__set_xml_precision
@@ -102,7 +102,7 @@ def _shorten_numbers(document: etree._Element) -> None:
 
 
 def _check_readable(text: str, model: Any) -> None:
-    """Compile a text and compare the result with the model that the text was written from.
+    """Compile a text and compare the result with its source model.
 
     Raises:
         WorldSpecError: MuJoCo refuses the text, or reads another model.
@@ -115,7 +115,7 @@ def _check_readable(text: str, model: Any) -> None:
         ) from error
     for word in dir(model):
         values = getattr(model, word)
-        # The keyframe is new, and with it the table of names.
+        # The keyframe is new, and so is the table of names.
         if not isinstance(values, np.ndarray) or word.startswith(("_", "key_", "name", "paths")):
             continue
         read = getattr(written, word)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Where each robot's state lies in MuJoCo's arrays."""
+"""Layout of each robot's state in MuJoCo's arrays."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from robot_semantics.transforms.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class JointPlace:
-    """One moving joint: its values in qpos and qvel, and its actuators.
+class JointIndices:
+    """Indices of one moving joint in qpos and qvel, and of its actuators.
 
     Attributes:
         joint: the robot's joint.
-        qpos: indices of its position values; a floating joint's are x y z then MuJoCo's quaternion w x y z.
-        qvel: indices of its velocity values.
+        qpos: indices of its positions. A floating joint has x y z, then MuJoCo's quaternion w x y z.
+        qvel: indices of its velocities.
         actuators: indices of its actuators, one per degree of freedom, or none.
 
     """
@@ -46,16 +46,16 @@ class ModelLayout:
     Attributes:
         spec: the robot.
         bodies: (n_links,) body of each link.
-        joints: the moving joints of the description, in model order; the root joint is not among them.
-        root: the root joint's place where it moves, None where it is fixed.
-        mocap: index of the mocap body that carries the frame in which the root stands, -1 for a floating root.
+        joints: the moving joints of the description, in model order, without the root joint.
+        root: indices of the root joint; None if it is fixed.
+        mocap: index of the mocap body of the root's parent frame; -1 for a floating root.
 
     """
 
     spec: ModelSpec
     bodies: IntArray
-    joints: tuple[JointPlace, ...]
-    root: JointPlace | None
+    joints: tuple[JointIndices, ...]
+    root: JointIndices | None
     mocap: int
 
     @property
@@ -64,13 +64,13 @@ class ModelLayout:
         return self.spec.name
 
     @cached_property
-    def by_name(self) -> dict[str, JointPlace]:
+    def by_name(self) -> dict[str, JointIndices]:
         """The moving joints by name."""
-        return {place.joint.name: place for place in self.joints}
+        return {indices.joint.name: indices for indices in self.joints}
 
     @cached_property
-    def places(self) -> tuple[JointPlace, ...]:
-        """All moving joints, the root joint first where it moves."""
+    def joint_indices(self) -> tuple[JointIndices, ...]:
+        """All moving joints. The root joint is first if it moves."""
         return self.joints if self.root is None else (self.root, *self.joints)
 
 
@@ -80,40 +80,40 @@ def body_name(model: str, link: str) -> str:
 
 
 def frame_body_name(model: str) -> str:
-    """Return the name of the mocap body in which a robot stands that does not float; no link can be called so."""
+    """Return the name of the mocap body of a root's parent frame. No link can have this name."""
     return f"{model}{FRAME}"
 
 
 def joint_names(model: str, joint: JointModel) -> tuple[str, ...]:
-    """Return the names of a joint's MuJoCo joints: one for each variable, a floating one's slides and ball."""
+    """Return the names of a joint's MuJoCo joints: one for each variable; three slides and a ball if it floats."""
     if joint.motion.has_quaternion:
         return tuple(f"{model}/{joint.name}/{part}" for part in ("trans_x", "trans_y", "trans_z", "rot"))
     return tuple(f"{model}/{variable}" for variable in joint.variable_names)
 
 
 def layout_of(model: Any, spec: ModelSpec) -> ModelLayout:
-    """Return where a robot's state lies in a compiled MjModel."""
+    """Return the layout of a robot's state in a compiled MjModel."""
     bodies = np.array([model.body(body_name(spec.name, link.name)).id for link in spec.robot.links], dtype=np.int64)
     joints = tuple(
-        _place(model, spec, joint, joint_names(spec.name, joint))
+        _joint_indices(model, spec, joint, joint_names(spec.name, joint))
         for joint in spec.robot.joints[1:]
         if joint.velocity_count
     )
     root_joint = spec.root_joint
-    root: JointPlace | None = None
+    root: JointIndices | None = None
     mocap = -1
     if spec.has_floating_base:
-        root = _place(model, spec, root_joint, (f"{spec.name}/{root_joint.name}",))
+        root = _joint_indices(model, spec, root_joint, (f"{spec.name}/{root_joint.name}",))
     else:
         mocap = int(model.body(frame_body_name(spec.name)).mocapid[0])
         if spec.has_planar_base:
             names = tuple(f"{spec.name}/{root_joint.name}/{suffix}" for suffix in ("x", "y", "theta"))
-            root = _place(model, spec, root_joint, names)
+            root = _joint_indices(model, spec, root_joint, names)
     bodies.setflags(write=False)
     return ModelLayout(spec, bodies, joints, root, mocap)
 
 
-def _place(model: Any, spec: ModelSpec, joint: JointModel, names: tuple[str, ...]) -> JointPlace:
+def _joint_indices(model: Any, spec: ModelSpec, joint: JointModel, names: tuple[str, ...]) -> JointIndices:
     ids = [model.joint(name).id for name in names]
     qpos = np.concatenate([model.jnt_qposadr[i] + np.arange(_POSITIONS[model.jnt_type[i]]) for i in ids])
     qvel = np.concatenate([model.jnt_dofadr[i] + np.arange(_VELOCITIES[model.jnt_type[i]]) for i in ids])
@@ -121,7 +121,7 @@ def _place(model: Any, spec: ModelSpec, joint: JointModel, names: tuple[str, ...
     arrays = (qpos.astype(np.int64), qvel.astype(np.int64), actuators[actuators >= 0])
     for array in arrays:
         array.setflags(write=False)
-    return JointPlace(joint, *arrays)
+    return JointIndices(joint, *arrays)
 
 
 def _actuator(model: Any, name: str) -> int:

@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""How MuJoCo's actuators follow commands, one a degree of freedom, and who carries a robot's weight.
+"""Gains and modes of MuJoCo's actuators, one for each degree of freedom, and the support of a robot's weight.
 
-An actuator can change its mode at run time. Motors hold up the links; wheels stand on the floor with the weight of the
-robot, and no more.
+An actuator can change its mode at run time. Motors hold the weight of the links. Wheels press on the floor with the
+weight of the robot, and no more.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from robot_semantics.simulation.simulator import ControlMode
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 
 REACH = 5e-4
-"""How far from its target a position servo may be stopped by dry friction [rad, m]."""
+"""Largest distance from its target at which dry friction may stop a position servo [rad, m]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,8 +37,7 @@ class Servos:
         stiffness: (nu,) [N/m or N m/rad].
         damping: (nu,) [N s/m or N m s/rad].
         default_modes: (nu,) modes at the start.
-        weights: bodies whose weight the motors above them hold, with these motors; a motor that is told its plain
-            effort holds nothing.
+        weights: bodies whose weight motors hold, with these motors. A motor in effort mode holds no weight.
 
     """
 
@@ -57,12 +56,12 @@ class Servos:
     ) -> Servos:
         """Return critically damped servos of one natural `frequency` [rad/s] for the inertia that each joint moves.
 
-        The inertia is that at zero positions. `held` are the bodies whose weight motors hold, and by which. Dry
-        friction makes a servo stiffer, so that it still comes as near as `REACH`. The actuators named in `free` start
-        in effort mode, so nothing holds their joints; all others hold their positions.
+        The inertia is taken at zero positions. `held` has the bodies whose weight motors hold, with these motors. Dry
+        friction makes a servo stiffer, so that it still reaches its target within `REACH`. The actuators named in
+        `free` start in effort mode, so nothing holds their joints. All others hold their positions.
         """
         data = mujoco.MjData(model)
-        # Not a forward pass: before they are put in their places all robots stand in each other.
+        # Not a forward pass: all robots still overlap at the origin.
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_makeM(model, data)
@@ -95,17 +94,17 @@ class Servos:
 _ROUNDS = 3
 
 
-def held_bodies(model: Any, layout: ModelLayout) -> dict[int, IntArray]:
-    """Return the bodies whose weight motors hold, each with the actuators on the way to it.
+def bodies_held_by_motors(model: Any, layout: ModelLayout) -> dict[int, IntArray]:
+    """Return the bodies whose weight motors hold, each with the actuators between it and the root.
 
-    Behind a joint that nothing drives there is none; their compensation is switched off in `model`.
+    Bodies behind a joint without a motor are not held: their gravity compensation is switched off in `model`.
     """
     robot, actuators = layout.spec.robot, {0: np.zeros(0, np.int64)}
     for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
         above = actuators.get(link.parent)
-        place = layout.by_name.get(joint.name)
-        own = np.zeros(0, np.int64) if place is None else place.actuators
-        driven = place is None or len(own) == len(place.qvel) or joint.mimic is not None
+        indices = layout.by_name.get(joint.name)
+        own = np.zeros(0, np.int64) if indices is None else indices.actuators
+        driven = indices is None or len(own) == len(indices.qvel) or joint.mimic is not None
         if above is not None and driven:
             actuators[link.index] = np.concatenate((above, own))
     for link in robot.links:
@@ -114,10 +113,10 @@ def held_bodies(model: Any, layout: ModelLayout) -> dict[int, IntArray]:
     return {int(layout.bodies[index]): row for index, row in actuators.items()}
 
 
-def share_weight(model: Any, layout: ModelLayout) -> None:
-    """Make what of a robot reaches into the floor so soft in `model` that together it carries the robot's weight.
+def soften_floor_contacts(model: Any, layout: ModelLayout) -> None:
+    """Soften the geoms of a robot that reach into the floor, so that together they carry the robot's weight.
 
-    A planar base holds the robot at its height whatever the floor does: wheels a millimetre too deep would otherwise be
+    A planar base keeps the height of the robot. Without softening, wheels that are a millimetre too deep would be
     pressed with ten times the weight.
     """
     bodies = set(layout.bodies.tolist())
@@ -139,5 +138,5 @@ def share_weight(model: Any, layout: ModelLayout) -> None:
             return
         for geom in found:
             for changed in (probe, model):
-                # Stiffness goes with the square of the time constant.
+                # Stiffness depends on the square of the time constant.
                 changed.geom_solref[geom, 0] *= np.sqrt(force / weight)

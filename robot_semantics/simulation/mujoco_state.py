@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Robots in MuJoCo's arrays: read from there as a world state, through MuJoCo's own kinematics, and put there."""
+"""Read robots from MuJoCo's arrays as a world state, with MuJoCo's kinematics, and write them back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.simulation.mujoco_engine import CONTRADICTION
-from robot_semantics.simulation.mujoco_layout import JointPlace, ModelLayout
+from robot_semantics.simulation.mujoco_layout import JointIndices, ModelLayout
 from robot_semantics.simulation.restoring import RestorePlan
 from robot_semantics.simulation.robot_motion import LinkMotion, pose_of
 from robot_semantics.state.apply import AppliedState
@@ -41,9 +41,9 @@ from robot_semantics.usdf.world_state import WORLD, JointState, ModelState, Pose
 
 
 def body_motion(model: Any, data: Any, *, forces: bool = True) -> LinkMotion:
-    """Return all bodies of a forward-computed MjData; without `forces`, only where they are and how they move."""
+    """Return the motion of all bodies of a forward-computed MjData. Without `forces`, there are no wrenches."""
     xyz, angular = np.array(data.xpos), np.array(data.cvel[:, :3])
-    # MuJoCo keeps velocities at the centre of mass of each kinematic tree.
+    # MuJoCo stores velocities at the centre of mass of each kinematic tree.
     linear = data.cvel[:, 3:] + np.cross(angular, xyz - data.subtree_com[model.body_rootid])
     R = np.array(data.xmat).reshape(-1, 3, 3)
     return LinkMotion(xyz, R, linear, angular, _wrenches(model, data) if forces else None)
@@ -58,11 +58,11 @@ def _wrenches(model: Any, data: Any) -> FloatArray:
         local = np.zeros((data.ncon, 6))
         for index in range(data.ncon):
             mujoco.mj_contactForce(model, data, index, local[index])
-        frames = data.contact.frame.reshape(-1, 3, 3)  # rows are the contact's axes in the world
+        frames = data.contact.frame.reshape(-1, 3, 3)  # rows: axes of the contact in the world
         force = np.einsum("nij,ni->nj", frames, local[:, :3])
         torque = np.einsum("nij,ni->nj", frames, local[:, 3:])
         bodies = model.geom_bodyid[data.contact.geom]
-        # The force acts from the first geometry on the second, and back.
+        # The force acts on both geometries, with opposite signs.
         for side, sign in ((0, -1.0), (1, 1.0)):
             body = bodies[:, side]
             about = torque + np.cross(data.contact.pos - data.xpos[body], force)
@@ -86,8 +86,8 @@ def capture_model(
         parent=layout.spec.parent_frame,
         pose=pose,
         twist=twist,
-        links=motion.of(layout.bodies).states(layout.spec.robot.link_names) if links else (),
-        joints=tuple(_joint(place, data) for place in layout.joints),
+        links=motion.select(layout.bodies).states(layout.spec.robot.link_names) if links else (),
+        joints=tuple(_joint(indices, data) for indices in layout.joints),
         description=layout.spec.description,
         semantic=layout.spec.semantic,
         urdf_sha256=digest,
@@ -108,7 +108,7 @@ def _root_state(layout: ModelLayout, data: Any, motion: LinkMotion, T_world_pare
         qpos, qvel = data.qpos[layout.root.qpos], data.qvel[layout.root.qvel]
         quat = quat_multiply(quat_conjugate(quat_from_matrix(T_world_parent[:3, :3])), qpos[[4, 5, 6, 3]])
         if np.array_equal(T_world_parent, np.eye(4)):
-            quat = np.array(qpos[[4, 5, 6, 3]])  # as it is, to the last bit
+            quat = np.array(qpos[[4, 5, 6, 3]])  # exact, to the last bit
         xyz = R_parent_world @ (qpos[:3] - T_world_parent[:3, 3])
         # A free joint's linear velocity is in the world's axes, its angular velocity in the body's.
         twist = np.concatenate((R_parent_world @ qvel[:3], R_parent_world @ (motion.R[root] @ qvel[3:])))
@@ -125,67 +125,69 @@ def _root_state(layout: ModelLayout, data: Any, motion: LinkMotion, T_world_pare
     return pose_of(invert(T_world_parent) @ T_world_root), (0.0,) * 6
 
 
-def _joint(place: JointPlace, data: Any) -> JointState:
-    positions, velocities = data.qpos[place.qpos], data.qvel[place.qvel]
-    torques = data.qfrc_actuator[place.qvel] + data.qfrc_applied[place.qvel]
-    if place.joint.motion.has_quaternion:
+def _joint(indices: JointIndices, data: Any) -> JointState:
+    positions, velocities = data.qpos[indices.qpos], data.qvel[indices.qvel]
+    torques = data.qfrc_actuator[indices.qvel] + data.qfrc_applied[indices.qvel]
+    if indices.joint.motion.has_quaternion:
         positions = positions[[0, 1, 2, 4, 5, 6, 3]]
-        # MuJoCo's ball turns in the child's axes, a floating joint in the joint frame's.
+        # The velocity of MuJoCo's ball is in the child's axes, that of a floating joint in the axes of the joint frame.
         R = matrix_from_quat(positions[3:])
         velocities = np.concatenate((velocities[:3], R @ velocities[3:]))
         torques = np.concatenate((torques[:3], R @ torques[3:]))
-    return JointState(place.joint.name, tuple(positions.tolist()), tuple(velocities.tolist()), tuple(torques.tolist()))
+    return JointState(
+        indices.joint.name, tuple(positions.tolist()), tuple(velocities.tolist()), tuple(torques.tolist())
+    )
 
 
 def write_state(layout: ModelLayout, applied: AppliedState, T_world_base: FloatArray, data: Any) -> None:
     """Write a robot's state into an MjData.
 
     Args:
-        layout: where the robot's state lies.
-        applied: the state, its root link in the frame of `restoring.standing_of`.
-        T_world_base: (4, 4) pose of that frame in the world, (4, 4) identity for the world itself.
+        layout: layout of the robot's state.
+        applied: the state; its root link is in the frame of `restoring.simulated_robot`.
+        T_world_base: (4, 4) pose of that frame in the world, the identity for the world.
         data: the MjData.
 
     """
     if applied.base_xyz_quat is not None:
-        with _turning_on(layout.root, data):
+        with _keeping_angular_velocity(layout.root, data):
             _place_root(layout, applied, T_world_base, data)
     if applied.base_twist is not None:
         _move_root(layout, applied, data)
     space = JointSpace.of(layout.spec.robot)
-    for place in layout.joints:
-        name = place.joint.name
+    for indices in layout.joints:
+        name = indices.joint.name
         if name in applied.positions_of:
-            with _turning_on(place, data):
-                data.qpos[place.qpos] = _qpos(applied.positions[space.joint_positions[name]], place)
+            with _keeping_angular_velocity(indices, data):
+                data.qpos[indices.qpos] = _qpos(applied.positions[space.joint_positions[name]], indices)
         if name in applied.velocities_of:
-            data.qvel[place.qvel] = _qvel(applied.velocities[space.joint_velocities[name]], place, data)
+            data.qvel[indices.qvel] = _qvel(applied.velocities[space.joint_velocities[name]], indices, data)
 
 
 @contextmanager
-def _turning_on(place: JointPlace | None, data: Any) -> Iterator[None]:
-    """Keep the angular velocity of a floating joint in its parent's axes: MuJoCo has it in the child's, which turn."""
-    if place is None or not place.joint.motion.has_quaternion:
+def _keeping_angular_velocity(indices: JointIndices | None, data: Any) -> Iterator[None]:
+    """Keep the angular velocity of a floating joint in its parent's axes. MuJoCo has it in the child's axes."""
+    if indices is None or not indices.joint.motion.has_quaternion:
         yield
         return
-    angular = _rotation(place, data) @ data.qvel[place.qvel[3:]]
+    angular = _rotation(indices, data) @ data.qvel[indices.qvel[3:]]
     yield
-    data.qvel[place.qvel[3:]] = _rotation(place, data).T @ angular
+    data.qvel[indices.qvel[3:]] = _rotation(indices, data).T @ angular
 
 
-def _rotation(place: JointPlace, data: Any) -> FloatArray:
-    w, x, y, z = data.qpos[place.qpos[3:]]
+def _rotation(indices: JointIndices, data: Any) -> FloatArray:
+    w, x, y, z = data.qpos[indices.qpos[3:]]
     return matrix_from_quat([x, y, z, w])
 
 
-def put_frame(layout: ModelLayout, xyz_quat: FloatArray, data: Any) -> None:
-    """Put the mocap body that a robot stands in to a pose (7,) in the world."""
+def set_frame_pose(layout: ModelLayout, xyz_quat: FloatArray, data: Any) -> None:
+    """Set the pose (7,) in the world of the mocap body of a root's parent frame."""
     data.mocap_pos[layout.mocap] = xyz_quat[:3]
     data.mocap_quat[layout.mocap] = xyz_quat[[6, 3, 4, 5]]
 
 
-def carry_planes(layouts: Iterable[ModelLayout], plan: RestorePlan, now: ResolvedWorld, data: Any) -> None:
-    """Put the planes that robots move in to where their frames are, and the robots with them."""
+def move_planes(layouts: Iterable[ModelLayout], plan: RestorePlan, now: ResolvedWorld, data: Any) -> None:
+    """Move the planes of planar bases to the poses of their frames, together with the robots."""
     for layout in layouts:
         if not layout.spec.has_planar_base:
             continue
@@ -193,7 +195,7 @@ def carry_planes(layouts: Iterable[ModelLayout], plan: RestorePlan, now: Resolve
         w, x, y, z = data.mocap_quat[layout.mocap]
         here = matrix_from_pose([*data.mocap_pos[layout.mocap], x, y, z, w])
         if np.abs(there - here).max() > CONTRADICTION:
-            put_frame(layout, xyz_quat_from_matrix(there), data)
+            set_frame_pose(layout, xyz_quat_from_matrix(there), data)
             applied = plan.applied.get(layout.name)
             if applied is None or applied.base_xyz_quat is None:
                 plan.log.note(f"model '{layout.name}' is carried along by its frame '{layout.spec.parent_frame}'")
@@ -209,9 +211,9 @@ def _place_root(layout: ModelLayout, applied: AppliedState, T_world_base: FloatA
         assert layout.root is not None
         data.qpos[layout.root.qpos] = applied.base_positions
     elif layout.spec.parent_frame == WORLD:
-        put_frame(layout, xyz_quat, data)
+        set_frame_pose(layout, xyz_quat, data)
     else:
-        put_frame(layout, xyz_quat_from_matrix(T_world_base @ matrix_from_pose(xyz_quat)), data)
+        set_frame_pose(layout, xyz_quat_from_matrix(T_world_base @ matrix_from_pose(xyz_quat)), data)
 
 
 def _move_root(layout: ModelLayout, applied: AppliedState, data: Any) -> None:
@@ -226,12 +228,12 @@ def _move_root(layout: ModelLayout, applied: AppliedState, data: Any) -> None:
     data.qvel[layout.root.qvel] = [*applied.base_twist[:3], *(R_world_root.T @ applied.base_twist[3:])]
 
 
-def _qpos(positions: FloatArray, place: JointPlace) -> FloatArray:
-    return positions if not place.joint.motion.has_quaternion else positions[[0, 1, 2, 6, 3, 4, 5]]
+def _qpos(positions: FloatArray, indices: JointIndices) -> FloatArray:
+    return positions if not indices.joint.motion.has_quaternion else positions[[0, 1, 2, 6, 3, 4, 5]]
 
 
-def _qvel(velocities: FloatArray, place: JointPlace, data: Any) -> FloatArray:
-    if not place.joint.motion.has_quaternion:
+def _qvel(velocities: FloatArray, indices: JointIndices, data: Any) -> FloatArray:
+    if not indices.joint.motion.has_quaternion:
         return velocities
-    # MuJoCo's ball turns in its own axes, a floating joint's velocity is in the joint frame's.
-    return np.concatenate((velocities[:3], _rotation(place, data).T @ velocities[3:]))
+    # The velocity of MuJoCo's ball is in the child's axes, that of a floating joint in the axes of the joint frame.
+    return np.concatenate((velocities[:3], _rotation(indices, data).T @ velocities[3:]))

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""PyBullet as a simulator of robots described by URDF and SRDF, whose state is a USDF world state."""
+"""Simulator of URDF and SRDF robots in PyBullet. Its state is a USDF world state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy as np
 from robot_semantics.base.errors import MissingExtraError
 
 try:
-    import mujoco  # noqa: F401  what reads the geometry
+    import mujoco  # noqa: F401  needed by the geometry reader
     import pybullet
 except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("pybullet", "pybullet", "simulating with PyBullet") from error
@@ -39,7 +39,7 @@ from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.world_state import WorldState
 
 SERVO_FREQUENCY = 25.0
-"""How fast [1/s] a servo closes in on its target, within its effort."""
+"""Speed [1/s] at which a servo approaches its target, within its effort."""
 
 _DRIFT = "by a micrometre in 1 s at rest, by up to 0.1 m where blocks fall onto a rover"
 """Measured: ``python -m benchmark exchange``, and the example world stopped after 0.1, 0.4 and 1 s."""
@@ -48,8 +48,8 @@ _DRIFT = "by a micrometre in 1 s at rest, by up to 0.1 m where blocks fall onto 
 class PybulletSimulator(JointStateSimulator):
     """A Bullet world of robots.
 
-    Bullet keeps the points of contact of earlier steps, which cannot be set: what touches goes on a little differently
-    after a restore, and the report says that.
+    Bullet keeps contact points of earlier steps, and they cannot be set. So links in contact continue a little
+    differently after a restore, and the report says that.
     """
 
     ENGINE, TITLE = "pybullet", "PyBullet"
@@ -65,7 +65,7 @@ class PybulletSimulator(JointStateSimulator):
 
     @property
     def notes(self) -> tuple[BuildNote, ...]:
-        """What of the robots could not be taken as it is."""
+        """Changes and omissions that the engine made necessary."""
         return tuple(self._world.notes)
 
     def _advance(self) -> None:
@@ -74,16 +74,16 @@ class PybulletSimulator(JointStateSimulator):
         for body in bodies:
             numbers = np.concatenate((*_joints(client, body), *client.getBasePositionAndOrientation(body.number)))
             if not np.abs(numbers).max() < UNLIMITED:
-                # From such numbers Bullet cannot be put back.
+                # Bullet cannot recover from such numbers.
                 self._world = BulletWorld(self.spec)
                 self.reset()
                 raise DivergedError("the simulation diverged")
 
-    def _continued(self, state: WorldState, names: tuple[str, ...] | None) -> str:
+    def _continue_exactly(self, state: WorldState, names: tuple[str, ...] | None) -> str:
         del state, names
-        return f"PyBullet's points of contact of earlier steps cannot be set, and what touches drifts: {_DRIFT}"
+        return f"PyBullet's contact points of earlier steps cannot be set, so links in contact drift: {_DRIFT}"
 
-    # --- where everything is
+    # --- motion of robots
 
     def _read(self, name: str, last: RobotMotion) -> RobotMotion:
         body, space = self._world.bodies[name], self._robots[name].kinematics.space
@@ -111,7 +111,7 @@ class PybulletSimulator(JointStateSimulator):
             T_world_base, twist = matrix_from_pose(motion.root_positions), motion.root_velocities
         pose = xyz_quat_from_matrix(T_world_base @ body.T_link_inertial[0])
         client.resetBasePositionAndOrientation(body.number, pose[:3], pose[3:])
-        # Bullet's velocity is that of the centre of mass.
+        # Bullet stores the velocity of the centre of mass.
         linear = twist[:3] + np.cross(twist[3:], pose[:3] - T_world_base[:3, 3])
         client.resetBaseVelocity(body.number, linear, twist[3:])
 
@@ -123,10 +123,10 @@ class PybulletSimulator(JointStateSimulator):
                 np.concatenate((motion.root_velocities, motion.velocities)),
             )
         q, v = parts
-        for link, at, moving in body.lines:
+        for link, at, moving in body.scalar_joints:
             client.resetJointState(body.number, link, q[at], v[moving])
-        for link, at, moving in body.balls:
-            # Bullet's ball turns from its link's principal axes to them, and its velocity is in them after the turn.
+        for link, at, moving in body.ball_joints:
+            # Bullet's ball relates principal axes; its velocity is in the turned axes.
             R, S = body.T_link_inertial[link + 1][:3, :3], matrix_from_quat(q[at : at + 4])
             turn = quat_from_matrix(R.T @ S @ R)
             client.resetJointStateMultiDof(body.number, link, turn, (S @ R).T @ v[moving : moving + 3])
@@ -149,7 +149,7 @@ class PybulletSimulator(JointStateSimulator):
         return self._links_at(body, body.links)
 
     def _links_at(self, body: BulletBody, links: Sequence[int]) -> LinkMotion:
-        """Return links of Bullet's as ours: it knows the principal axes in their centres of mass."""
+        """Return the motion of links of Bullet as link frames. Bullet has principal axes in centres of mass."""
         client, further = self._world.client, [link for link in links if link != BASE]
         states = {}
         if further:
@@ -163,13 +163,13 @@ class PybulletSimulator(JointStateSimulator):
 
 
 def _joints(client: Any, body: BulletBody) -> tuple[FloatArray, FloatArray]:
-    """Return a robot's numbers, positions and velocities; zeros where it has no joint."""
+    """Return the positions and the velocities of a robot, zeros where it has no joint."""
     q, v = np.zeros(body.sizes[0]), np.zeros(body.sizes[1])
-    if body.lines:
-        states = client.getJointStates(body.number, [slot.link for slot in body.lines])
-        q[[slot.position for slot in body.lines]] = [state[0] for state in states]
-        v[[slot.velocity for slot in body.lines]] = [state[1] for state in states]
-    for link, at, moving in body.balls:
+    if body.scalar_joints:
+        states = client.getJointStates(body.number, [slot.link for slot in body.scalar_joints])
+        q[[slot.position for slot in body.scalar_joints]] = [state[0] for state in states]
+        v[[slot.velocity for slot in body.scalar_joints]] = [state[1] for state in states]
+    for link, at, moving in body.ball_joints:
         turn, rate, *_ = client.getJointStateMultiDof(body.number, link)
         R, turned = body.T_link_inertial[link + 1][:3, :3], matrix_from_quat(turn)
         q[at : at + 4] = quat_from_matrix(R @ turned @ R.T)
@@ -177,11 +177,11 @@ def _joints(client: Any, body: BulletBody) -> tuple[FloatArray, FloatArray]:
     return q, v
 
 
-def start(spec: WorldSpec, tell: Callable[[str], None]) -> PybulletSimulator:
+def start(spec: WorldSpec, warn: Callable[[str], None]) -> PybulletSimulator:
     """Return a world in PyBullet.
 
     Raises:
         WorldSpecError: the world cannot be built.
     """
-    del tell
+    del warn
     return PybulletSimulator(spec)

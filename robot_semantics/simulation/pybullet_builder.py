@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""From checked robots to bodies in Bullet: joint by joint, as for MuJoCo, and the same geometry."""
+"""Build bodies in Bullet from checked robots, joint by joint, with the same geometry as in MuJoCo."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from robot_semantics.transforms import matrix_from_xyz_quat, xyz_quat_from_matri
 from robot_semantics.transforms.arrays import FloatArray
 
 UNLIMITED = 1e9
-"""Force [N, N m] or speed [m/s, rad/s] of what has no limit: Bullet takes no infinity."""
+"""Force [N, N m] or speed [m/s, rad/s] without a limit: Bullet cannot use infinity."""
 BASE = -1
-"""Bullet's number of a body's base."""
-_NOTHING = body_inertia(None, moves=False)
+"""Bullet's link number of the base of a body."""
+_NO_INERTIA = body_inertia(None, moves=False)
 _Z = np.array([0.0, 0.0, 1.0])
 _KINDS = {"slide": pybullet.JOINT_PRISMATIC, "hinge": pybullet.JOINT_REVOLUTE, "ball": pybullet.JOINT_SPHERICAL}
 
 
-class Slot(NamedTuple):
-    """A joint of Bullet: its link, and where its position and velocity begin in the numbers of a robot."""
+class JointSlot(NamedTuple):
+    """A joint of Bullet: its link, and the start of its position and velocity in the arrays of a robot."""
 
     link: int
     position: int
@@ -48,31 +48,31 @@ class Slot(NamedTuple):
 class BulletBody:
     """One robot in Bullet.
 
-    The numbers of a robot are those of a planar root joint before those of its joint space.
+    The arrays of a robot start with the values of a planar root joint. The values of its joint space follow.
 
     Attributes:
         spec: the robot.
-        number: Bullet's.
-        links: Bullet's link of each of our links.
-        lines: Bullet's joints of one variable.
-        balls: its ball joints: a quaternion x y z w, and an angular velocity.
-        T_link_inertial: (4, 4) of Bullet's base and of each of its links: the principal axes in the centre of mass.
-        sizes: how many numbers a robot has, positions and velocities.
-        motors: by joint, Bullet's link that a motor drives, and its effort [N, N m].
+        number: Bullet's number of the body.
+        links: Bullet's link number of each link.
+        scalar_joints: Bullet's joints of one variable.
+        ball_joints: Bullet's ball joints: a quaternion x y z w, and an angular velocity.
+        T_link_inertial: (4, 4) principal axes in the centre of mass, of Bullet's base and of each of its links.
+        sizes: number of positions and number of velocities.
+        motors: by joint name, the link of Bullet that a motor drives, and its effort [N, N m].
     """
 
     spec: ModelSpec
     number: int = -1
     links: list[int] = field(default_factory=list)
-    lines: list[Slot] = field(default_factory=list)
-    balls: list[Slot] = field(default_factory=list)
+    scalar_joints: list[JointSlot] = field(default_factory=list)
+    ball_joints: list[JointSlot] = field(default_factory=list)
     T_link_inertial: list[FloatArray] = field(default_factory=list)
     sizes: tuple[int, int] = (0, 0)
     motors: dict[str, tuple[int, float]] = field(default_factory=dict)
 
 
 class _Client:
-    """Bullet's functions for one world; `pybullet_utils` has one that writes to the standard output."""
+    """Bullet's functions for one world. The client of `pybullet_utils` writes to the standard output."""
 
     def __init__(self) -> None:
         self._number = pybullet.connect(pybullet.DIRECT)
@@ -89,15 +89,15 @@ class BulletWorld:
 
     Attributes:
         client: Bullet's functions for this world.
-        bodies: its robots by name.
-        notes: what could not be taken as it is.
+        bodies: robots by name.
+        notes: changes and omissions that Bullet made necessary.
     """
 
     def __init__(self, spec: WorldSpec) -> None:
         """Build a world.
 
         Raises:
-            WorldSpecError: PyBullet refuses it; the message carries the reason.
+            WorldSpecError: PyBullet refuses the world; the message has the reason.
         """
         self.client: Any = _Client()
         self.client.setGravity(0.0, 0.0, spec.gravity)
@@ -111,21 +111,21 @@ class BulletWorld:
         self.bodies: dict[str, BulletBody] = {}
         for model in spec.models:
             try:
-                self.bodies[model.name] = _Builder(self.client, model, self.notes).built(ground)
+                self.bodies[model.name] = _Builder(self.client, model, self.notes).build(ground)
             except pybullet.error as error:
                 raise WorldSpecError(f"PyBullet cannot build the model '{model.name}': {error}") from error
 
 
 @dataclass(eq=False)
-class _Part:
-    """One of Bullet's links: how it hangs on its parent, what it weighs and what of it collides."""
+class _LinkPart:
+    """One link of Bullet: its joint to the parent, its inertia and its collision shape."""
 
     parent: int
     T_parent_part: FloatArray
     kind: int = pybullet.JOINT_FIXED
     axis: FloatArray = field(default_factory=lambda: _Z)
     joint: SimJoint | None = None
-    inertia: BodyInertia = _NOTHING
+    inertia: BodyInertia = _NO_INERTIA
     shape: int = -1
 
 
@@ -135,18 +135,18 @@ class _Builder:
     def __init__(self, client: Any, spec: ModelSpec, notes: list[BuildNote]) -> None:
         self.client, self.notes, self.body = client, notes, BulletBody(spec)
         self.joints = sim_joints(spec, notes, ties_several=True)
-        self.parts = [_Part(BASE, np.eye(4))]
+        self.parts = [_LinkPart(BASE, np.eye(4))]
         self.pieces: dict[str, list[int]] = {}
         self.places: dict[str, list[int]] = {}
 
-    def built(self, ground: int | None) -> BulletBody:
-        """Return the robot, ready to be put somewhere."""
+    def build(self, ground: int | None) -> BulletBody:
+        """Return the robot. It has no pose yet."""
         spec, robot = self.body.spec, self.body.spec.robot
         inertias = link_inertias(spec, self.notes)
         if spec.has_floating_base:
             inertias = lumped_at_root(robot, inertias)
         elif spec.has_fixed_base:
-            inertias[0] = _NOTHING  # a base without mass stays where it is
+            inertias[0] = _NO_INERTIA  # a base without mass stays where it is
         shapes: list[list[LinkShape]] = [[] for _ in robot.links]
         for shape in collision_shapes(spec, self.notes):
             shapes[shape.link].append(shape)
@@ -162,36 +162,36 @@ class _Builder:
             at = self._chain(joint, self.body.links[link.parent], model.T_parent_joint, start)
             self._add_link(at, inertias[link.index], shapes[link.index])
         self._create()
-        self._tie()
-        self._filter(ground)
+        self._add_mimics()
+        self._exclude_contacts(ground)
         return self.body
 
     def _chain(self, joint: SimJoint, parent: int, T: FloatArray, start: tuple[int, int]) -> int:
-        """Add Bullet's joints that move as ours; return the last one's link."""
+        """Add the joints of Bullet that together move like a joint. Return the link of the last one."""
         moves = [(_KINDS[motion.kind], motion.axis) for motion in joint.motions] or [(pybullet.JOINT_FIXED, _Z)]
         places = self.places[joint.name] = []
         for place, (kind, axis) in enumerate(moves):
-            self.parts.append(_Part(parent, T, kind, axis, joint))
+            self.parts.append(_LinkPart(parent, T, kind, axis, joint))
             parent, T = len(self.parts) - 2, np.eye(4)
             places.append(parent)
-            slot = Slot(parent, start[0] + place, start[1] + place)
+            slot = JointSlot(parent, start[0] + place, start[1] + place)
             if kind == pybullet.JOINT_SPHERICAL:
-                self.body.balls.append(slot)
+                self.body.ball_joints.append(slot)
             elif kind != pybullet.JOINT_FIXED:
-                self.body.lines.append(slot)
+                self.body.scalar_joints.append(slot)
         return parent
 
     def _add_link(self, at: int, inertia: BodyInertia, shapes: list[LinkShape]) -> None:
-        """Make one of Bullet's links ours; what of it collides beyond one shape hangs on it as links without mass.
+        """Give a link of Bullet an inertia and a shape. Each further shape becomes a fixed link without mass.
 
-        These come at once: Bullet numbers its links depth first, whatever the order in which it is given them.
+        The further links follow directly: Bullet numbers links depth first, in any order of creation.
         """
         name = self.body.spec.robot.link_names[len(self.body.links)]
         self.body.links.append(at)
         self.parts[at + 1].inertia = inertia
         for number, each in enumerate(shapes):
             if number:
-                self.parts.append(_Part(at, np.eye(4)))
+                self.parts.append(_LinkPart(at, np.eye(4)))
             piece = at if number == 0 else len(self.parts) - 2
             self.parts[piece + 1].shape = self._shape(each.shape, each.T_link_shape)
             self.pieces.setdefault(name, []).append(piece)
@@ -233,7 +233,7 @@ class _Builder:
             flags=pybullet.URDF_USE_SELF_COLLISION,
         )
         if body.number < 0 or self.client.getNumJoints(body.number) != len(parts):
-            message = f"it takes no robot of {len(parts)} links and pieces"
+            message = f"it refuses a robot of {len(parts)} links and pieces"
             raise WorldSpecError(f"PyBullet cannot build the model '{body.spec.name}': {message}")
         body.T_link_inertial = [matrix_from_xyz_quat(part.inertia.xyz, part.inertia.quat_xyzw) for part in self.parts]
         for at, part in enumerate(self.parts, start=BASE):
@@ -245,24 +245,24 @@ class _Builder:
                 linearDamping=0.0,
                 angularDamping=0.0,
                 jointDamping=0.0,
-                # Without it what a lasting force pushes aside, as feet under a weight, slides slowly for ever; wheels
-                # under a base that is driven are not to stick.
+                # Without it, links under a lasting force slide slowly for ever, for example feet under a weight. Wheels
+                # under a driven base must not stick.
                 frictionAnchor=int(body.spec.has_floating_base),
             )
-            # In one call with the moments it would leave these out.
+            # In one call with the moments, Bullet would ignore these.
             self.client.changeDynamics(body.number, at, maxJointVelocity=UNLIMITED)
             if part.joint is not None and part.kind != pybullet.JOINT_FIXED:
                 self._set_joint(at, part.kind, part.joint)
 
     def _set_joint(self, at: int, kind: int, joint: SimJoint) -> None:
-        """Give a joint of Bullet the damping, friction, limits and motor of ours."""
+        """Set the damping, friction, limits and motor of a joint of Bullet."""
         number, friction = self.body.number, joint.friction
         self.client.changeDynamics(number, at, jointDamping=joint.damping)
         if kind == pybullet.JOINT_SPHERICAL:
             how = pybullet.POSITION_CONTROL
             self.client.setJointMotorControlMultiDof(number, at, how, targetPosition=[0, 0, 0, 1], force=[0, 0, 0])
             return
-        # Friction is a motor that keeps a joint where it is; without a command of ours Bullet has one of its own.
+        # Friction is a motor with velocity 0. Without a command, Bullet uses a motor of its own.
         self.client.setJointMotorControl2(number, at, pybullet.VELOCITY_CONTROL, force=friction)
         if joint.limits is not None:
             lower, upper = joint.limits
@@ -274,7 +274,7 @@ class _Builder:
                 message = f"has friction {friction:g}, which PyBullet gives only to joints without motors"
                 self.notes.append(BuildNote(self.body.spec.name, f"joint '{joint.name}'", message))
 
-    def _tie(self) -> None:
+    def _add_mimics(self) -> None:
         """Make mimic joints follow their leaders."""
         number, nowhere = self.body.number, [0.0, 0.0, 0.0]
         for joint in self.joints:
@@ -287,8 +287,8 @@ class _Builder:
                 changes = {"gearRatio": -multiplier, "relativePositionTarget": offset, "maxForce": UNLIMITED}
                 self.client.changeConstraint(gear, **changes)
 
-    def _filter(self, ground: int | None) -> None:
-        """Switch off contacts that cannot be, and those of a fixed base with the floor, which only waste time."""
+    def _exclude_contacts(self, ground: int | None) -> None:
+        """Switch off contacts of excluded pairs. Contacts of a fixed base with the floor only waste time."""
         robot, number = self.body.spec.robot, self.body.number
         index = robot.link_index
         for first, second in excluded_pairs(robot, [index[name] for name in self.pieces]):

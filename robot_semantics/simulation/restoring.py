@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What every simulator does alike when it is put into a state: which models and frames, each robot as it is to be."""
+"""Plan of a restore, the same for every simulator: its models, its frames, and the new state of each robot."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ from robot_semantics.usdf.resolved_world import ResolvedWorld, taken_as_world
 from robot_semantics.usdf.robot import with_carriers
 from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, WorldState
 
-OTHER_TIME = "the time it states is not that of the engine's state beside it"
-"""Why a state is not continued exactly whose time was changed."""
+TIME_DIFFERS = "its time differs from the engine's state in the same file"
+"""Reason against an exact restart after an edit of the time."""
 
-_STANDING = -2
-"""In place of an element's number: a frame that the simulator has, and no state has said."""
+_SIMULATED = -2
+"""Element number of a frame that comes from the simulator, not from a state."""
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
-    """A simulated robot: how its root link stands, its kinematics, and the frame that it is captured in."""
+class SimulatedRobot:
+    """A simulated robot: its base, its kinematics, and the parent frame in captured states."""
 
     base: Base
     kinematics: ForwardKinematics
     frame: str
 
 
-def standing_of(spec: ModelSpec) -> Standing:
-    """Return a robot as it stands in a simulation.
+def simulated_robot(spec: ModelSpec) -> SimulatedRobot:
+    """Return the base and the kinematics of a simulated robot.
 
-    One that floats moves in the world, whatever its virtual joint's frame; one that is fixed can be put anywhere.
+    A floating robot moves in the world, whatever its virtual joint's parent frame is. A fixed robot can have any pose.
     """
     base = Base(spec.root_joint, spec.parent_frame, placeable=True)
     if spec.has_floating_base:
         base = Base(spec.root_joint, WORLD)
-    return Standing(base, ForwardKinematics(spec.robot), spec.parent_frame)
+    return SimulatedRobot(base, ForwardKinematics(spec.robot), spec.parent_frame)
 
 
 @dataclass(eq=False)
@@ -61,11 +61,11 @@ class RestorePlan:
     """A restore before anything is changed.
 
     Attributes:
-        log: what is and is not restored so far.
-        applied: each model that is restored, as it is to be.
-        frames: the frames that hold afterwards.
-        now: these and what stands in the world, resolved; None where the state's frames lead nowhere.
-        notes: what a person should know of the models, unless the engine continues exactly.
+        log: items that are restored, and items that are not.
+        applied: the new state of each restored model.
+        frames: the frames after the restore.
+        now: these frames and the robots, resolved; None if a frame of the state has no known parent.
+        notes: notes about the models, for a restart that is not exact.
 
     """
 
@@ -78,18 +78,18 @@ class RestorePlan:
 
 def plan_restore(
     state: WorldState,
-    robots: Mapping[str, Standing],
+    robots: Mapping[str, SimulatedRobot],
     present: Iterable[Frame],
     frames: Mapping[str, Frame],
     names: tuple[str, ...] | None,
 ) -> RestorePlan:
-    """Return what a restore does.
+    """Return the plan of a restore.
 
     Args:
         state: the state.
         robots: the simulated robots by name.
-        present: what is there whatever the state says (`standing`): frames, and each robot as a frame, where it is now.
-        frames: the frames that states have named before.
+        present: the present frames, and each robot as a frame at its present pose (`present_frames`).
+        frames: the frames of earlier states.
         names: restore only these models; None for all.
 
     """
@@ -103,8 +103,8 @@ def plan_restore(
         chosen = [placed_state.model(model.name) if model.name in unplaced else model for model in chosen]
         world = resolve_with(placed_state, there)
         plan.frames = _restored_frames(world, robots, chosen, names, frames, plan.log)
-        # What the simulator holds still stands where it is held, and that is what robots stand in from now on.
-        held = not_on_links(all_frames(plan.frames, robots))
+        # The simulator holds frames still, and the robots stand in these frames from now on.
+        held = without_carried_frames(all_frames(plan.frames, robots))
         plan.now = resolve_with(WorldState(frames=tuple(held.values())), there)
     except DescriptionError as error:
         plan.log.failed("frames", "", "; ".join(problem.message for problem in error.diagnostics))
@@ -127,8 +127,8 @@ def plan_restore(
     return plan
 
 
-def all_frames(frames: Mapping[str, Frame], robots: Mapping[str, Standing]) -> dict[str, Frame]:
-    """Return the frames, those included in which robots stand though no state has named them."""
+def all_frames(frames: Mapping[str, Frame], robots: Mapping[str, SimulatedRobot]) -> dict[str, Frame]:
+    """Return the frames, including parent frames of robots that no state has named."""
     result = dict(frames)
     for robot in robots.values():
         if robot.frame != WORLD and robot.frame not in result:
@@ -136,8 +136,8 @@ def all_frames(frames: Mapping[str, Frame], robots: Mapping[str, Standing]) -> d
     return result
 
 
-def not_on_links(frames: Mapping[str, Frame]) -> dict[str, Frame]:
-    """Return the frames that no link carries: the others move with robots."""
+def without_carried_frames(frames: Mapping[str, Frame]) -> dict[str, Frame]:
+    """Return the frames that no link carries. The other frames move with robots."""
     free = {name: frame for name, frame in frames.items() if frame.parent_link is None}
     while carried := [name for name, frame in free.items() if frame.parent in frames.keys() - free.keys()]:
         for name in carried:
@@ -145,8 +145,8 @@ def not_on_links(frames: Mapping[str, Frame]) -> dict[str, Frame]:
     return free
 
 
-def placed_names(frames: Mapping[str, Frame], models: Collection[str]) -> list[str]:
-    """Return the names of the frames that stand in the world, or on one of the models, directly or not."""
+def names_placed_on(frames: Mapping[str, Frame], models: Collection[str]) -> list[str]:
+    """Return the names of the frames in the world or on one of the models, directly or through other frames."""
     found, left = {WORLD, *models}, dict(frames)
     while placed := [name for name, frame in left.items() if frame.parent in found]:
         found.update(placed)
@@ -155,24 +155,24 @@ def placed_names(frames: Mapping[str, Frame], models: Collection[str]) -> list[s
     return [name for name in frames if name in found]
 
 
-def standing(
-    frames: Mapping[str, Frame], robots: Mapping[str, Standing], roots: Mapping[str, Sequence[FloatArray]]
+def present_frames(
+    frames: Mapping[str, Frame], robots: Mapping[str, SimulatedRobot], roots: Mapping[str, Sequence[FloatArray]]
 ) -> tuple[Frame, ...]:
-    """Return what is there whatever a state says: the frames, and each robot as a frame, where its root link is now.
+    """Return the present frames, and each robot as a frame at the pose of its root link.
 
-    `roots` has their origins (3,), axes (3, 3), linear and angular velocities (3,) in the world.
+    `roots` has the origins (3,), axes (3, 3), linear and angular velocities (3,) of the root links in the world.
     """
-    there = list(not_on_links(all_frames(frames, robots)).values())
+    there = list(without_carried_frames(all_frames(frames, robots)).values())
     for name, (xyz, R, linear, angular) in roots.items():
         pose = pose_from_matrix(matrix_from_rotation(R, xyz))
         there.append(Frame(name, WORLD, pose, six(np.concatenate((linear, angular)))))
-    return tuple(replace(frame, at=_STANDING) for frame in there)
+    return tuple(replace(frame, at=_SIMULATED) for frame in there)
 
 
 def _chosen(
-    state: WorldState, robots: Mapping[str, Standing], names: tuple[str, ...] | None, log: RestoreLog
+    state: WorldState, robots: Mapping[str, SimulatedRobot], names: tuple[str, ...] | None, log: RestoreLog
 ) -> list[ModelState]:
-    """Return the models to be restored; those asked for that are not there are refused in `log`."""
+    """Return the models to restore. Requested models that do not exist are refused in `log`."""
     stated = {model.name: model for model in state.models}
     for name in names or ():
         if name not in stated:
@@ -198,14 +198,14 @@ def _no_model(name: str, reason: str, known: Iterable[str]) -> RestoreItem:
 
 def _restored_frames(
     world: ResolvedWorld,
-    robots: Mapping[str, Standing],
+    robots: Mapping[str, SimulatedRobot],
     chosen: list[ModelState],
     names: tuple[str, ...] | None,
     before: Mapping[str, Frame],
     log: RestoreLog,
 ) -> dict[str, Frame]:
-    """Return the frames that hold after the restore: those of the state that its models stand in, held still."""
-    stated = {frame.name: frame for frame in world.state.frames if frame.at != _STANDING}
+    """Return the frames after the restore: the frames of the state that its models stand in, held still."""
+    stated = {frame.name: frame for frame in world.state.frames if frame.at != _SIMULATED}
     wanted = set(stated)
     if names is not None:
         starts = [model.parent for model in chosen]
@@ -229,7 +229,7 @@ def _restored_frames(
             log.failed("frame", name, "it moves in the state; the simulator holds frames still")
         else:
             log.done("frame", name, "set")
-        # Held still, so that a captured state says so.
+        # The frame is held still, and a captured state says so.
         frame = replace(frame, twist=STILL)
         if name in bases and models & set(world.path(name)):
             log.note(f"frame '{name}' stands on a model in the state; the simulator holds it still in the world")

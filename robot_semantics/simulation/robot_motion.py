@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Where a robot is and how it moves, in our joint space, whatever engine moves it; and the world state that says so."""
+"""Motion of a robot in joint space, independent of the engine, and its conversion to a world state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.simulation.restoring import RestorePlan, Standing
+from robot_semantics.simulation.restoring import RestorePlan, SimulatedRobot
 from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.transforms import (
     invert,
@@ -31,14 +31,14 @@ from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, 
 
 
 class LinkMotion(NamedTuple):
-    """Links in the world, all of a robot's with the root link first, or an engine's bodies.
+    """Motion of links in the world: all links of a robot, root link first, or all bodies of an engine.
 
     Attributes:
         xyz: (n, 3) origins [m].
         R: (n, 3, 3) orientations.
         linear: (n, 3) velocities of the origins [m/s].
         angular: (n, 3) angular velocities [rad/s].
-        wrench: (n, 6) forces [N] and torques about the origins [N m]; None where not known.
+        wrench: (n, 6) forces [N] and torques about the origins [N m], or None.
 
     """
 
@@ -48,17 +48,17 @@ class LinkMotion(NamedTuple):
     angular: FloatArray
     wrench: FloatArray | None = None
 
-    def of(self, rows: IntArray) -> LinkMotion:
-        """Return some of them."""
+    def select(self, rows: IntArray) -> LinkMotion:
+        """Return the links of some rows."""
         wrench = None if self.wrench is None else self.wrench[rows]
         return LinkMotion(self.xyz[rows], self.R[rows], self.linear[rows], self.angular[rows], wrench)
 
     def root(self) -> list[FloatArray]:
-        """Return the first one, as `restoring.standing` takes it."""
+        """Return the motion of the first link, in the form of `restoring.present_frames`."""
         return [self.xyz[0], self.R[0], self.linear[0], self.angular[0]]
 
     def states(self, names: Sequence[str]) -> tuple[LinkState, ...]:
-        """Return a robot's links, called so, as states relative to the root link."""
+        """Return the links, with these names, as states relative to the root link."""
         xyz, R, linear, angular, wrench = self
         offset = xyz - xyz[0]
         poses = poses_from_matrices(matrix_from_rotation(R[0].T @ R, offset @ R[0]))
@@ -73,7 +73,7 @@ class LinkMotion(NamedTuple):
 
 
 def pose_of(T: FloatArray, quat: FloatArray | None = None) -> Pose:
-    """Return the pose of a (4, 4) transform; `quat` (4,) is its exact orientation, where one is known."""
+    """Return the pose of a (4, 4) transform. `quat` (4,) is its exact orientation, if known."""
     exact = quat_from_matrix(T[:3, :3]) if quat is None else quat
     return Pose(six(xyz_rpy_from_matrix(T)), tuple(exact.tolist()))
 
@@ -89,13 +89,13 @@ class RobotMotion:
     """One robot in an engine.
 
     Attributes:
-        base: (4, 4) the frame, in the world, in which the root link stands or moves; the identity where it floats.
+        base: (4, 4) pose of the root link's parent frame in the world; the identity if the root link floats.
         root_positions: (0,), (3,) or (7,) of a fixed, planar or floating root joint: ``x y theta``, or xyz [m] and
             quaternion x y z w, whose length may be off by rounding.
         root_velocities: (0,), (3,) or (6,) their rates, in the axes of `base`.
-        positions: (size,) in the robot's joint space; what the space has of a virtual joint is not used.
-        velocities: (velocity_size,) likewise.
-        targets: (driven,) what its position servos hold.
+        positions: (size,) in the robot's joint space; values of a virtual joint are not used.
+        velocities: (velocity_size,) in the same way.
+        targets: (driven,) targets of its position servos.
     """
 
     base: FloatArray
@@ -106,30 +106,30 @@ class RobotMotion:
     targets: FloatArray
 
 
-def neutral_motion(spec: ModelSpec, robot: Standing) -> RobotMotion:
+def neutral_motion(spec: ModelSpec, robot: SimulatedRobot) -> RobotMotion:
     """Return a robot at rest at its default positions, its base at the world's origin."""
     space = robot.kinematics.space
     root = spec.root_joint.motion
     moving = np.zeros(root.velocities), space.neutral(), np.zeros(space.velocity_size)
     motion = RobotMotion(np.eye(4), np.array(root.neutral), *moving, np.zeros(0))
-    return replace(motion, targets=held(robot, motion))
+    return replace(motion, targets=hold_targets(robot, motion))
 
 
-def driven_joints(robot: Standing) -> tuple[str, ...]:
-    """Return the joints with motors: those of one variable that are neither passive nor mimics."""
+def driven_joints(robot: SimulatedRobot) -> tuple[str, ...]:
+    """Return the joints with motors: commandable joints with one variable."""
     return tuple(
         joint.name for joint in robot.kinematics.model.joints[1:] if joint.position_count == 1 and joint.is_commandable
     )
 
 
-def held(robot: Standing, motion: RobotMotion) -> FloatArray:
-    """Return the targets (driven,) with which servos hold a robot where it is."""
+def hold_targets(robot: SimulatedRobot, motion: RobotMotion) -> FloatArray:
+    """Return the targets (driven,) that hold a robot at its present positions."""
     space = robot.kinematics.space
     return motion.positions[[space.joint_positions[name].start for name in driven_joints(robot)]]
 
 
-def unit(robot: Standing, motion: RobotMotion) -> RobotMotion:
-    """Return a motion with quaternions of length 1: those of engines grow a little with every step."""
+def normalized(robot: SimulatedRobot, motion: RobotMotion) -> RobotMotion:
+    """Return a motion with quaternions of length 1. In engines, their length changes a little with every step."""
     positions, root = motion.positions.copy(), motion.root_positions.copy()
     quats = [positions[where] for where in robot.kinematics.space.quaternions]
     for quat in (*quats, root[3:7]) if len(root) == 7 else quats:
@@ -137,10 +137,10 @@ def unit(robot: Standing, motion: RobotMotion) -> RobotMotion:
     return replace(motion, positions=positions, root_positions=root)
 
 
-def as_planned(
-    spec: ModelSpec, robot: Standing, motion: RobotMotion, plan: RestorePlan, now: ResolvedWorld
+def restored_motion(
+    spec: ModelSpec, robot: SimulatedRobot, motion: RobotMotion, plan: RestorePlan, now: ResolvedWorld
 ) -> RobotMotion:
-    """Return a robot as it is after a restore; its servos hold it there."""
+    """Return the motion of a robot after a restore. Its servos hold the new positions."""
     applied, base = plan.applied.get(spec.name), motion.base
     if spec.has_planar_base:
         base = now.pose(spec.parent_frame)
@@ -159,12 +159,12 @@ def as_planned(
         if joint.name in applied.velocities_of:
             velocities[space.velocities_of(joint)] = applied.velocities[space.velocities_of(joint)]
     placed = RobotMotion(base, root, rates, positions, velocities, motion.targets)
-    return replace(placed, targets=held(robot, placed))
+    return replace(placed, targets=hold_targets(robot, placed))
 
 
 def capture_model(
     spec: ModelSpec,
-    robot: Standing,
+    robot: SimulatedRobot,
     motion: RobotMotion,
     found: LinkMotion,
     placed: ResolvedWorld,
@@ -172,13 +172,13 @@ def capture_model(
     *,
     links: bool,
 ) -> ModelState:
-    """Return the state of one robot, with or without its links; forces are not stated."""
+    """Return the state of one robot, with or without its links, without forces."""
     T_world_parent = placed.pose(spec.parent_frame)
     R_parent_world = T_world_parent[:3, :3].T
-    motion, space = unit(robot, motion), robot.kinematics.space
+    motion, space = normalized(robot, motion), robot.kinematics.space
     exact = None
     if spec.has_floating_base and np.array_equal(T_world_parent, np.eye(4)):
-        exact = np.array(motion.root_positions[3:])  # as it is, to the last bit
+        exact = np.array(motion.root_positions[3:])  # exact, to the last bit
     joints = (
         JointState(
             joint.name,

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The simulated world as an SDFormat document: its robots link by link, and where they stand as its state."""
+"""The simulated world as an SDFormat document: its robots link by link, and their present state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from robot_semantics.kinematics.mimics import followings
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.model.robot_model import JointModel
-from robot_semantics.simulation.drake_surfaces import sdf_surface, stated_surface
+from robot_semantics.simulation.drake_surfaces import sdf_properties, surface_properties
 from robot_semantics.simulation.inertia import BodyInertia, link_inertias
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec
 from robot_semantics.transforms import matrix_from_xyz_quat, xyz_quat_from_matrix
@@ -43,16 +43,16 @@ _TYPES = {
     JointType.FIXED: "fixed",
     JointType.PLANAR: "fixed",
 }
-"""SDFormat's joint types; a link without a joint floats."""
+"""SDFormat's joint types. A link without a joint floats."""
 
 
 class ObjMeshes:
-    """Collision meshes as OBJ files in a folder beside the document: Drake, for one, reads no STL and no COLLADA."""
+    """Collision meshes as OBJ files in a folder beside the document: Drake reads neither STL nor COLLADA."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.surfaces: dict[Path, Surface] = {}
-        """What is to be written, by the files' paths."""
+        """Content of the files, by path."""
         self._names: dict[Path, str] = {}
 
     def uri(self, mesh: Path) -> str:
@@ -60,8 +60,8 @@ class ObjMeshes:
 
         Raises:
             RobotSemanticsError: the mesh cannot be read.
-            MissingExtraError: reading it needs trimesh.
-            OSError: there is no such file.
+            MissingExtraError: trimesh is not installed.
+            OSError: the file does not exist.
 
         """
         if mesh not in self._names:
@@ -72,11 +72,11 @@ class ObjMeshes:
 
 
 def sdf_of(spec: WorldSpec, state: WorldState, meshes: ObjMeshes | None = None) -> Converted[str]:
-    """Return the SDFormat text of a world, models at their joints' zero, with a captured `state` of it as its state.
+    """Return the SDFormat text of a world. Its models have all joints at zero; a captured `state` is its state.
 
-    Collision meshes are named as they go to `meshes`, or else where they are.
+    Collision meshes have the URIs of `meshes`, or of their own files without it.
     """
-    # "world" is the frame's name, which no world may have.
+    # No world may have the name "world": it is a frame.
     named = state if state.name not in (None, WORLD) else replace(state, name="simulation")
     stated = to_sdformat(named)
     document = parse_xml(stated.value, "<sdf>").root
@@ -101,7 +101,7 @@ class _Exporter:
         self._meshes = meshes
 
     def model(self, spec: ModelSpec, T_world_root: FloatArray) -> etree._Element:
-        """Return a robot whose root link stands at a (4, 4) pose in the world."""
+        """Return a robot with its root link at a (4, 4) pose in the world."""
         robot, element = spec.robot, etree.Element("model", name=spec.name)
         _pose(element, T_world_root)
         notes: list[BuildNote] = []
@@ -131,7 +131,7 @@ class _Exporter:
         return element
 
     def _joint_names(self, spec: ModelSpec) -> dict[str, str]:
-        """Return what joints are called: in SDFormat no joint may have the name of a link."""
+        """Return the names of the joints. In SDFormat, no joint may have the name of a link."""
         taken, names = set(spec.robot.link_names), {}
         for joint in spec.robot.joints[1:]:
             names[joint.name] = _unique(joint.name, taken)
@@ -191,8 +191,8 @@ class _Exporter:
         made = etree.SubElement(link, tag, name=name)
         _pose(made, matrix_of(part.origin))
         etree.SubElement(made, "geometry").append(shape)
-        if isinstance(part, urdf_tree.Collision) and (stated := stated_surface(part)) is not None:
-            made.append(sdf_surface(stated))
+        if isinstance(part, urdf_tree.Collision) and (stated := surface_properties(part)) is not None:
+            made.append(sdf_properties(stated))
 
 
 def _shape(geometry: urdf_tree.Geometry, spec: ModelSpec, meshes: ObjMeshes | None) -> etree._Element:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The joints of a model as every simulator is to make them; the builders only translate these records."""
+"""Joints of a simulated model, the same for every engine. The builders only translate these records."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ class Tie(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SimJoint:
-    """One joint as simulators make it.
+    """One simulated joint.
 
     Attributes:
         joint: the joint of the description, or the root joint.
-        motions: the elementary motions that it consists of; none if it is fixed.
-        limits: lower and upper position [rad, m] of a joint with one variable; None if it is not limited.
-        damping: [N s/m, N m s/rad].
+        motions: its elementary motions; a fixed joint has none.
+        limits: lower and upper position [rad, m] of a joint with one variable, or None without limits.
+        damping: viscous damping [N s/m, N m s/rad].
         friction: dry friction [N, N m].
-        effort: largest force or torque of its motor [N, N m]; infinite if it is not limited.
-        ties: what makes its variables follow a leader's; empty if it follows none.
-        driven: whether motors drive it: it neither follows another joint nor is passive (but the root joint) nor is
-            floating.
+        effort: largest force or torque of its motor [N, N m]; infinite without a limit.
+        ties: equations that make its variables follow a leader; empty without a leader.
+        driven: whether motors drive it. A motor drives a commandable joint that does not float. The root joint may be
+            passive.
     """
 
     joint: JointModel
@@ -71,9 +71,9 @@ def sim_joints(spec: ModelSpec, notes: list[BuildNote], *, ties_several: bool) -
 
     Args:
         spec: the model.
-        notes: takes a note of each statement that cannot be simulated.
-        ties_several: whether the simulator makes a planar joint, and the translation of a floating one, of joints with
-            one variable each, which it can tie.
+        notes: receives a note for each statement that cannot be simulated.
+        ties_several: whether the simulator can tie planar joints and the translation of floating ones, because it makes
+            them from joints with one variable.
     """
     followed = _ties(spec, notes, several=ties_several)
     made = []
@@ -81,7 +81,7 @@ def sim_joints(spec: ModelSpec, notes: list[BuildNote], *, ties_several: bool) -
     for joint in (root, *spec.robot.joints[1:]):
         motions = elementary_motions(joint)
         axes_only = all(motion.kind != "ball" for motion in motions)
-        # A simulated base can be driven, also where the SRDF says that no controller of the robot does.
+        # A simulated base can be driven, also if it is passive in the SRDF.
         driven = axes_only and (joint.is_commandable or (joint is root and joint.is_active))
         limits, effort = None, np.inf
         if len(motions) == 1:
@@ -111,7 +111,7 @@ def _effort(spec: ModelSpec, joint: JointModel, notes: list[BuildNote]) -> float
 
 
 def _ties(spec: ModelSpec, notes: list[BuildNote], *, several: bool) -> dict[str, tuple[Tie, ...]]:
-    """Return the ties of each joint that follows; a note names each that does not follow its leader, or in part."""
+    """Return the ties of each mimic joint. A note names each joint that does not follow, or follows only in part."""
     found = {}
     for joint, leader, mimic in followings(spec.robot):
         part = f"joint '{joint.name}'"

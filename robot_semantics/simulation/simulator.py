@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What every simulator offers: capture a world state, restore one, and say what could not be restored.
+"""Base of every simulator: capture a world state, restore one, and report the items that were not restored.
 
-An engine has only to say where its robots are, to try out where a state puts them, and to step.
+An engine only reports its robots, tries out a state, and steps.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.simulation.restoring import (
     RestorePlan,
     all_frames,
-    not_on_links,
-    placed_names,
+    names_placed_on,
     plan_restore,
-    standing,
-    standing_of,
+    present_frames,
+    simulated_robot,
+    without_carried_frames,
 )
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
 from robot_semantics.state.apply import resolve_with
@@ -43,7 +43,7 @@ from robot_semantics.usdf.world_state import EngineState, Frame, ModelState, Wor
 
 
 class ControlMode(enum.IntEnum):
-    """What a motor's command means."""
+    """Meaning of a motor's command."""
 
     POSITION = 0
     VELOCITY = 1
@@ -54,7 +54,7 @@ NO_MOTOR = "the simulator has no motor there"
 
 
 def why_not_driven(robot: RobotModel, variable: str) -> str | None:
-    """Return why a joint that the robot has takes no commands; None where it has no such joint."""
+    """Return why a joint of the robot takes no commands; None if the robot has no such joint."""
     name = variable if variable in robot.joint_index else variable.rpartition("/")[0]
     if name not in robot.joint_index:
         return None
@@ -69,11 +69,11 @@ def why_not_driven(robot: RobotModel, variable: str) -> str | None:
 
 
 def check_targets(robot: RobotModel, model: str, targets: Mapping[str, float], driven: Collection[str]) -> None:
-    """Look whether a model's motors, which drive these variables, can be given targets.
+    """Check targets for a model's motors. `driven` are the variables with motors.
 
     Raises:
-        UnknownNameError: there is no such variable.
-        ArrayError: a target is not finite, or nothing drives it; the error says why.
+        UnknownNameError: the variable does not exist.
+        ArrayError: a target is not finite, or the variable has no motor; the error gives the reason.
 
     """
     for variable, target in targets.items():
@@ -87,18 +87,18 @@ def check_targets(robot: RobotModel, model: str, targets: Mapping[str, float], d
 
 
 class SimulationError(RobotSemanticsError):
-    """A simulator cannot go on; the message says why."""
+    """A simulator cannot continue; the message gives the reason."""
 
 
 class DivergedError(SimulationError):
-    """A simulation has left the finite numbers."""
+    """A simulation has numbers that are huge or not finite."""
 
 
 class Simulator(ABC):
-    """A simulator whose state can be taken and set, and which can be stepped.
+    """A simulator with capture, restore and step.
 
     Attributes:
-        spec: what is simulated.
+        spec: the simulated world.
 
     """
 
@@ -108,22 +108,22 @@ class Simulator(ABC):
     """Its name in messages."""
 
     _motors: Mapping[str, Mapping[str, int]]
-    """By model, its motors' numbers by the variables that they drive."""
+    """Motor numbers by model and by driven variable."""
 
     def __init__(self, spec: WorldSpec) -> None:
-        """Prepare for a world; an engine then builds it, and resets it."""
+        """Prepare for a world. A subclass then builds it and resets it."""
         self.spec = spec
         self._models = {model.name: model for model in spec.models}
-        self._robots = {model.name: standing_of(model) for model in spec.models}
+        self._robots = {model.name: simulated_robot(model) for model in spec.models}
         self._digests = {model.name: model_digest(model.robot) for model in spec.models}
         self._frames: dict[str, Frame] = {}
 
-    # --- what an engine does
+    # --- methods of an engine
 
     @property
     @abstractmethod
     def notes(self) -> Sequence[BuildNote]:
-        """What of the robots could not be taken as it is."""
+        """Changes and omissions that the engine made necessary."""
 
     @property
     @abstractmethod
@@ -139,42 +139,42 @@ class Simulator(ABC):
         """Advance by `count` time steps.
 
         Raises:
-            SimulationError: it cannot go on; the message says when.
+            SimulationError: the engine cannot continue; the message has the time.
         """
 
     @abstractmethod
     def _command(self, model: str, mode: ControlMode, targets: Mapping[int, float]) -> None:
-        """Set the targets of motors, by their numbers; an `ArrayError` where they take none of this mode."""
+        """Set the targets of motors by number. Raise an `ArrayError` if they do not have this mode."""
 
     @abstractmethod
     def _roots(self) -> Mapping[str, Sequence[FloatArray]]:
-        """Return where the robots' root links are, as `standing` takes it."""
+        """Return the motion of the root links, in the form of `present_frames`."""
 
     @abstractmethod
     def _states(self, names: Iterable[str], placed: ResolvedWorld, *, links: bool) -> Iterable[ModelState]:
-        """Return the states of models in frames that are `placed`, with or without their links."""
+        """Return the states of models, with or without their links; `placed` has the frames."""
 
     @abstractmethod
     def _engine_states(self) -> tuple[EngineState, ...]:
-        """Return what of the engine's own, and of commands, the state of a whole world carries."""
+        """Return the engine states and the commands for the state of a whole world."""
 
     @abstractmethod
-    def _try(self, plan: RestorePlan, now: ResolvedWorld, time: float) -> None:
-        """Work out where everything would be after a restore, in frames as they are `now`; servos hold that."""
+    def _compute_trial(self, plan: RestorePlan, now: ResolvedWorld, time: float) -> None:
+        """Compute the world after a restore, with the frames `now`. Servos hold the new positions."""
 
     @abstractmethod
-    def _try_command(self, model: str, motor: int, mode: ControlMode, target: float) -> str | None:
-        """Give a motor its target in what is tried out; return why it cannot take it, None where it does."""
+    def _set_trial_command(self, model: str, motor: int, mode: ControlMode, target: float) -> str | None:
+        """Set a motor's target in the tried state. Return why that is impossible, or None."""
 
     @abstractmethod
-    def _continued(self, state: WorldState, names: tuple[str, ...] | None) -> str | None:
-        """Try out the engine's own state instead, with which it continues bit for bit; or return why it does not."""
+    def _continue_exactly(self, state: WorldState, names: tuple[str, ...] | None) -> str | None:
+        """Try out the engine state instead, for a restart bit for bit. Return why that is impossible, or None."""
 
     @abstractmethod
-    def _accept(self) -> None:
-        """Put everything where it was tried out to be."""
+    def _accept_trial(self) -> None:
+        """Make the tried state the present state."""
 
-    # --- what follows from it
+    # --- public methods
 
     @property
     def model_names(self) -> tuple[str, ...]:
@@ -187,17 +187,17 @@ class Simulator(ABC):
         return round(self.time * 1e9)
 
     def command(self, model: str, mode: ControlMode, targets: Mapping[str, float]) -> None:
-        """Set the targets of a model's motors, and what they mean [rad, m, their rates, N m, N].
+        """Set the targets and the mode of a model's motors.
 
         Args:
-            model: the model.
-            mode: what the targets are.
-            targets: by variable: a joint's own name, or ``J/x``, ``J/y`` and ``J/theta`` of a planar joint, the root's
-                planar joint included.
+            model: name of the model.
+            mode: meaning of the targets.
+            targets: by variable [rad, m, their rates, N m, N]. The variable is a joint's name, or ``J/x``, ``J/y`` and
+                ``J/theta`` of a planar joint, also of a planar root joint.
 
         Raises:
             UnknownNameError: unknown model or variable.
-            ArrayError: a target that is not finite, or that no motor of this engine takes; the error says why.
+            ArrayError: a target is not finite, or no motor of this engine takes it; the error gives the reason.
 
         """
         self._check_model(model)
@@ -206,22 +206,22 @@ class Simulator(ABC):
         self._command(model, mode, {motors[variable]: target for variable, target in targets.items()})
 
     def capture(self, models: Collection[str] | None = None, *, motion_only: bool = False) -> WorldState:
-        """Return the present state, of the named models only where `models` is given.
+        """Return the present state of the world, or of the named models.
 
-        A whole world carries the engine's own state; a part of it does not. With `motion_only` nobody asks for what
-        takes time: links, and the engine's own state.
+        Only the state of the whole world has the engine state. `motion_only` saves time: it leaves out the links and
+        the engine state.
 
         Raises:
-            UnknownNameError: a model that the world does not have.
+            UnknownNameError: the world has no such model.
 
         """
         names = self.model_names if models is None else tuple(models)
         for name in names:
             self._check_model(name)
         every = all_frames(self._frames, self._robots)
-        placed = resolve_with(WorldState(frames=tuple(not_on_links(every).values())), self._standing())
-        frames = tuple(every[name] for name in placed_names(every, names))
-        # A link that carries a frame is stated, so that the state says where the frame is.
+        placed = resolve_with(WorldState(frames=tuple(without_carried_frames(every).values())), self._present_frames())
+        frames = tuple(every[name] for name in names_placed_on(every, names))
+        # If a link carries a frame, the state needs the links for the pose of the frame.
         links = not motion_only or any(frame.parent_link for frame in frames)
         states = tuple(self._states(names, placed, links=links))
         engines = self._engine_states() if models is None and not motion_only else ()
@@ -235,29 +235,29 @@ class Simulator(ABC):
         partial: bool = False,
         dry_run: bool = False,
     ) -> RestoreReport:
-        """Put the world into `state`; what it does not state stays as it is.
+        """Put the world into `state`. Values that the state does not have stay unchanged.
 
-        With the engine's own state of the same world and version in it, the simulation continues bit for bit. Without,
-        positions and velocities are set, the servos hold the restored positions, and the report says so.
+        With an engine state of the same world and version, the simulation continues bit for bit. Otherwise positions
+        and velocities are set, the servos hold the restored positions, and the report says so.
 
         Args:
             state: the state.
-            models: restore only these; None for all that the state has.
-            partial: restore what can be restored; without it, everything or nothing.
-            dry_run: change nothing, only report what a restore would do.
+            models: restore only these models; None means all models of the state.
+            partial: restore the items that can be restored. Otherwise, restore all or nothing.
+            dry_run: change nothing, only report.
 
         """
         names = None if models is None else tuple(models)
-        plan = plan_restore(state, self._robots, self._standing(), self._frames, names)
+        plan = plan_restore(state, self._robots, self._present_frames(), self._frames, names)
         log, time = plan.log, self.time
         if plan.now is None:
             return log.report()
         if names is None and state.time_ns is not None:
             time = state.time_ns * 1e-9
             log.done("time", "", "set")
-        self._try(plan, plan.now, time)
-        self._try_commands(state, names, log)
-        reason = self._continued(state, names) if log.complete else "not everything could be restored"
+        self._compute_trial(plan, plan.now, time)
+        self._set_trial_commands(state, names, log)
+        reason = self._continue_exactly(state, names) if log.complete else "not everything could be restored"
         exact = reason is None
         if not exact:
             log.note(f"not bit for bit: {reason}; positions and velocities are set")
@@ -267,7 +267,7 @@ class Simulator(ABC):
         if dry_run or not (log.complete or partial):
             return log.report(exact=exact)
         self._frames = plan.frames
-        self._accept()
+        self._accept_trial()
         return log.report(exact=exact, applied=True)
 
     # --- parts
@@ -276,12 +276,12 @@ class Simulator(ABC):
         if name not in self._models:
             raise UnknownNameError("model", name, self._models)
 
-    def _standing(self) -> tuple[Frame, ...]:
-        """Return what is there whatever a state says: the frames, and each model as a frame, where it is now."""
-        return standing(self._frames, self._robots, self._roots())
+    def _present_frames(self) -> tuple[Frame, ...]:
+        """Return the present frames, and each model as a frame at its present pose."""
+        return present_frames(self._frames, self._robots, self._roots())
 
-    def _try_commands(self, state: WorldState, names: tuple[str, ...] | None, log: RestoreLog) -> None:
-        """Give motors the commands that a state has beside its models, and log what became of each."""
+    def _set_trial_commands(self, state: WorldState, names: tuple[str, ...] | None, log: RestoreLog) -> None:
+        """Set the commands of a state, and log the result of each."""
         commands, unknown = commands_of(state)
         for engine in state.engines:
             if engine.name == KEYFRAME:
@@ -292,21 +292,23 @@ class Simulator(ABC):
             elif engine.name not in (self.ENGINE, COMMANDS):
                 log.note(f"the state of the engine '{engine.name}' is not {self.TITLE}'s and is not used")
         for name in unknown:
-            log.failed("engine", COMMANDS, f"'{name}' is no command that is known")
+            log.failed("engine", COMMANDS, f"unknown command '{name}'")
         for (model, variable, mode), target in commands.items():
             if names is not None and model not in names:
                 continue
             why: str | None = NO_MOTOR
             motor = self._motors.get(model, {}).get(variable)
             if motor is not None:
-                why = self._try_command(model, motor, ControlMode[mode.upper()], target)
+                why = self._set_trial_command(model, motor, ControlMode[mode.upper()], target)
             elif model in self._models:
                 why = why_not_driven(self._models[model].robot, variable) or NO_MOTOR
             detail = why or f"{mode} {target:.6g}"
             log.extend([RestoreItem("command", model, variable, why is None, detail)])
 
-    def _own_state(self, state: WorldState, names: tuple[str, ...] | None, version: str) -> EngineState | str:
-        """Return this engine's own part of a state, or why it is of no use here whatever is in it."""
+    def _matching_engine_state(
+        self, state: WorldState, names: tuple[str, ...] | None, version: str
+    ) -> EngineState | str:
+        """Return the engine state of this engine, or the reason why it cannot be used."""
         engines = [engine for engine in state.engines if engine.name == self.ENGINE]
         if len(engines) != 1:
             return f"the state has {'two engine states' if engines else 'no engine state'} of {self.TITLE}"

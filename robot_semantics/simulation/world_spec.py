@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a simulated world consists of: robots with their names, and how the world is set up."""
+"""Specification of a simulated world: its robots, their names, and the settings of the world."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 
 LONGEST_TIMESTEP = 1e9
-"""Longest time step [s]: with a longer one the time leaves what a world state can say."""
+"""Longest time step [s]. With a longer one, the time overflows in a world state."""
 
 _UP = np.array([0.0, 0.0, 1.0])
 _UP.setflags(write=False)
@@ -30,7 +30,7 @@ BASES = (JointType.FIXED, JointType.PLANAR, JointType.FLOATING)
 
 
 class WorldSpecError(RobotSemanticsError):
-    """A world cannot be built as specified; the message says what is wrong."""
+    """A world cannot be built; the message gives the reason."""
 
 
 def no_meshes(uri: str) -> Path:
@@ -45,7 +45,7 @@ def no_meshes(uri: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class BuildNote:
-    """Something of a robot that could not be taken as it is: the model, the part, and what was done instead."""
+    """A change or an omission in a simulated robot: the model, the part, and the message."""
 
     model: str
     part: str
@@ -60,12 +60,12 @@ class ModelSpec:
     """One robot or object of a world.
 
     Attributes:
-        name: the model's name in the world, which need not be the robot's.
-        robot: the checked model; its virtual joint says how the root stands in the world.
-        find_mesh: gives the file of a mesh's URI.
-        base: how the root stands where the SRDF states no virtual joint: fixed, planar or floating.
-        description: where the URDF is, kept for the world states that are captured.
-        semantic: where the SRDF is.
+        name: name of the model in the world; the robot's name may differ.
+        robot: the checked robot; its virtual joint connects the root link to the world.
+        find_mesh: returns the file of a mesh's URI.
+        base: type of the root joint if the SRDF has no virtual joint: fixed, planar or floating.
+        description: path or URI of the URDF, for captured world states.
+        semantic: path or URI of the SRDF.
 
     """
 
@@ -93,12 +93,12 @@ class ModelSpec:
 
     @property
     def root_type(self) -> JointType:
-        """How the root link stands in its parent frame: fixed, planar or floating."""
+        """Type of the joint above the root link: fixed, planar or floating."""
         return self.root_joint.type
 
     @property
     def root_joint(self) -> JointModel:
-        """The joint above the root link: the SRDF's virtual joint, or one of the type that `base` says."""
+        """The joint above the root link: the SRDF's virtual joint, or a joint of the type `base`."""
         root = self.robot.root_joint
         if self.robot.has_virtual_joint or self.base is root.type:
             return root
@@ -106,15 +106,15 @@ class ModelSpec:
 
     @property
     def carries_weight(self) -> bool:
-        """Whether motors may hold the links without holding up the robot itself: its root link cannot fall.
+        """Whether the root link cannot fall, so that motors may hold the weight of the links.
 
-        So it is on a fixed base, and on a planar one that is level.
+        This holds for a fixed base and for a level planar base.
         """
         return self.has_fixed_base or (self.has_planar_base and abs(float(self.root_joint.axis[2])) == 1.0)
 
     @property
     def parent_frame(self) -> str:
-        """The frame in which the root link stands, ``world`` where the SRDF names none."""
+        """The parent frame of the root link; ``world`` if the SRDF names none."""
         return self.robot.root_joint.parent_link or "world"
 
 
@@ -127,7 +127,7 @@ class WorldSpec:
         timestep: [s].
         gravity: [m/s²], along z.
         ground: whether there is a floor at z = 0.
-        edit: changes the simulator's own model before it is compiled (MuJoCo: gets the MjSpec); None for nothing.
+        edit: function that changes the simulator's model before compiling (MuJoCo: the MjSpec), or None.
 
     """
 
@@ -138,7 +138,7 @@ class WorldSpec:
     edit: Callable[[Any], None] | None = None
 
     def __post_init__(self) -> None:
-        """Check what can be checked without a simulator.
+        """Check the specification without a simulator.
 
         Raises:
             WorldSpecError: a duplicate or empty name, an impossible base, a time step that is not positive.
@@ -147,7 +147,7 @@ class WorldSpec:
         names = [model.name for model in self.models]
         for model in self.models:
             if not model.name or "/" in model.name:
-                raise WorldSpecError(f"'{model.name}' is no model name: it must not be empty nor contain '/'")
+                raise WorldSpecError(f"model name '{model.name}': it must not be empty nor contain '/'")
             if names.count(model.name) > 1:
                 raise WorldSpecError(f"two models are called '{model.name}'")
             if model.base not in BASES:

@@ -27,7 +27,7 @@ GRAVITY = 9.81
 
 def told(simulator: MujocoSimulator, model: str, values: Mapping[str, tuple[float, ...]], seconds: float) -> None:
     """Command the joints that can be, and let the simulation run."""
-    places = {place.joint.name: place for place in simulator.built.layout(model).places}
+    places = {indices.joint.name: indices for indices in simulator.built.layout(model).joint_indices}
     driven = {
         variable: value
         for name, row in values.items()
@@ -109,10 +109,10 @@ def test_the_motors_forces_hold_the_weight_and_stay_within_their_limits() -> Non
     torques = joints["lift_joint"].torques
     assert torques is not None
     assert torques[0] == pytest.approx(mass * GRAVITY, rel=0.1)
-    for place in layout.joints:
-        effort = place.joint.limits.effort
-        if len(place.actuators) and effort > 0.0:
-            assert np.abs(simulator.data.qfrc_actuator[place.qvel]).max() <= effort * (1 + 1e-9)
+    for indices in layout.joints:
+        effort = indices.joint.limits.effort
+        if len(indices.actuators) and effort > 0.0:
+            assert np.abs(simulator.data.qfrc_actuator[indices.qvel]).max() <= effort * (1 + 1e-9)
     mujoco.mj_forward(simulator.model, simulator.data)
 
 

@@ -26,7 +26,7 @@ from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.world import Taken, World
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running.parameter_table import ParameterError
-from robot_semantics.simulation.magnitudes import check_sizes
+from robot_semantics.simulation.magnitudes import check_magnitudes
 from robot_semantics.state.report import RestoreReport
 from robot_semantics.state.snapshot_store import SnapshotError, SnapshotStore
 from robot_semantics.usdf.descriptions import FileFinder, beside
@@ -119,7 +119,7 @@ class Snapshots:
             state, path = self._store.load(request.name, diagnostics)
             self._store.check_descriptions(state, path)
             find = beside(path)
-        check_sizes(state)
+        check_magnitudes(state)
         stated = {model.name for model in state.models}
         for model in request.models:
             if model not in stated:

@@ -23,7 +23,7 @@ from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.simulators.simulator_client import RemoteSimulator, SimulatorClient, SimulatorError
-from robot_semantics.simulation.magnitudes import check_sizes
+from robot_semantics.simulation.magnitudes import check_magnitudes
 from robot_semantics.state.live_world import LiveWorld, live_world
 from robot_semantics.state.matching import match_models
 from robot_semantics.state.report import RestoreItem
@@ -129,7 +129,7 @@ class World:
         for client in self.simulators():
             try:
                 state = self.as_robots(await client.get(hold=hold))
-                check_sizes(state)
+                check_magnitudes(state)
                 simulated[client.name] = state
             except RobotSemanticsError as error:
                 reason = f"{error}; its robots are as the node sees them, without the simulator's own state"

@@ -42,7 +42,7 @@ from robot_semantics.ros.running.spinning import QuietExecutor
 from robot_semantics.ros.simulators.simulation_parameters import SimulationSettings, declare_simulation
 from robot_semantics.simulation.engines import start
 from robot_semantics.simulation.loading import ModelFiles, world_from_state
-from robot_semantics.simulation.magnitudes import check_numbers, check_sizes
+from robot_semantics.simulation.magnitudes import check_magnitudes, check_numbers
 from robot_semantics.simulation.simulator import ControlMode, SimulationError, Simulator
 from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.state.report import RestoreReport
@@ -290,7 +290,7 @@ class MujocoWorld(GuardedNode):
         state = parse_world(request.text, "<text>", problems) if request.text else world_from_message(request.state)
         # What no text could say, a message may not either.
         check_writable(state)
-        check_sizes(state)
+        check_magnitudes(state)
         MAKER.time(state.time_ns or 0)  # refuses what the clock could not say
         report = self.simulator.restore(
             state, models=list(request.models) or None, partial=request.partial, dry_run=request.dry_run
