@@ -29,7 +29,7 @@ from support.worlds import model_from_text
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.audit import AuditFinding, audit, pair_table
-from robot_semantics.collision.matrix import Reason, Settings, generate_matrix
+from robot_semantics.collision.matrix import PairReason, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.queries import pair_status
@@ -118,7 +118,7 @@ def test_matrix_and_table_give_the_risk_and_the_audit_follows_it() -> None:
     for name, lane in LANES.items():
         row = rows[PAIRS[name]]
         assert row.status.checked == lane.checked
-        assert row.reason is (Reason.ADJACENT if lane.adjacent else None)
+        assert row.reason is (PairReason.ADJACENT if lane.adjacent else None)
         assert row.risk.share == pytest.approx(lane.risk, abs=0.04)  # four standard deviations of 1,000 samples
         assert row.risk.seen == (lane.risk > 0.0)
     highest = {PAIRS["often"], PAIRS["default"]}

@@ -27,7 +27,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
-from robot_semantics.collision.matrix import CollisionMatrix, Reason, Settings, generate_matrix
+from robot_semantics.collision.matrix import CollisionMatrix, PairReason, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.report import reason_counts
 from robot_semantics.collision.sampling import BLOCK, block_sampler
@@ -165,7 +165,7 @@ class Recount:
 
 def contradicted(matrix: CollisionMatrix, robot: RobotModel, resolver: PackageResolver) -> dict[str, list[str]]:
     """Return by library the pairs disabled as Never, Default or Always that its triangles contradict."""
-    disabled = {pair: reason for pair, reason in matrix.disabled().items() if reason is not Reason.ADJACENT}
+    disabled = {pair: reason for pair, reason in matrix.disabled().items() if reason is not PairReason.ADJACENT}
     body = rigid_bodies(robot)
     pairs = list(disabled)
     recount = Recount(robot, resolver, pairs)
@@ -186,9 +186,9 @@ def contradicted(matrix: CollisionMatrix, robot: RobotModel, resolver: PackageRe
     for number, pair in enumerate(pairs):
         for name, total, default in zip(names, counts, by_default, strict=True):
             holds = {
-                Reason.NEVER: total[number] == 0 and not default[number],
-                Reason.DEFAULT: bool(default[number]),
-                Reason.ALWAYS: total[number] >= matrix.always_fraction * SAMPLES,
+                PairReason.NEVER: total[number] == 0 and not default[number],
+                PairReason.DEFAULT: bool(default[number]),
+                PairReason.ALWAYS: total[number] >= matrix.always_fraction * SAMPLES,
             }
             if not holds[disabled[pair]]:
                 wrong[name].append(f"{' – '.join(pair)}: {disabled[pair].value}, {total[number]} hits")
@@ -204,7 +204,7 @@ def measured(name: str, urdf: Path, srdf: Path | None) -> dict[str, Any]:
     matrix = generate_matrix(robot, pieces, Settings(samples=SAMPLES))
     seconds = time.process_time() - start
     other = generate_matrix(robot, pieces, Settings(samples=SAMPLES, seed=1, search=False))
-    never = [pair for pair, evidence in matrix.pairs.items() if matrix.reason(pair) is Reason.NEVER]
+    never = [pair for pair, evidence in matrix.pairs.items() if matrix.reason(pair) is PairReason.NEVER]
     found = [pair for pair, evidence in matrix.pairs.items() if evidence.found_by_search]
     stated = {pair: reason for pair, reason in robot.semantics.disabled_collisions.items() if pair in matrix.pairs}
     collide = [pair for pair, reason in stated.items() if reason == "Never" and matrix.pairs[pair].first is not None]

@@ -24,7 +24,7 @@ from robot_semantics.cli.collisions_sampling import add_sampling_arguments, samp
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import JSON_VERSION, accept_json_1, print_json, say
-from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix, Reason
+from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix, PairReason
 from robot_semantics.collision.merging import KEEP, Merged, merge
 from robot_semantics.collision.report import evidence_words, matrix_json, reason_counts, save_heat_map
 from robot_semantics.collision.statistics import never_bound, rounded_up
@@ -127,7 +127,7 @@ def _print(matrix: CollisionMatrix, merged: Merged, robot: RobotModel, output: P
     by_chance = [
         pair
         for pair, reason in matrix.disabled().items()
-        if reason is Reason.DEFAULT and (evidence[pair].hits or 0) < CHANCE * evidence[pair].samples
+        if reason is PairReason.DEFAULT and (evidence[pair].hits or 0) < CHANCE * evidence[pair].samples
     ]
     searched = [pair for pair in evidence if evidence[pair].found_by_search]
     neighbours = [pair for pair in evidence if evidence[pair].adjacency and evidence[pair].hits]
@@ -144,7 +144,7 @@ def _print(matrix: CollisionMatrix, merged: Merged, robot: RobotModel, output: P
     say(f"written: {output}", file=sys.stderr)
 
 
-def _words(matrix: CollisionMatrix, pair: LinkPair, contradicted: Mapping[LinkPair, Reason | None]) -> str:
+def _words(matrix: CollisionMatrix, pair: LinkPair, contradicted: Mapping[LinkPair, PairReason | None]) -> str:
     words = evidence_words(matrix, matrix.pairs[pair])
     if pair not in contradicted:
         return words

@@ -22,18 +22,18 @@ def adjacent_pairs(robot: RobotModel, with_geometry: Collection[str]) -> dict[Li
     Two links are adjacent if a joint connects them, or if only links without geometry are between them. A link without
     geometry cannot collide, so its neighbours are treated as neighbours of each other.
     """
-    found: dict[LinkPair, tuple[str, ...]] = {}
+    pairs: dict[LinkPair, tuple[str, ...]] = {}
     solid = set(with_geometry)
     for link in robot.links:
         if link.parent >= 0 and link.name in solid and robot.links[link.parent].name in solid:
             parent = robot.links[link.parent].name
-            found[LinkPair.of(parent, link.name)] = (parent, link.name)
+            pairs[LinkPair.of(parent, link.name)] = (parent, link.name)
     for members in _hollow_components(robot, solid):
         around = {at for link in members for at in (robot.links[link].parent, *robot.links[link].children) if at >= 0}
         neighbours = sorted({robot.links[at].name for at in around} & solid)
         for first, second in combinations(neighbours, 2):
-            found[LinkPair.of(first, second)] = _path(robot, first, second)
-    return found
+            pairs[LinkPair.of(first, second)] = _path(robot, first, second)
+    return pairs
 
 
 def _hollow_components(robot: RobotModel, solid: Collection[str]) -> list[set[int]]:

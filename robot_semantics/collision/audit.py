@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from robot_semantics.base.names import LinkPair
-from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, Reason
+from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, PairReason
 from robot_semantics.collision.risk import NO_RISK, Risk, risk_of
 from robot_semantics.model.queries import PairCause, PairStatus, pair_status
 from robot_semantics.model.robot_model import RobotModel
@@ -59,7 +59,7 @@ def audit(robot: RobotModel, matrix: CollisionMatrix) -> tuple[AuditRow, ...]:
     return tuple(sorted(rows, key=rank))
 
 
-_CLAIMS = {reason.value for reason in (Reason.ADJACENT, Reason.ALWAYS, Reason.DEFAULT)}
+_CLAIMS = {reason.value for reason in (PairReason.ADJACENT, PairReason.ALWAYS, PairReason.DEFAULT)}
 
 
 def _of_disabled(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRow]:
@@ -72,9 +72,9 @@ def _of_disabled(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRo
         elif evidence is None:
             if item.link1 != item.link2:
                 yield AuditRow(AuditFinding.NO_GEOMETRY, pair, item.reason, None)
-        elif item.reason == Reason.NEVER.value and evidence.first is not None:
+        elif item.reason == PairReason.NEVER.value and evidence.first is not None:
             yield AuditRow(AuditFinding.NEVER_BUT_COLLIDES, pair, item.reason, evidence)
-        elif item.reason == Reason.ADJACENT.value and evidence.adjacency and evidence.hits:
+        elif item.reason == PairReason.ADJACENT.value and evidence.adjacency and evidence.hits:
             if matrix.reason(pair) is None:
                 yield AuditRow(AuditFinding.NEIGHBOURS_COLLIDE, pair, item.reason, evidence)
         elif item.reason in _CLAIMS and matrix.reason(pair) is None:
@@ -87,9 +87,9 @@ def _of_checked(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRow
         if not status.checked or status.enabled:
             continue
         reason = matrix.reason(pair)
-        if reason is Reason.ALWAYS:
+        if reason is PairReason.ALWAYS:
             yield AuditRow(AuditFinding.ENABLED_BUT_ALWAYS, pair, None, evidence)
-        elif reason is Reason.ADJACENT:
+        elif reason is PairReason.ADJACENT:
             yield AuditRow(AuditFinding.ADJACENT_BUT_ENABLED, pair, None, evidence)
 
 
@@ -109,7 +109,7 @@ class PairRow:
     """
 
     status: PairStatus
-    reason: Reason | None
+    reason: PairReason | None
     evidence: PairEvidence
     risk: Risk
 

@@ -164,7 +164,7 @@ class CollisionCounter:
         geoms: list[npt.NDArray[np.int32]] = []
         distances: list[FloatArray] = []
         poses: list[FloatArray] = []
-        found: list[int] = []
+        contact_counts: list[int] = []
         for position in scene.qpos(q):
             qpos[:] = position
             kinematics(model, data)
@@ -172,7 +172,7 @@ class CollisionCounter:
                 collision(model, data)
             except mujoco.FatalError as error:
                 raise ContactsLostError(f"MuJoCo's memory is full: {str(error).splitlines()[0]}") from error
-            found.append(data.ncon)
+            contact_counts.append(data.ncon)
             if data.ncon:
                 contact = data.contact
                 geoms.append(contact.geom.copy())
@@ -183,7 +183,7 @@ class CollisionCounter:
             raise ContactsLostError("MuJoCo's memory is full and it dropped contacts, so the counts would be too low")
         pairs = np.concatenate(geoms) if geoms else np.zeros((0, 2), dtype=np.int32)
         depths = 2.0 * scene.padding - np.concatenate([np.zeros(0), *distances])
-        numbers = np.array(found, dtype=np.int64)
+        numbers = np.array(contact_counts, dtype=np.int64)
         rows = np.repeat(np.arange(len(q)), numbers)
         pose = np.repeat(np.cumsum(numbers > 0) - 1, numbers)
         links = np.array(poses).reshape(-1, scene.links, 3, 4)
@@ -208,10 +208,10 @@ class CollisionCounter:
         touching: BoolArray = proven.copy()
         done = -1
         for number in np.flatnonzero(~free).tolist():
-            at = int(tested[number])
-            if key[at] != done and touch(int(a[number]), int(b[number]), poses[number]):
-                touching[at] = True
-                done = key[at]
+            contact = int(tested[number])
+            if key[contact] != done and touch(int(a[number]), int(b[number]), poses[number]):
+                touching[contact] = True
+                done = key[contact]
         return touching
 
 
@@ -246,17 +246,17 @@ def _counts(links: int, samples: int, contacts: _Contacts, first: int) -> Counts
     # Few pairs collide at all, so a table of all rows and these pairs is small, and no sorting of contacts is needed.
     met = np.zeros(len(counts.hits), dtype=bool)
     met[pair_indices] = True
-    where = np.flatnonzero(met)
+    colliding = np.flatnonzero(met)
     column = np.empty(len(met), dtype=np.int64)
-    column[where] = np.arange(len(where))
-    depth = np.full((counts.samples, len(where)), -np.inf)
-    np.maximum.at(depth.ravel(), contacts.rows * len(where) + column[pair_indices], contacts.depths)
+    column[colliding] = np.arange(len(colliding))
+    depth = np.full((counts.samples, len(colliding)), -np.inf)
+    np.maximum.at(depth.ravel(), contacts.rows * len(colliding) + column[pair_indices], contacts.depths)
     hit = depth > -np.inf
-    counts.hits[where] = hit.sum(axis=0)
-    counts.first[where] = first + hit.argmax(axis=0)
+    counts.hits[colliding] = hit.sum(axis=0)
+    counts.first[colliding] = first + hit.argmax(axis=0)
     deepest = depth.argmax(axis=0)
-    counts.deepest[where] = first + deepest
-    counts.depth[where] = depth[deepest, np.arange(len(where))]
+    counts.deepest[colliding] = first + deepest
+    counts.depth[colliding] = depth[deepest, np.arange(len(colliding))]
     return counts
 
 

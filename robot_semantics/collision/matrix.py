@@ -54,7 +54,7 @@ class Witness:
     depth: float | None
 
 
-class Reason(enum.Enum):
+class PairReason(enum.Enum):
     """Reason for not checking a pair. The values are the words of the MoveIt Setup Assistant."""
 
     ADJACENT = "Adjacent"
@@ -122,36 +122,36 @@ class CollisionMatrix:
     sampler: str
     always_fraction: float
 
-    def reason(self, pair: LinkPair) -> Reason | None:
+    def reason(self, pair: LinkPair) -> PairReason | None:
         """Return the reason for not checking the pair, None if it must be checked."""
         return self._reason(self.pairs[pair])
 
-    def _reason(self, evidence: PairEvidence) -> Reason | None:
+    def _reason(self, evidence: PairEvidence) -> PairReason | None:
         """Return the reason of the first rule that holds. Always comes before Default, which would hide it."""
         if evidence.hits is None:
-            return Reason.ADJACENT
+            return PairReason.ADJACENT
         if evidence.hits and evidence.hits >= self.always_fraction * evidence.samples:
-            return Reason.ALWAYS
+            return PairReason.ALWAYS
         # Links that are joined only through links without geometry are neighbours and likely to collide. One colliding
         # pose is not enough to leave them unchecked.
         if evidence.default_hit and not evidence.adjacency:
-            return Reason.DEFAULT
+            return PairReason.DEFAULT
         never = not evidence.hits and evidence.samples and not evidence.default_hit and not evidence.found_by_search
-        return Reason.NEVER if never else None
+        return PairReason.NEVER if never else None
 
-    def contradicted(self) -> dict[LinkPair, Reason | None]:
+    def contradicted(self) -> dict[LinkPair, PairReason | None]:
         """Return the pairs that get another reason from the triangles, with that reason."""
         by_triangles = {pair: self._reason(evidence) for pair, evidence in self.by_triangles.items()}
         return {pair: reason for pair, reason in by_triangles.items() if reason is not self.reason(pair)}
 
-    def disabled(self) -> dict[LinkPair, Reason]:
+    def disabled(self) -> dict[LinkPair, PairReason]:
         """Return every pair that needs no check, with its reason."""
         return {pair: reason for pair in self.pairs if (reason := self.reason(pair)) is not None}
 
     def rare(self) -> tuple[LinkPair, ...]:
         """Return the pairs for which another seed could give another reason, rarest first."""
-        found = [e for e in self.pairs.values() if e.hits and is_rare(e.hits, e.samples, self.always_fraction)]
-        return tuple(e.pair for e in sorted(found, key=lambda e: (e.hits, e.pair)))
+        rare = [e for e in self.pairs.values() if e.hits and is_rare(e.hits, e.samples, self.always_fraction)]
+        return tuple(e.pair for e in sorted(rare, key=lambda e: (e.hits, e.pair)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,12 +214,14 @@ def generate_matrix(
         tally.add(count(remaining, sampler, blocks[FIRST_BLOCKS:]))
     rigid = rigid_contacts(robot, scene, neutral)
     sampled = [pair for names in combinations(with_geometry, 2) if (pair := LinkPair.of(*names)) not in joined]
-    found: dict[tuple[int, int], SearchedCollision] = {}
+    searched: dict[tuple[int, int], SearchedCollision] = {}
     if settings.search:
-        moving = [at for pair in sampled if (at := _indices(robot, pair)) not in rigid]
-        free = [at for at in moving if _never_touched(at, tally, default)]
-        found = find_collisions(scene, sampler, tally.hulls.samples, free, settings.jobs, progress)
-    observations = _Observations(robot, tally, clear, default, _configurations(tally, sampler), neutral, rigid, found)
+        moving = [links for pair in sampled if (links := _indices(robot, pair)) not in rigid]
+        free = [links for links in moving if _never_touched(links, tally, default)]
+        searched = find_collisions(scene, sampler, tally.hulls.samples, free, settings.jobs, progress)
+    observations = _Observations(
+        robot, tally, clear, default, _configurations(tally, sampler), neutral, rigid, searched
+    )
 
     def evidence(decides: str) -> MappingProxyType[LinkPair, PairEvidence]:
         known = {pair: PairEvidence(pair, None, 0, None, adjacency=adjacent[pair]) for pair in joined}
@@ -251,10 +253,10 @@ def _clear_pairs(tally: Tally, settings: Settings) -> list[tuple[int, int]]:
     ]
 
 
-def _never_touched(at: tuple[int, int], tally: Tally, default: Tally) -> bool:
+def _never_touched(links: tuple[int, int], tally: Tally, default: Tally) -> bool:
     """Return whether two links touched in no sample and not in the default pose."""
-    place = tally.surfaces.pair_index(*at)
-    return not tally.surfaces.hits[place] and not default.surfaces.hits[place]
+    index = tally.surfaces.pair_index(*links)
+    return not tally.surfaces.hits[index] and not default.surfaces.hits[index]
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,15 +304,15 @@ class _Observations:
             *self._witnesses(counts, at),
         )
 
-    def _witnesses(self, counts: Counts, at: int) -> tuple[Witness | None, Witness | None]:
-        if not counts.hits[at]:
-            touch = self.found.get(divmod(at, counts.links))
+    def _witnesses(self, counts: Counts, index: int) -> tuple[Witness | None, Witness | None]:
+        if not counts.hits[index]:
+            touch = self.found.get(divmod(index, counts.links))
             witness = None if touch is None else Witness(-1, touch.q, touch.depth)
             return witness, witness
-        first, deepest = int(counts.first[at]), int(counts.deepest[at])
+        first, deepest = int(counts.first[index]), int(counts.deepest[index])
         return (
             Witness(first, self.configurations[first], None),
-            Witness(deepest, self.configurations[deepest], float(counts.depth[at])),
+            Witness(deepest, self.configurations[deepest], float(counts.depth[index])),
         )
 
 
@@ -318,12 +320,12 @@ def _configurations(tally: Tally, sampler: BlockSampler) -> dict[int, FloatArray
     """Return the configurations of all witnesses by sample number. Each block is drawn again once, in order."""
     both = (tally.surfaces, tally.hulls)
     numbers = [part[counts.colliding] for counts in both for part in (counts.first, counts.deepest)]
-    found: dict[int, FloatArray] = {}
+    configurations: dict[int, FloatArray] = {}
     drawn, block = -1, np.zeros((0, 0))
     for number in np.unique(np.concatenate(numbers)).tolist():
         if number // BLOCK != drawn:
             drawn = number // BLOCK
             block = sampler(drawn)
-        found[number] = block[number % BLOCK].copy()
-        found[number].setflags(write=False)
-    return found
+        configurations[number] = block[number % BLOCK].copy()
+        configurations[number].setflags(write=False)
+    return configurations

@@ -77,15 +77,15 @@ def _pair_hash(pair: LinkPair) -> str:
 
 
 def _generated_hashes(text: SrdfText) -> set[str]:
-    found = text.xml.root.find(_ELEMENT)
-    return set() if found is None else set(found.get("pairs", "").split())
+    element = text.xml.root.find(_ELEMENT)
+    return set() if element is None else set(element.get("pairs", "").split())
 
 
 def _with_hashes(text: SrdfText, hashes: set[str]) -> SrdfText:
     pairs = " ".join(sorted(hashes))
-    found = text.xml.root.find(_ELEMENT)
-    if found is not None:
-        return text.edited([text.xml.attribute(text.xml.document.at(found), "pairs", pairs)])
+    element = text.xml.root.find(_ELEMENT)
+    if element is not None:
+        return text.edited([text.xml.attribute(text.xml.document.at(element), "pairs", pairs)])
     if not hashes:
         return text
     return text.add([NewElement(f"rs:{ELEMENT_NAME}", (("xmlns:rs", NAMESPACE), ("pairs", pairs)))])

@@ -35,8 +35,8 @@ def add_joints(body: Any, joint: JointModel, names: Sequence[str] = ()) -> list[
     Returns:
         The MuJoCo joints, without limits. A fixed joint has none.
     """
-    made = []
+    joints = []
     for at, motion in enumerate(elementary_motions(joint)):
         name = {"name": names[at]} if names else {}
-        made.append(body.add_joint(type=_TYPES[motion.kind], axis=motion.axis, limited=0, **name))
-    return made
+        joints.append(body.add_joint(type=_TYPES[motion.kind], axis=motion.axis, limited=0, **name))
+    return joints

@@ -17,7 +17,7 @@ import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.base.foreign_text import shown
-from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, Reason, Witness
+from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, PairReason, Witness
 from robot_semantics.collision.statistics import rounded_up
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
@@ -43,7 +43,7 @@ def matrix_json(matrix: CollisionMatrix, space: JointSpace) -> dict[str, Any]:
 def reason_counts(matrix: CollisionMatrix) -> dict[str, int]:
     """Return the number of pairs by reason, and of the pairs that stay checked."""
     reasons = [matrix.reason(pair) for pair in matrix.pairs]
-    counts = {reason.value: reasons.count(reason) for reason in Reason if reason is not Reason.USER}
+    counts = {reason.value: reasons.count(reason) for reason in PairReason if reason is not PairReason.USER}
     return {**counts, "checked": reasons.count(None)}
 
 
@@ -100,7 +100,7 @@ def evidence_words(matrix: CollisionMatrix, evidence: PairEvidence) -> str:
     return words
 
 
-_LETTER = {Reason.ADJACENT: "A", Reason.ALWAYS: "!", Reason.DEFAULT: "D", Reason.NEVER: "·"}
+_LETTER = {PairReason.ADJACENT: "A", PairReason.ALWAYS: "!", PairReason.DEFAULT: "D", PairReason.NEVER: "·"}
 
 MAX_SIZE = 60.0
 """Largest width and height of the picture [inches]. Without it, 1,000 links would take 5 GB of pixels."""
@@ -120,14 +120,14 @@ def save_heat_map(matrix: CollisionMatrix, robot: RobotModel, path: Path) -> Non
     except ImportError as error:
         raise MissingExtraError("matplotlib", "plot", "drawing the heat map") from error
     links = [name for name in robot.link_names if any(name in pair for pair in matrix.pairs)]
-    where = {name: at for at, name in enumerate(links)}
+    position = {name: at for at, name in enumerate(links)}
     share = np.full((len(links), len(links)), np.nan)
     side = min(max(5.0, 0.28 * len(links) + 2.5), MAX_SIZE)
     figure: Any = Figure(figsize=(side, side), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     for pair, evidence in matrix.pairs.items():
-        row, column = sorted((where[pair.first], where[pair.second]), reverse=True)
+        row, column = sorted((position[pair.first], position[pair.second]), reverse=True)
         if evidence.hits is not None and evidence.samples:
             share[row, column] = evidence.hits / evidence.samples
         reason = matrix.reason(pair)

@@ -41,7 +41,7 @@ def rigid_contacts(robot: RobotModel, scene: CollisionScene, q: FloatArray) -> d
     mujoco.mj_kinematics(scene.model, data)
     poses = scene.link_poses(data)[None]
     test = scene.surfaces.new_test() if scene.surfaces is not None else None
-    found: dict[tuple[int, int], RigidContact] = {}
+    contacts: dict[tuple[int, int], RigidContact] = {}
     for first, second in combinations(range(scene.model.ngeom), 2):
         a, b = sorted((int(scene.geom_link[first]), int(scene.geom_link[second])))
         if a == b or body[a] != body[b]:
@@ -53,6 +53,6 @@ def rigid_contacts(robot: RobotModel, scene: CollisionScene, q: FloatArray) -> d
             touch = bool(scene.surfaces.is_proven(*pair, np.array([-distance]))[0])
             (T_a_b,) = scene.relative_poses(poses, np.array([0]), *pair)
             touch = touch or test.touches(first, second, T_a_b)
-        known = found.get((a, b), RigidContact(np.inf, False))
-        found[a, b] = RigidContact(min(distance, known.distance), touch or known.touch)
-    return found
+        known = contacts.get((a, b), RigidContact(np.inf, False))
+        contacts[a, b] = RigidContact(min(distance, known.distance), touch or known.touch)
+    return contacts

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from robot_semantics.collision.matrix import CollisionMatrix, Reason
+from robot_semantics.collision.matrix import CollisionMatrix, PairReason
 from robot_semantics.collision.statistics import never_bound
 from robot_semantics.model.queries import PairStatus
 
@@ -35,7 +35,7 @@ NO_RISK = Risk(0.0, False)
 def risk_of(status: PairStatus, matrix: CollisionMatrix) -> Risk:
     """Return the risk of a pair of the matrix."""
     evidence = matrix.pairs[status.pair]
-    if status.checked or evidence.hits is None or matrix.reason(status.pair) is Reason.ALWAYS:
+    if status.checked or evidence.hits is None or matrix.reason(status.pair) is PairReason.ALWAYS:
         return NO_RISK
     if evidence.rigid or evidence.hits:
         return Risk(evidence.hits / evidence.samples, evidence.hits > 0)

@@ -65,14 +65,14 @@ class SampleBox:
         for joint in space.joints:
             if joint.virtual or joint.mimic is not None:
                 continue
-            where = space.joint_positions[joint.name]
+            columns = space.joint_positions[joint.name]
             span = np.array(joint.motion.reach)
-            low, high = space.lower[where], space.upper[where]
-            self.low[where] = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0 * span, -span))
-            self.high[where] = np.where(np.isfinite(high), high, self.low[where] + 2.0 * span)
+            low, high = space.lower[columns], space.upper[columns]
+            self.low[columns] = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0 * span, -span))
+            self.high[columns] = np.where(np.isfinite(high), high, self.low[columns] + 2.0 * span)
             if joint.motion.has_quaternion:
-                self.quaternions.append(slice(where.stop - 4, where.stop))
-            moving += range(where.start, where.stop)
+                self.quaternions.append(slice(columns.stop - 4, columns.stop))
+            moving += range(columns.start, columns.stop)
         self.moving = np.array(moving, dtype=np.int64)
 
     def configurations(self, unit: FloatArray) -> FloatArray:
@@ -80,8 +80,8 @@ class SampleBox:
         q = np.tile(self.neutral, (len(unit), 1))
         low, high = self.low[self.moving], self.high[self.moving]
         q[:, self.moving] = low + unit * (high - low)
-        for where in self.quaternions:
-            q[:, where] = _uniform_quaternions((q[:, where] + 1.0) / 2.0)
+        for columns in self.quaternions:
+            q[:, columns] = _uniform_quaternions((q[:, columns] + 1.0) / 2.0)
         return q
 
 

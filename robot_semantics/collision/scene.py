@@ -121,9 +121,9 @@ def build_scene(
         body.mass, body.inertia, body.explicitinertial = 1.0, [1.0, 1.0, 1.0], 1
         if link.parent >= 0 and joint.position_count:
             add_joints(body, joint)
-            at = space.joint_positions[joint.name].start
+            start = space.joint_positions[joint.name].start
             order = (0, 1, 2, *XYZW_FROM_WXYZ) if joint.position_count == 7 else range(joint.position_count)
-            columns += [at + column for column in order]
+            columns += [start + column for column in order]
         bodies.append(body)
     _add_pieces(spec, bodies, pieces, padding)
     for first, second in excluded:
@@ -135,8 +135,8 @@ def build_scene(
     places = np.minimum(row, column) * len(robot.links) + np.maximum(row, column)
     T_link_piece = np.array([piece.T_link_piece for piece in ordered]).reshape(-1, 4, 4)
     surfaces = Surfaces(ordered, padding) if any(piece.shape.surface is not None for piece in ordered) else None
-    where = np.array(columns, dtype=np.int64)
-    return CollisionScene(model, ordered, surfaces, geom_link, T_link_piece, where, space, padding, places)
+    q_columns = np.array(columns, dtype=np.int64)
+    return CollisionScene(model, ordered, surfaces, geom_link, T_link_piece, q_columns, space, padding, places)
 
 
 def _geom_order(pieces: Sequence[Piece]) -> list[Piece]:

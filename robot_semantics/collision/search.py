@@ -87,13 +87,13 @@ def find_collisions(
         search: _Search = local.search
         return pair, search.search(pair, starts[pair])
 
-    found: dict[LinkIndices, SearchedCollision] = {}
+    collisions: dict[LinkIndices, SearchedCollision] = {}
     for pair, touch in run_parallel(work, pairs, jobs, threading.Event()):
         if touch is not None:
-            found[pair] = touch
+            collisions[pair] = touch
         if progress is not None:
             progress(0)
-    return found
+    return collisions
 
 
 def _closest(scene: CollisionScene, q: FloatArray, pairs: Sequence[LinkIndices]) -> dict[LinkIndices, FloatArray]:
@@ -153,10 +153,10 @@ class _Search:
         """Return a configuration in which the pair collides, None if the search finds none."""
         joints = self._joints_between(*pair)
         for start in starts:
-            found = self._descend(pair, start.copy(), joints)
-            if found is not None:
-                found.q.setflags(write=False)
-                return found
+            collision = self._descend(pair, start.copy(), joints)
+            if collision is not None:
+                collision.q.setflags(write=False)
+                return collision
         return None
 
     def _descend(self, pair: LinkIndices, q: FloatArray, joints: _Joints) -> SearchedCollision | None:
@@ -176,20 +176,20 @@ class _Search:
             step *= min(1.0, LARGEST_STEP / float(np.abs(step).max()))
             for _ in range(MAX_HALVINGS):
                 trial = np.minimum(np.maximum(q + step, low), high)
-                there = self._proximity(pair, trial)
-                if there is not None and there.distance < near.distance - 1e-7:
+                trial_near = self._proximity(pair, trial)
+                if trial_near is not None and trial_near.distance < near.distance - 1e-7:
                     break
                 step *= 0.5
             else:
                 return None
-            q, near = trial, there
+            q, near = trial, trial_near
         return None
 
     def _collision(self, pair: LinkIndices, q: FloatArray) -> SearchedCollision | None:
         """Return the configuration if the pair collides there by the test that every sample uses."""
         counts = self._counter.count(q[None]).surfaces
-        at = counts.pair_index(*pair)
-        return SearchedCollision(q, float(counts.depth[at])) if counts.hits[at] else None
+        index = counts.pair_index(*pair)
+        return SearchedCollision(q, float(counts.depth[index])) if counts.hits[index] else None
 
     def _proximity(self, pair: LinkIndices, q: FloatArray) -> _Proximity | None:
         """Return the distance of the links: of their hulls, or of their surfaces if the hulls overlap."""
@@ -220,10 +220,10 @@ class _Search:
             return swapped and _Proximity(swapped.distance, swapped.on_b, swapped.on_a)
         poses = scene.link_poses(self._data)[None]
         (T_a_b,) = scene.relative_poses(poses, np.array([0]), np.array([first]), np.array([second]))
-        found = self._test.nearest(first, second, T_a_b)
-        if found is None:
+        nearest = self._test.nearest(first, second, T_a_b)
+        if nearest is None:
             return None
-        distance, on_a, on_b = found
+        distance, on_a, on_b = nearest
         (T_root_a,) = poses[:, scene.geom_link[first]]
         T_link_a = scene.T_link_piece[first]
         R = T_root_a[:, :3] @ T_link_a[:3, :3]

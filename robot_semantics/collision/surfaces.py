@@ -125,12 +125,12 @@ class SurfaceTest:
 
 
 def _geometries(pieces: Sequence[Piece]) -> list[Any]:
-    made: dict[int, Any] = {}
+    geometries: dict[int, Any] = {}
     for piece in pieces:
         # Links often share a mesh, and so its shape.
-        if id(piece.shape) not in made:
-            made[id(piece.shape)] = _geometry(piece.shape)
-    return [made[id(piece.shape)] for piece in pieces]
+        if id(piece.shape) not in geometries:
+            geometries[id(piece.shape)] = _geometry(piece.shape)
+    return [geometries[id(piece.shape)] for piece in pieces]
 
 
 def _geometry(shape: Shape) -> Any:

@@ -36,7 +36,7 @@ class LinkShape(NamedTuple):
 
 def collision_shapes(spec: ModelSpec, notes: list[BuildNote]) -> list[LinkShape]:
     """Return the collision shapes of a robot, link by link. Each geometry that cannot be used gets a note."""
-    found = []
+    shapes = []
     for link in spec.robot.links:
         for number, collision in enumerate(link.urdf.collisions):
             try:
@@ -46,10 +46,10 @@ def collision_shapes(spec: ModelSpec, notes: list[BuildNote]) -> list[LinkShape]
                 notes.append(BuildNote(spec.name, f"link '{link.name}'", message))
                 continue
             T_link_shape = matrix_of(collision.origin)
-            found.append(LinkShape(link.index, f"{link.name}/{number}", shape, T_link_shape, collision))
-    if len({each.link for each in found}) > 1 and spec.robot.semantics.srdf is None:
+            shapes.append(LinkShape(link.index, f"{link.name}/{number}", shape, T_link_shape, collision))
+    if len({each.link for each in shapes}) > 1 and spec.robot.semantics.srdf is None:
         notes.append(BuildNote(spec.name, "self-collision", "is off: no SRDF states which links may touch"))
-    return found
+    return shapes
 
 
 def excluded_pairs(robot: RobotModel, links: Iterable[int]) -> tuple[LinkPair, ...]:

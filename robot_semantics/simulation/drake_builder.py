@@ -115,7 +115,7 @@ def build_world(spec: WorldSpec) -> DrakeWorld:
     plant.SetUseSampledOutputPorts(False)
     plant.set_contact_model(ContactModel.kHydroelasticWithFallback)
     plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, spec.gravity])
-    adder = _RobotAdder(plant, scene_graph)
+    adder = _DrakeBuilder(plant, scene_graph)
     try:
         models = {model.name: adder.add(model) for model in spec.models}
         if spec.ground:
@@ -167,7 +167,7 @@ def _tune(plant: Any, models: dict[str, DrakeModel]) -> None:
             actuator.set_controller_gains(gains)
 
 
-class _RobotAdder:
+class _DrakeBuilder:
     def __init__(self, plant: Any, scene_graph: Any) -> None:
         self.plant, self.scene_graph = plant, scene_graph
         self.notes: list[BuildNote] = []

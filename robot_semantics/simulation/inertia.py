@@ -54,14 +54,14 @@ def link_inertias(spec: ModelSpec, notes: list[BuildNote]) -> list[BodyInertia]:
     robot = spec.robot
     rigid = rigid_bodies(robot)
     heavy = {rigid[link.index] for link in robot.links if link.urdf.inertial and link.urdf.inertial.mass > 0.0}
-    found = []
+    inertias = []
     for link, joint in zip(robot.links, robot.joints, strict=True):
         is_fixed = spec.has_fixed_base if link.index == 0 else not joint.position_count
         own = bool(link.urdf.inertial and link.urdf.inertial.mass > 0.0)
         moves = not is_fixed and (own or rigid[link.index] not in heavy)
-        found.append(body_inertia(link.urdf.inertial, moves=moves))
-        notes += [BuildNote(spec.name, f"link '{link.name}'", change) for change in found[-1].changes]
-    return found
+        inertias.append(body_inertia(link.urdf.inertial, moves=moves))
+        notes += [BuildNote(spec.name, f"link '{link.name}'", change) for change in inertias[-1].changes]
+    return inertias
 
 
 def body_inertia(inertial: urdf_tree.Inertial | None, *, moves: bool) -> BodyInertia:

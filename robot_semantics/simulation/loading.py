@@ -80,16 +80,16 @@ def world_from_state(
         ResourceNotFoundError: a file that does not exist; the message lists the tried places.
 
     """
-    found = resolver or PackageResolver()
+    package_resolver = resolver or PackageResolver()
 
     def load(name: str, files: ModelFiles, relative_to: Path | None, how: XacroOptions | None) -> ModelSpec:
-        urdf = found.resolve(files.urdf, relative_to)
-        srdf = None if files.srdf is None else found.resolve(files.srdf, relative_to)
+        urdf = package_resolver.resolve(files.urdf, relative_to)
+        srdf = None if files.srdf is None else package_resolver.resolve(files.srdf, relative_to)
         robot = load_robot(urdf, srdf, strict=strict, implicit_links=implicit_links, xacro=how, diagnostics=diagnostics)
         return ModelSpec(
             name,
             robot,
-            find_mesh=lambda uri: found.resolve(uri, urdf),
+            find_mesh=lambda uri: package_resolver.resolve(uri, urdf),
             description=_captured_name(files.urdf, urdf),
             semantic=None if files.srdf is None or srdf is None else _captured_name(files.srdf, srdf),
         )

@@ -86,7 +86,7 @@ def build_world(spec: WorldSpec) -> BuiltWorld:
     """
     mj = mujoco.MjSpec()
     _options(mj, spec)
-    builder = _Builder(mj)
+    builder = _MujocoBuilder(mj)
     for model in spec.models:
         builder.add(model)
     if spec.ground:
@@ -134,7 +134,7 @@ def _options(mj: Any, spec: WorldSpec) -> None:
     mj.option.integrator = int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST)
 
 
-class _Builder:
+class _MujocoBuilder:
     """Adds robots to an MjSpec, and collects notes."""
 
     def __init__(self, mj: Any) -> None:

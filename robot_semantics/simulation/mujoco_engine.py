@@ -59,10 +59,10 @@ def digest(built: BuiltWorld, model: Any) -> str:
     changed = [(name, np.asarray(now)) for name, now, then in options if not np.array_equal(now, then)]
     if not changed:
         return built.digest
-    found = hashlib.sha256(built.digest.encode())
+    hashed = hashlib.sha256(built.digest.encode())
     for name, value in changed:
-        found.update(name.encode() + value.tobytes())
-    return found.hexdigest()
+        hashed.update(name.encode() + value.tobytes())
+    return hashed.hexdigest()
 
 
 def why_not_exact(engine: EngineState, built: BuiltWorld, model: Any, size: int) -> str | None:
@@ -80,9 +80,9 @@ def why_not_exact(engine: EngineState, built: BuiltWorld, model: Any, size: int)
     if engine.attributes.get("model") != digest(built, model):
         return "the state's compiled world differs from this one (another description, time step, option or mesh)"
     expected = {"integration": size, "control_mode": built.model.nu}
-    found = {name: len(values) for name, values in engine.arrays.items()}
-    if found != expected:
-        return f"the engine state's arrays have the sizes {found}, not {expected}"
+    sizes = {name: len(values) for name, values in engine.arrays.items()}
+    if sizes != expected:
+        return f"the engine state's arrays have the sizes {sizes}, not {expected}"
     if any(mode not in (0.0, 1.0, 2.0) for mode in engine.arrays["control_mode"]):
         return "the engine state has a control mode that does not exist"
     return None
@@ -100,11 +100,11 @@ def contradiction(state: WorldState, model: Any, scratch: Any, integration: Floa
 
     """
     mujoco.mj_setState(model, scratch, integration, mujoco.mjtState.mjSTATE_INTEGRATION)
-    places = []
+    poses = []
     for data in (scratch, trial):
         mujoco.mj_kinematics(model, data)
-        places.append(np.concatenate((data.xpos.ravel(), data.xmat.ravel())))
-    apart = {"positions": places[0] - places[1], "velocities": scratch.qvel - trial.qvel}
+        poses.append(np.concatenate((data.xpos.ravel(), data.xmat.ravel())))
+    apart = {"positions": poses[0] - poses[1], "velocities": scratch.qvel - trial.qvel}
     for kind, values in apart.items():
         if np.abs(values).max(initial=0.0) > CONTRADICTION:
             return f"its {kind} differ from the engine's state in the same file"

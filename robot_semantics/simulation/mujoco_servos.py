@@ -128,15 +128,15 @@ def soften_floor_contacts(model: Any, layout: ModelLayout) -> None:
     for _ in range(_ROUNDS):
         data = mujoco.MjData(probe)
         mujoco.mj_forward(probe, data)
-        force, found = 0.0, set()
+        force, geoms = 0.0, set()
         for index in range(data.ncon):
             pressed = np.zeros(6)
             mujoco.mj_contactForce(probe, data, index, pressed)
             force += pressed[0]
-            found |= set(data.contact[index].geom.tolist()) - {ground}
-        if force <= weight or not found:
+            geoms |= set(data.contact[index].geom.tolist()) - {ground}
+        if force <= weight or not geoms:
             return
-        for geom in found:
+        for geom in geoms:
             for changed in (probe, model):
                 # Stiffness depends on the square of the time constant.
                 changed.geom_solref[geom, 0] *= np.sqrt(force / weight)

@@ -191,11 +191,11 @@ def move_planes(layouts: Iterable[ModelLayout], plan: RestorePlan, now: Resolved
     for layout in layouts:
         if not layout.spec.has_planar_base:
             continue
-        there = now.pose(layout.spec.parent_frame)
+        target = now.pose(layout.spec.parent_frame)
         w, x, y, z = data.mocap_quat[layout.mocap]
-        here = matrix_from_pose([*data.mocap_pos[layout.mocap], x, y, z, w])
-        if np.abs(there - here).max() > CONTRADICTION:
-            set_frame_pose(layout, xyz_quat_from_matrix(there), data)
+        present = matrix_from_pose([*data.mocap_pos[layout.mocap], x, y, z, w])
+        if np.abs(target - present).max() > CONTRADICTION:
+            set_frame_pose(layout, xyz_quat_from_matrix(target), data)
             applied = plan.applied.get(layout.name)
             if applied is None or applied.base_xyz_quat is None:
                 plan.log.note(f"model '{layout.name}' is carried along by its frame '{layout.spec.parent_frame}'")

@@ -153,8 +153,8 @@ class PybulletSimulator(JointStateSimulator):
         client, further = self._world.client, [link for link in links if link != BASE]
         states = {}
         if further:
-            found = client.getLinkStates(body.number, further, computeLinkVelocity=1, computeForwardKinematics=1)
-            states = {link: (*state[:2], *state[6:8]) for link, state in zip(further, found, strict=True)}
+            link_states = client.getLinkStates(body.number, further, computeLinkVelocity=1, computeForwardKinematics=1)
+            states = {link: (*state[:2], *state[6:8]) for link, state in zip(further, link_states, strict=True)}
         states[BASE] = (*client.getBasePositionAndOrientation(body.number), *client.getBaseVelocity(body.number))
         xyz, quat, linear, angular = (np.array([states[link][part] for link in links]) for part in range(4))
         T = matrix_from_xyz_quat(xyz, quat) @ invert(np.array([body.T_link_inertial[link + 1] for link in links]))

@@ -111,7 +111,7 @@ class BulletWorld:
         self.bodies: dict[str, BulletBody] = {}
         for model in spec.models:
             try:
-                self.bodies[model.name] = _Builder(self.client, model, self.notes).build(ground)
+                self.bodies[model.name] = _BulletBuilder(self.client, model, self.notes).build(ground)
             except pybullet.error as error:
                 raise WorldSpecError(f"PyBullet cannot build the model '{model.name}': {error}") from error
 
@@ -129,7 +129,7 @@ class _LinkPart:
     shape: int = -1
 
 
-class _Builder:
+class _BulletBuilder:
     """Adds one robot to a world."""
 
     def __init__(self, client: Any, spec: ModelSpec, notes: list[BuildNote]) -> None:
@@ -181,34 +181,34 @@ class _Builder:
                 self.body.scalar_joints.append(slot)
         return parent
 
-    def _add_link(self, at: int, inertia: BodyInertia, shapes: list[LinkShape]) -> None:
+    def _add_link(self, bullet_link: int, inertia: BodyInertia, shapes: list[LinkShape]) -> None:
         """Give a link of Bullet an inertia and a shape. Each further shape becomes a fixed link without mass.
 
         The further links follow directly: Bullet numbers links depth first, in any order of creation.
         """
         name = self.body.spec.robot.link_names[len(self.body.links)]
-        self.body.links.append(at)
-        self.parts[at + 1].inertia = inertia
+        self.body.links.append(bullet_link)
+        self.parts[bullet_link + 1].inertia = inertia
         for number, each in enumerate(shapes):
             if number:
-                self.parts.append(_LinkPart(at, np.eye(4)))
-            piece = at if number == 0 else len(self.parts) - 2
+                self.parts.append(_LinkPart(bullet_link, np.eye(4)))
+            piece = bullet_link if number == 0 else len(self.parts) - 2
             self.parts[piece + 1].shape = self._shape(each.shape, each.T_link_shape)
             self.pieces.setdefault(name, []).append(piece)
 
     def _shape(self, shape: Shape, T_link_shape: FloatArray) -> int:
         pose, kinds = xyz_quat_from_matrix(T_link_shape), mujoco.mjtGeom
         if shape.hull is not None:
-            what: dict[str, Any] = {"shapeType": pybullet.GEOM_MESH, "vertices": shape.hull.vertices.tolist()}
+            options: dict[str, Any] = {"shapeType": pybullet.GEOM_MESH, "vertices": shape.hull.vertices.tolist()}
         elif shape.type == kinds.mjGEOM_BOX:
-            what = {"shapeType": pybullet.GEOM_BOX, "halfExtents": shape.size}
+            options = {"shapeType": pybullet.GEOM_BOX, "halfExtents": shape.size}
         elif shape.type == kinds.mjGEOM_SPHERE:
-            what = {"shapeType": pybullet.GEOM_SPHERE, "radius": shape.size[0]}
+            options = {"shapeType": pybullet.GEOM_SPHERE, "radius": shape.size[0]}
         else:
             kind = pybullet.GEOM_CYLINDER if shape.type == kinds.mjGEOM_CYLINDER else pybullet.GEOM_CAPSULE
-            what = {"shapeType": kind, "radius": shape.size[0], "height": 2.0 * shape.size[1]}
+            options = {"shapeType": kind, "radius": shape.size[0], "height": 2.0 * shape.size[1]}
         placed = {"collisionFramePosition": pose[:3].tolist(), "collisionFrameOrientation": pose[3:].tolist()}
-        return int(self.client.createCollisionShape(**what, **placed))
+        return int(self.client.createCollisionShape(**options, **placed))
 
     def _create(self) -> None:
         base, *parts = self.parts
@@ -254,22 +254,24 @@ class _Builder:
             if part.joint is not None and part.kind != pybullet.JOINT_FIXED:
                 self._set_joint(at, part.kind, part.joint)
 
-    def _set_joint(self, at: int, kind: int, joint: SimJoint) -> None:
+    def _set_joint(self, bullet_link: int, kind: int, joint: SimJoint) -> None:
         """Set the damping, friction, limits and motor of a joint of Bullet."""
         number, friction = self.body.number, joint.friction
-        self.client.changeDynamics(number, at, jointDamping=joint.damping)
+        self.client.changeDynamics(number, bullet_link, jointDamping=joint.damping)
         if kind == pybullet.JOINT_SPHERICAL:
             how = pybullet.POSITION_CONTROL
-            self.client.setJointMotorControlMultiDof(number, at, how, targetPosition=[0, 0, 0, 1], force=[0, 0, 0])
+            self.client.setJointMotorControlMultiDof(
+                number, bullet_link, how, targetPosition=[0, 0, 0, 1], force=[0, 0, 0]
+            )
             return
         # Friction is a motor with velocity 0. Without a command, Bullet uses a motor of its own.
-        self.client.setJointMotorControl2(number, at, pybullet.VELOCITY_CONTROL, force=friction)
+        self.client.setJointMotorControl2(number, bullet_link, pybullet.VELOCITY_CONTROL, force=friction)
         if joint.limits is not None:
             lower, upper = joint.limits
             limits = {"jointLowerLimit": lower, "jointUpperLimit": upper, "jointLimitForce": UNLIMITED}
-            self.client.changeDynamics(number, at, **limits)
+            self.client.changeDynamics(number, bullet_link, **limits)
         if joint.driven and len(joint.motions) == 1:
-            self.body.motors[joint.name] = at, min(joint.effort, UNLIMITED)
+            self.body.motors[joint.name] = bullet_link, min(joint.effort, UNLIMITED)
             if friction:
                 message = f"has friction {friction:g}, which PyBullet gives only to joints without motors"
                 self.notes.append(BuildNote(self.body.spec.name, f"joint '{joint.name}'", message))

@@ -95,17 +95,17 @@ def plan_restore(
     """
     plan = RestorePlan()
     chosen = _chosen(state, robots, names, plan.log)
-    there = tuple(present)
+    present_list = tuple(present)
     stated = {model.name for model in state.models}
     try:
         kinematics = {name: robot.kinematics for name, robot in robots.items()}
         placed_state, unplaced = without_unplaced(with_carriers(state, kinematics))
         chosen = [placed_state.model(model.name) if model.name in unplaced else model for model in chosen]
-        world = resolve_with(placed_state, there)
+        world = resolve_with(placed_state, present_list)
         plan.frames = _restored_frames(world, robots, chosen, names, frames, plan.log)
         # The simulator holds frames still, and the robots stand in these frames from now on.
         held = without_carried_frames(all_frames(plan.frames, robots))
-        plan.now = resolve_with(WorldState(frames=tuple(held.values())), there)
+        plan.now = resolve_with(WorldState(frames=tuple(held.values())), present_list)
     except DescriptionError as error:
         plan.log.failed("frames", "", "; ".join(problem.message for problem in error.diagnostics))
         return plan
@@ -162,11 +162,11 @@ def present_frames(
 
     `roots` has the origins (3,), axes (3, 3), linear and angular velocities (3,) of the root links in the world.
     """
-    there = list(without_carried_frames(all_frames(frames, robots)).values())
+    present = list(without_carried_frames(all_frames(frames, robots)).values())
     for name, (xyz, R, linear, angular) in roots.items():
         pose = pose_from_matrix(matrix_from_rotation(R, xyz))
-        there.append(Frame(name, WORLD, pose, six(np.concatenate((linear, angular)))))
-    return tuple(replace(frame, at=_SIMULATED) for frame in there)
+        present.append(Frame(name, WORLD, pose, six(np.concatenate((linear, angular)))))
+    return tuple(replace(frame, at=_SIMULATED) for frame in present)
 
 
 def _chosen(

@@ -65,9 +65,9 @@ class LinkMotion(NamedTuple):
         rows = [_into(R, linear - linear[0] - np.cross(angular[0], offset)), _into(R, angular - angular[0])]
         if wrench is not None:
             rows += [_into(R, wrench[:, :3]), _into(R, wrench[:, 3:])]
-        found = np.concatenate(rows, axis=1)
+        columns = np.concatenate(rows, axis=1)
         return tuple(
-            LinkState(name, poses[at], six(found[at, :6]), None if wrench is None else six(found[at, 6:]))
+            LinkState(name, poses[at], six(columns[at, :6]), None if wrench is None else six(columns[at, 6:]))
             for at, name in enumerate(names)
         )
 
@@ -166,7 +166,7 @@ def capture_model(
     spec: ModelSpec,
     robot: SimulatedRobot,
     motion: RobotMotion,
-    found: LinkMotion,
+    link_motion: LinkMotion,
     placed: ResolvedWorld,
     digest: str | None,
     *,
@@ -188,13 +188,13 @@ def capture_model(
         for joint in spec.robot.joints[1:]
         if joint.position_count
     )
-    T_world_root = matrix_from_rotation(found.R[0], found.xyz[0])
+    T_world_root = matrix_from_rotation(link_motion.R[0], link_motion.xyz[0])
     return ModelState(
         name=spec.name,
         parent=spec.parent_frame,
         pose=pose_of(invert(T_world_parent) @ T_world_root, exact),
-        twist=six(np.concatenate((R_parent_world @ found.linear[0], R_parent_world @ found.angular[0]))),
-        links=found.states(spec.robot.link_names) if links else (),
+        twist=six(np.concatenate((R_parent_world @ link_motion.linear[0], R_parent_world @ link_motion.angular[0]))),
+        links=link_motion.states(spec.robot.link_names) if links else (),
         joints=tuple(joints),
         description=spec.description,
         semantic=spec.semantic,

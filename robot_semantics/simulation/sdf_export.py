@@ -81,7 +81,7 @@ def sdf_of(spec: WorldSpec, state: WorldState, meshes: ObjMeshes | None = None) 
     stated = to_sdformat(named)
     document = parse_xml(stated.value, "<sdf>").root
     world = document[0]
-    exporter = _Exporter(meshes)
+    exporter = _SdfExporter(meshes)
     physics = etree.Element("physics", name="default", type="ignored")
     _child(physics, "max_step_size", shortest(spec.timestep))
     gravity = etree.Element("gravity")
@@ -95,7 +95,7 @@ def sdf_of(spec: WorldSpec, state: WorldState, meshes: ObjMeshes | None = None) 
     return Converted(f"{text}\n", (*exporter.lost, *stated.lost))
 
 
-class _Exporter:
+class _SdfExporter:
     def __init__(self, meshes: ObjMeshes | None) -> None:
         self.lost: list[str] = []
         self._meshes = meshes
@@ -136,8 +136,10 @@ class _Exporter:
         for joint in spec.robot.joints[1:]:
             names[joint.name] = _unique(joint.name, taken)
             if names[joint.name] != joint.name:
-                told = f"joint '{joint.name}' has the name of a link: it is '{names[joint.name]}', and not in the state"
-                self.lost.append(f"model '{spec.name}': {told}")
+                message = (
+                    f"joint '{joint.name}' has the name of a link: it is '{names[joint.name]}', and not in the state"
+                )
+                self.lost.append(f"model '{spec.name}': {message}")
         return names
 
     def _joint(

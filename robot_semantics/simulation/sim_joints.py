@@ -76,7 +76,7 @@ def sim_joints(spec: ModelSpec, notes: list[BuildNote], *, ties_several: bool) -
             them from joints with one variable.
     """
     followed = _ties(spec, notes, several=ties_several)
-    made = []
+    joints = []
     root = spec.root_joint
     for joint in (root, *spec.robot.joints[1:]):
         motions = elementary_motions(joint)
@@ -88,8 +88,8 @@ def sim_joints(spec: ModelSpec, notes: list[BuildNote], *, ties_several: bool) -
             limits = _limits(spec, joint, notes)
             effort = _effort(spec, joint, notes) if driven else np.inf
         ties = followed.get(joint.name, ())
-        made.append(SimJoint(joint, motions, limits, joint.damping, joint.friction, effort, ties, driven))
-    return tuple(made)
+        joints.append(SimJoint(joint, motions, limits, joint.damping, joint.friction, effort, ties, driven))
+    return tuple(joints)
 
 
 def _limits(spec: ModelSpec, joint: JointModel, notes: list[BuildNote]) -> tuple[float, float] | None:
@@ -112,7 +112,7 @@ def _effort(spec: ModelSpec, joint: JointModel, notes: list[BuildNote]) -> float
 
 def _ties(spec: ModelSpec, notes: list[BuildNote], *, several: bool) -> dict[str, tuple[Tie, ...]]:
     """Return the ties of each mimic joint. A note names each joint that does not follow, or follows only in part."""
-    found = {}
+    ties = {}
     for joint, leader, mimic in followings(spec.robot):
         part = f"joint '{joint.name}'"
         if leader.virtual and not spec.has_planar_base:
@@ -125,5 +125,5 @@ def _ties(spec: ModelSpec, notes: list[BuildNote], *, several: bool) -> dict[str
                 message = f"follows '{leader.name}' here in its translation only; its rotation is free"
                 notes.append(BuildNote(spec.name, part, message))
             parts = range(joint.motion.mimicked)
-            found[joint.name] = tuple(Tie(leader, at, mimic.multiplier, mimic.offset) for at in parts)
-    return found
+            ties[joint.name] = tuple(Tie(leader, at, mimic.multiplier, mimic.offset) for at in parts)
+    return ties

@@ -19,7 +19,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.adjacency import adjacent_pairs
 from robot_semantics.collision.audit import AuditFinding, audit
-from robot_semantics.collision.matrix import CollisionMatrix, Reason, Settings, generate_matrix
+from robot_semantics.collision.matrix import CollisionMatrix, PairReason, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
@@ -72,12 +72,12 @@ def test_pairs_that_nothing_moves_are_decided_by_geometry_once() -> None:
     )  # fmt: skip
     matrix = matrix_of(robot)
     # base (0) and tip (0.19) overlap by 0.01; far (2.0) touches nothing.
-    assert matrix.reason(LinkPair.of("base", "tip")) is Reason.ALWAYS
+    assert matrix.reason(LinkPair.of("base", "tip")) is PairReason.ALWAYS
     evidence = matrix.pairs[LinkPair.of("base", "tip")]
     assert evidence.rigid
     assert evidence.deepest is not None
     assert evidence.deepest.depth == pytest.approx(0.01, abs=1e-9)
-    assert matrix.reason(LinkPair.of("near", "far")) is Reason.NEVER
+    assert matrix.reason(LinkPair.of("near", "far")) is PairReason.NEVER
     assert matrix.pairs[LinkPair.of("near", "far")].never_bound == 0.0
 
 
@@ -91,7 +91,7 @@ def test_default_does_not_hide_always() -> None:
     evidence = matrix_of(robot).pairs[LinkPair.of("base", "tip")]
     assert evidence.default_hit is True
     assert evidence.hits == evidence.samples == 200
-    assert matrix_of(robot).reason(evidence.pair) is Reason.ALWAYS
+    assert matrix_of(robot).reason(evidence.pair) is PairReason.ALWAYS
 
 
 def test_a_pair_that_collides_by_default_but_seldom_is_default() -> None:
@@ -103,7 +103,7 @@ def test_a_pair_that_collides_by_default_but_seldom_is_default() -> None:
     )  # fmt: skip
     matrix = matrix_of(robot, 1_000)
     evidence = matrix.pairs[LinkPair.of("base", "tip")]
-    assert matrix.reason(evidence.pair) is Reason.DEFAULT
+    assert matrix.reason(evidence.pair) is PairReason.DEFAULT
     assert evidence.hits == pytest.approx(20, abs=18)
 
 
@@ -111,15 +111,15 @@ def test_padding_counts_on_both_sides() -> None:
     robot = robot_of(link("a"), link("m", 0.001), link("b"), joint("a", "m", 0.1), joint("m", "b", 0.15))
     pieces = pieces_of(robot, PackageResolver(), Diagnostics())
     pair = LinkPair.of("a", "b")  # 0.25 apart, radii 0.1: a gap of 0.05
-    assert generate_matrix(robot, pieces, Settings(samples=10, padding=0.024)).reason(pair) is Reason.NEVER
-    assert generate_matrix(robot, pieces, Settings(samples=10, padding=0.026)).reason(pair) is Reason.ALWAYS
+    assert generate_matrix(robot, pieces, Settings(samples=10, padding=0.024)).reason(pair) is PairReason.NEVER
+    assert generate_matrix(robot, pieces, Settings(samples=10, padding=0.026)).reason(pair) is PairReason.ALWAYS
 
 
 def test_the_panda_is_as_its_moveit_srdf_says() -> None:
     robot, pieces = packaged_robot("panda_description/urdf/panda.urdf", "panda_description/srdf/panda.srdf")
     matrix = generate_matrix(robot, pieces, Settings(samples=10_000, adjacent="moveit"))
     shipped = {pair: reason for pair, reason in robot.semantics.disabled_collisions.items() if pair in matrix.pairs}
-    other = [pair for pair in matrix.pairs if matrix.reason(pair) is not Reason.ADJACENT]
+    other = [pair for pair in matrix.pairs if matrix.reason(pair) is not PairReason.ADJACENT]
     assert len(other) == 45
     ours = matrix.disabled()
     assert {pair: ours[pair].value for pair in other if pair in ours} == {

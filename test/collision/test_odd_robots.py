@@ -15,7 +15,7 @@ import pytest
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.audit import AuditFinding, audit
-from robot_semantics.collision.matrix import CollisionMatrix, Reason, Settings, generate_matrix
+from robot_semantics.collision.matrix import CollisionMatrix, PairReason, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import BLOCK, SAMPLERS, block_sampler
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -62,7 +62,7 @@ def test_a_link_may_be_called_anything(names: tuple[str, str, str]) -> None:
     assert set(matrix.pairs) == {LinkPair.of(base, mid), LinkPair.of(mid, tip), LinkPair.of(base, tip)}
     # They touch below 0.2 m: in a fifth of the range; the default pose is 0.
     assert matrix.pairs[LinkPair.of(base, tip)].hits == pytest.approx(200, abs=60)
-    assert matrix.reason(LinkPair.of(base, tip)) is Reason.DEFAULT
+    assert matrix.reason(LinkPair.of(base, tip)) is PairReason.DEFAULT
 
 
 @pytest.mark.parametrize("sampler", sorted(SAMPLERS))
@@ -75,9 +75,9 @@ def test_a_robot_that_cannot_move_is_decided_once(sampler: str) -> None:
     pieces = pieces_of(robot, PackageResolver(), diagnostics)
     matrix = generate_matrix(robot, pieces, Settings(samples=10, sampler=sampler))
     assert {pair: matrix.reason(pair) for pair in matrix.pairs} == {
-        LinkPair("a", "b"): Reason.ADJACENT,
-        LinkPair("b", "c"): Reason.ADJACENT,
-        LinkPair("a", "c"): Reason.NEVER,
+        LinkPair("a", "b"): PairReason.ADJACENT,
+        LinkPair("b", "c"): PairReason.ADJACENT,
+        LinkPair("a", "c"): PairReason.NEVER,
     }
 
 
@@ -96,7 +96,7 @@ def test_a_mimic_joint_follows_its_leader() -> None:
         joint("leader", "prismatic", "base", "mid", limits(0, 1)),
         joint("follower", "prismatic", "mid", "tip", follow),
     )  # fmt: skip
-    assert matrix_of(robot, samples=2000).reason(LinkPair("base", "tip")) is Reason.NEVER
+    assert matrix_of(robot, samples=2000).reason(LinkPair("base", "tip")) is PairReason.NEVER
     straight = robot_of(
         ball("base"), ball("mid", 0.01), ball("tip"),
         joint("leader", "prismatic", "base", "mid", limits(0, 1)),
@@ -182,12 +182,14 @@ def test_the_default_pose_may_be_chosen() -> None:
     pair = LinkPair("base", "tip")
     near = generate_matrix(robot, pieces, Settings(samples=500), default_q=np.array([0.1]))
     far = generate_matrix(robot, pieces, Settings(samples=500), default_q=np.array([5.0]))
-    assert (near.reason(pair), far.reason(pair)) == (Reason.DEFAULT, None)
+    assert (near.reason(pair), far.reason(pair)) == (PairReason.DEFAULT, None)
     assert (near.pairs[pair].default_hit, far.pairs[pair].default_hit) == (True, False)
 
 
-@pytest.mark.parametrize(("fraction", "reason"), [(0.15, Reason.ALWAYS), (0.25, None), (0.0, Reason.ALWAYS)])
-def test_the_share_from_which_on_a_pair_always_collides_may_be_chosen(fraction: float, reason: Reason | None) -> None:
+@pytest.mark.parametrize(("fraction", "reason"), [(0.15, PairReason.ALWAYS), (0.25, None), (0.0, PairReason.ALWAYS)])
+def test_the_share_from_which_on_a_pair_always_collides_may_be_chosen(
+    fraction: float, reason: PairReason | None
+) -> None:
     robot = robot_of(
         ball("base"), ball("mid", 0.01), ball("tip"),
         joint("slide", "prismatic", "base", "mid", limits(-1, 0)), joint("mount", "fixed", "mid", "tip", xyz="1 0 0"),

@@ -19,7 +19,7 @@ from support.collision_oracles import CoalCounter, packaged_robot
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.audit import AuditFinding, audit
-from robot_semantics.collision.matrix import CollisionMatrix, Reason, Settings, generate_matrix
+from robot_semantics.collision.matrix import CollisionMatrix, PairReason, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import block_sampler
 from robot_semantics.collision.scene import build_scene
@@ -79,11 +79,11 @@ def chain_links(tmp_path: Path) -> RobotModel:
 def test_rings_through_one_another_never_touch_although_their_hulls_always_do(chain_links: RobotModel) -> None:
     pair = LinkPair("a", "b")
     matrix = matrix_of(chain_links)
-    assert matrix.reason(pair) is Reason.NEVER
+    assert matrix.reason(pair) is PairReason.NEVER
     assert (matrix.pairs[pair].hits, matrix.pairs[pair].hull_hits) == (0, 400)
     by_hulls = matrix_of(chain_links, Settings(samples=400, geometry="hull"))
-    assert by_hulls.reason(pair) is Reason.ALWAYS
-    assert by_hulls.contradicted() == {pair: Reason.NEVER}
+    assert by_hulls.reason(pair) is PairReason.ALWAYS
+    assert by_hulls.contradicted() == {pair: PairReason.NEVER}
     assert matrix.contradicted() == {}
 
 
@@ -99,9 +99,9 @@ def noted_questions(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     return asked
 
 
-@pytest.mark.parametrize(("radius", "reason"), [(0.2, Reason.ALWAYS), (0.01, Reason.NEVER)])
+@pytest.mark.parametrize(("radius", "reason"), [(0.2, PairReason.ALWAYS), (0.01, PairReason.NEVER)])
 def test_pairs_without_doubt_are_looked_at_no_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, radius: float, reason: Reason
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, radius: float, reason: PairReason
 ) -> None:
     # A ring turns about its own axis, 0.1 m thick. A large ball on its circle always meets it, as 1,000 samples prove;
     # a small one in its middle is always in its hull and never meets it, which 5,000 samples prove less well.
@@ -109,7 +109,7 @@ def test_pairs_without_doubt_are_looked_at_no_more(
     trimesh.creation.icosphere(subdivisions=2, radius=radius).export(tmp_path / "ball.stl")
     (tmp_path / "r.urdf").write_text(
         '<robot name="r">'
-        + link("base", '<mesh filename="ball.stl"/>', f"{1 if reason is Reason.ALWAYS else 0} 0 0")
+        + link("base", '<mesh filename="ball.stl"/>', f"{1 if reason is PairReason.ALWAYS else 0} 0 0")
         + link("axle", '<sphere radius="0.01"/>', "0 0 5")
         + link("ring", '<mesh filename="ring.stl"/>')
         + joint("continuous", "base", "axle", extra='<axis xyz="0 0 1"/>')
@@ -119,7 +119,7 @@ def test_pairs_without_doubt_are_looked_at_no_more(
     asked = noted_questions(monkeypatch)
     matrix = matrix_of(load_robot(tmp_path / "r.urdf"), Settings(samples=5_000, search=False))
     evidence = matrix.pairs[LinkPair("base", "ring")]
-    samples = 1_000 if reason is Reason.ALWAYS else 5_000
+    samples = 1_000 if reason is PairReason.ALWAYS else 5_000
     assert (matrix.reason(evidence.pair), evidence.samples) == (reason, samples)
     assert evidence.hull_hits == samples
     # The ball in the middle is 0.89 m from the ring: a few poses with that distance cover a whole turn.
@@ -156,8 +156,8 @@ def test_padding_counts_between_triangles_too(chain_links: RobotModel) -> None:
     b = np.column_stack([1.0 + np.cos(t), 0.0 * t, np.sin(t)])
     gap = np.linalg.norm(a[:, None] - b[None], axis=2).min() - 0.2
     pair = LinkPair("a", "b")
-    assert matrix_of(chain_links, Settings(samples=5, padding=gap / 2 - 0.01)).reason(pair) is Reason.NEVER
-    assert matrix_of(chain_links, Settings(samples=5, padding=gap / 2 + 0.01)).reason(pair) is Reason.ALWAYS
+    assert matrix_of(chain_links, Settings(samples=5, padding=gap / 2 - 0.01)).reason(pair) is PairReason.NEVER
+    assert matrix_of(chain_links, Settings(samples=5, padding=gap / 2 + 0.01)).reason(pair) is PairReason.ALWAYS
 
 
 def test_a_ball_in_a_box_of_triangles_is_free_until_it_meets_a_wall(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_pair_that_touches_in_the_default_pose_alone_says_by_how_much() -> Non
     )
     matrix = matrix_of(robot)
     evidence = matrix.pairs[LinkPair("base", "tip")]
-    assert (matrix.reason(evidence.pair), evidence.hits) == (Reason.DEFAULT, 0)
+    assert (matrix.reason(evidence.pair), evidence.hits) == (PairReason.DEFAULT, 0)
     assert evidence.default_depth == pytest.approx(1e-4, abs=1e-6)
 
 
@@ -230,14 +230,14 @@ def test_links_joined_by_an_empty_link_are_counted(post_and_tip: RobotModel) -> 
     assert matrix.reason(pair) is None
     assert [(row.finding, row.pair) for row in audit(post_and_tip, matrix)] == [(AuditFinding.NEIGHBOURS_COLLIDE, pair)]
     as_moveit = matrix_of(post_and_tip, Settings(samples=2_000, adjacent="moveit"))
-    assert as_moveit.reason(pair) is Reason.ADJACENT
+    assert as_moveit.reason(pair) is PairReason.ADJACENT
     assert audit(post_and_tip, as_moveit) == ()
 
 
 @pytest.mark.parametrize("geometry", ["mesh", "sphere"])
-@pytest.mark.parametrize(("corner", "reason"), [(1.13, None), (1.15, Reason.NEVER)])
+@pytest.mark.parametrize(("corner", "reason"), [(1.13, None), (1.15, PairReason.NEVER)])
 def test_a_search_finds_the_one_corner_where_a_pair_touches(
-    tmp_path: Path, geometry: str, corner: float, reason: Reason | None
+    tmp_path: Path, geometry: str, corner: float, reason: PairReason | None
 ) -> None:
     # A ball of radius 0.1 on two slides, each from 0 to 1 m, and one like it at (corner, corner): from (1, 1) it is
     # 0.184 m away, or 0.212 m. They touch in about 1e-4 of all configurations or in none. 100 samples see nothing.
@@ -257,7 +257,7 @@ def test_a_search_finds_the_one_corner_where_a_pair_touches(
     )
     robot = load_robot(tmp_path / "r.urdf")
     pair = LinkPair("base", "tip")
-    assert matrix_of(robot, Settings(samples=100, search=False)).reason(pair) is Reason.NEVER
+    assert matrix_of(robot, Settings(samples=100, search=False)).reason(pair) is PairReason.NEVER
     matrix = matrix_of(robot, Settings(samples=100))
     evidence = matrix.pairs[pair]
     assert matrix.reason(pair) is reason
