@@ -258,7 +258,7 @@ def test_a_bullet_world_goes_on_exactly_where_nothing_touches_and_says_that_it_n
     whole.step(40)
     report = later.restore(parse_world(write_world(whole.capture())))
     assert not report.exact
-    assert any("points of contact" in note for note in report.notes)
+    assert any("contact points" in note for note in report.notes)
     whole.step(40)
     later.step(40)
     expected = link_places(whole.capture())

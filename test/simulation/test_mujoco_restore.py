@@ -95,10 +95,13 @@ def other_engine(**fields: Any) -> Callable[[WorldState], WorldState]:
         (other_engine(name="drake"), "has no engine state of MuJoCo"),
         (other_engine(arrays={"integration": (0.0,)}), "arrays have the sizes"),
         (lambda state: replace(state, engines=state.engines * 2), "two engine states"),
-        (lambda state: changed_joint(state, "elbow_joint", positions=(0.5,)), "the positions it states are not those"),
+        (
+            lambda state: changed_joint(state, "elbow_joint", positions=(0.5,)),
+            "its positions differ from the engine's state",
+        ),
         (
             lambda state: changed_joint(state, "elbow_joint", velocities=(9.0,)),
-            "the velocities it states are not those",
+            "its velocities differ from the engine's state",
         ),
     ],
 )

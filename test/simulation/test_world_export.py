@@ -79,7 +79,7 @@ def test_drake_directives_put_every_link_where_the_simulation_has_it() -> None:
     loaded = Loaded(written.value, "dmd.yaml")
     for (model, link), T in expected(state).items():
         np.testing.assert_allclose(loaded.pose(model, link), T, atol=1e-9, err_msg=f"{model}/{link}")
-    assert any("it is welded where it is" in what for what in written.lost)
+    assert any("it is welded in place" in what for what in written.lost)
     assert any("velocities" in what for what in written.lost)
 
 
