@@ -16,7 +16,7 @@ import enum
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.names import LinkPair
@@ -112,8 +112,7 @@ class PairCause(enum.Enum):
     DEFAULT_DISABLED = "the SRDF disables all pairs of a link that it does not enable"
 
 
-@dataclass(frozen=True, slots=True)
-class PairStatus:
+class PairStatus(NamedTuple):
     """Status of a pair of links in collision checks.
 
     Attributes:
@@ -144,14 +143,14 @@ def pair_status(model: RobotModel, link1: str, link2: str) -> PairStatus:
         UnknownNameError: the robot does not have the link.
 
     """
-    links = (model.link(link1), model.link(link2))
+    first, second = model.link(link1), model.link(link2)
     pair, semantics = LinkPair.of(link1, link2), model.semantics
-    if link1 == link2:
+    if first is second:
         return PairStatus(pair, PairCause.SAME_LINK)
     if pair in semantics.disabled_collisions:
         return PairStatus(pair, PairCause.DISABLED, semantics.disabled_collisions[pair])
     enabled = pair in semantics.enabled_collisions
-    if not all(link.urdf.collisions for link in links):
+    if not (first.urdf.collisions and second.urdf.collisions):
         return PairStatus(pair, PairCause.NO_GEOMETRY, enabled=enabled)
     by_default = link1 in semantics.default_disabled_links or link2 in semantics.default_disabled_links
     if by_default and not enabled:

@@ -62,16 +62,14 @@ def excluded_pairs(robot: RobotModel, links: Iterable[int]) -> tuple[LinkPair, .
     - The SRDF does not check the pair (`pair_status`).
     - The robot has no SRDF.
     """
-    return tuple(sorted(_pairs(robot, tuple(links))))
-
-
-def _pairs(robot: RobotModel, links: tuple[int, ...]) -> Iterable[LinkPair]:
-    rigid = rigid_bodies(robot)
+    rigid, names = rigid_bodies(robot), robot.link_names
     above = {rigid[link.index]: rigid[link.parent] for link in robot.links[1:] if rigid[link.index] == link.index}
     no_srdf = robot.semantics.srdf is None
+    excluded = []
     for first, second in combinations(links, 2):
         a, b = rigid[first], rigid[second]
-        pair = LinkPair.of(robot.link_names[first], robot.link_names[second])
         joined = a == b or above.get(a) == b or above.get(b) == a
-        if joined or no_srdf or not pair_status(robot, *pair).checked:
-            yield pair
+        status = pair_status(robot, names[first], names[second])
+        if joined or no_srdf or not status.checked:
+            excluded.append(status.pair)
+    return tuple(sorted(excluded))
