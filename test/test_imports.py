@@ -29,24 +29,25 @@ PACKAGE = Path(robot_semantics.__file__).parent
 ROOMS: dict[str, set[str]] = {
     "base": set(),
     "transforms": {"base"},
+    "cdr": {"base", "transforms"},
     "xml": {"base"},
     "urdf": {"base", "transforms", "xml"},
     "srdf": {"base", "urdf", "xml"},
     "model": {"base", "transforms", "xml", "urdf", "srdf"},
     "kinematics": {"base", "transforms", "model"},
     "usdf": {"base", "transforms", "xml", "urdf", "model", "kinematics"},
-    "state": {"base", "transforms", "xml", "model", "kinematics", "usdf"},
-    "convert": {"base", "transforms", "xml", "model", "kinematics", "usdf", "state"},
+    "state": {"base", "cdr", "transforms", "xml", "model", "kinematics", "usdf"},
+    "convert": {"base", "cdr", "transforms", "xml", "model", "kinematics", "usdf", "state"},
     "examples": {"base"},
     "collision": {"base", "transforms", "xml", "urdf", "srdf", "model", "kinematics"},
-    "recording": {"base", "transforms", "xml", "srdf", "model", "kinematics", "usdf", "state", "convert"},
+    "recording": {"base", "cdr", "transforms", "xml", "srdf", "model", "kinematics", "usdf", "state", "convert"},
     "simulation": {"base", "transforms", "xml", "urdf", "model", "kinematics", "usdf", "state", "convert", "collision"},
     "viewer": {
         *("base", "transforms", "xml", "urdf", "srdf", "model", "kinematics", "usdf", "state", "recording"),
         "collision",
     },
     "ros": {
-        *("base", "transforms", "srdf", "model", "kinematics", "usdf", "state", "convert"),
+        *("base", "cdr", "transforms", "srdf", "model", "kinematics", "usdf", "state", "convert"),
         *("collision", "simulation", "viewer"),
     },
     "api": {
@@ -68,6 +69,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
 LIBRARIES: dict[str, set[str]] = {
     "base": set(),
     "transforms": {"numpy"},
+    "cdr": {"numpy"},
     "xml": {"lxml", "msgspec", "numpy", "xacro"},
     "urdf": {"lxml", "numpy"},
     "srdf": {"lxml"},

@@ -149,7 +149,7 @@ def test_tf_has_followers_where_the_rule_does(case: str) -> None:
     from support.nodes import joint_state, matrix_of
     from tf2_msgs.msg import TFMessage
 
-    from robot_semantics.state.cdr import JointStateReader
+    from robot_semantics.cdr.joint_states import JointStateReader
     from robot_semantics.state.robot import Messages, RunningRobot
     from robot_semantics.state.settings import RobotSettings
 

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 MOST_SECONDS = 10**10
 """Limit of a time [s]: a longer one is a mistake, and its nanoseconds do not fit into 64 bits."""
@@ -34,3 +35,8 @@ def seconds_text(time_ns: int) -> str:
     """Return nanoseconds as ``seconds.nanoseconds``, nine digits after the point."""
     seconds, nanoseconds = divmod(abs(time_ns), 1_000_000_000)
     return f"{'-' if time_ns < 0 else ''}{seconds}.{nanoseconds:09d}"
+
+
+def stamp_ns(stamp: Any) -> int:
+    """Return a builtin_interfaces/Time as integer nanoseconds."""
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)

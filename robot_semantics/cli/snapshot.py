@@ -13,13 +13,13 @@ import argparse
 import sys
 from typing import Any
 
+from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.cli.argument_values import add_repeatable, wait
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.node_inputs import ros_needed
 from robot_semantics.cli.printing import add_json_argument, print_result, say
 from robot_semantics.cli.usage import UsageError
-from robot_semantics.state.cdr import stamp_ns
 
 
 def _save_arguments(parser: argparse.ArgumentParser) -> None:

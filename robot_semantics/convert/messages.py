@@ -20,11 +20,8 @@ import numpy as np
 
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.base.nanoseconds import seconds_text
+from robot_semantics.cdr.message_types import JOINT_STATE, MULTI_DOF, STRING, TF_MESSAGE
 
-JOINT_STATE = "sensor_msgs/msg/JointState"
-MULTI_DOF = "sensor_msgs/msg/MultiDOFJointState"
-TF_MESSAGE = "tf2_msgs/msg/TFMessage"
-STRING = "std_msgs/msg/String"
 CLOCK = "rosgraph_msgs/msg/Clock"
 
 Row = Sequence[float]

@@ -26,17 +26,8 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.base.nanoseconds import seconds_text
-from robot_semantics.convert.messages import (
-    CLOCK,
-    JOINT_STATE,
-    MULTI_DOF,
-    STRING,
-    TF_MESSAGE,
-    JointRow,
-    MessageMaker,
-    PoseRow,
-    Transform,
-)
+from robot_semantics.cdr.message_types import JOINT_STATE, MULTI_DOF, STRING, TF_MESSAGE
+from robot_semantics.convert.messages import CLOCK, JointRow, MessageMaker, PoseRow, Transform
 from robot_semantics.convert.topic_names import topic_namespaces
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.local import LocalTransforms

@@ -17,9 +17,9 @@ from typing import Any
 from rosbags.interfaces import MessageDefinitionFormat, Nodetype
 from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 
+from robot_semantics.cdr.message_types import FIELDS
 from robot_semantics.recording.bags import READ_ERRORS
 from robot_semantics.recording.channels import Channel
-from robot_semantics.recording.message_types import FIELDS
 
 Flat = tuple[tuple[str, str], ...]
 

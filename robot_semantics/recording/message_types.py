@@ -9,41 +9,7 @@
 
 from __future__ import annotations
 
-from robot_semantics.convert.messages import JOINT_STATE, MULTI_DOF, STRING, TF_MESSAGE
-from robot_semantics.recording.layout import Field
-
-_HEADER = (Field("seq", "seq"), Field("stamp", "stamp"), Field("frame_id", "text"))
-_POSE = Field("pose", "doubles", 7)
-_TWIST = Field("twist", "doubles", 6)
-
-ODOMETRY = "nav_msgs/msg/Odometry"
-
-FIELDS: dict[str, tuple[Field, ...]] = {
-    JOINT_STATE: (
-        *_HEADER,
-        Field("name", "texts"),
-        Field("position", "double_list"),
-        Field("velocity", "double_list"),
-        Field("effort", "double_list"),
-    ),
-    TF_MESSAGE: (Field("transforms", "repeat", fields=(*_HEADER, Field("child_frame_id", "text"), _POSE)),),
-    ODOMETRY: (
-        *_HEADER,
-        Field("child_frame_id", "text"),
-        _POSE,
-        Field("pose_covariance", "doubles", 36),
-        _TWIST,
-        Field("twist_covariance", "doubles", 36),
-    ),
-    MULTI_DOF: (
-        *_HEADER,
-        Field("joint_names", "texts"),
-        Field("transforms", "repeat", fields=(_POSE,)),
-        Field("twists", "repeat", fields=(_TWIST,)),
-        Field("wrenches", "repeat", fields=(Field("wrench", "doubles", 6),)),
-    ),
-    STRING: (Field("data", "text"),),
-}
+from robot_semantics.cdr.message_types import JOINT_STATE, STRING, TF_MESSAGE
 
 USUAL_TYPES = {
     "tf": TF_MESSAGE,

@@ -9,18 +9,18 @@
 
 from __future__ import annotations
 
-import struct
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from robot_semantics.convert.messages import JOINT_STATE, MULTI_DOF, STRING, TF_MESSAGE
+from robot_semantics.cdr.errors import LayoutError
+from robot_semantics.cdr.match import LayoutMatch, LayoutTable
+from robot_semantics.cdr.message_types import FIELDS, JOINT_STATE, MULTI_DOF, ODOMETRY, STRING, TF_MESSAGE
+from robot_semantics.cdr.transform_columns import transform_columns
+from robot_semantics.cdr.walk import header_stamp_ns
 from robot_semantics.recording.columns import Array, Columns, GroupKey
-from robot_semantics.recording.layout import CDR_HEADERS, LayoutError, LayoutTable, Match
-from robot_semantics.recording.message_types import FIELDS, ODOMETRY
-from robot_semantics.recording.transform_rows import transform_rows
 from robot_semantics.state.joint_state import take_joint_state
 from robot_semantics.state.settings import Invalid
 from robot_semantics.transforms.arrays import BoolArray, IntArray
@@ -102,7 +102,7 @@ class TopicReader:
         for index, error in refused:
             self._refusals.add(self.topic, f"{REFUSED}{error}", int(when[index]))
 
-    def joint_states(self, match: Match, logs: IntArray) -> None:
+    def joint_states(self, match: LayoutMatch, logs: IntArray) -> None:
         """Add joint states, by the rule of `take_joint_state`."""
         arrays = (match.layout.doubles(match.rows, name)[:, 0] for name in ("position", "velocity", "effort"))
         taken = take_joint_state(match.layout.texts["name"], *arrays, invalid=self._invalid)
@@ -117,7 +117,7 @@ class TopicReader:
             rows = values.messages
             self._append("joints", values.names, (), tuple(some), stamps[rows], logs[rows], some)
 
-    def transforms(self, match: Match, logs: IntArray) -> None:
+    def transforms(self, match: LayoutMatch, logs: IntArray) -> None:
         """Add the transforms of TF messages."""
         layout = match.layout
         children = tuple(name.lstrip("/") for name in layout.texts.get("child_frame_id", ()))
@@ -135,7 +135,7 @@ class TopicReader:
 
     def _single_transforms(self, messages: Sequence[bytes], logs: IntArray) -> IntArray:
         """Add transforms one by one; return which messages (n,) are left to be read otherwise."""
-        found, left = transform_rows(messages, ros1=self._table.ros1)
+        found, left = transform_columns(messages, ros1=self._table.ros1)
         for some in found:
             arrays = {"pose": some.poses[:, np.newaxis]}
             parent, child = some.parent.lstrip("/"), some.child.lstrip("/")
@@ -148,7 +148,7 @@ class TopicReader:
             )
         return left
 
-    def odometry(self, match: Match, logs: IntArray) -> None:
+    def odometry(self, match: LayoutMatch, logs: IntArray) -> None:
         """Add odometry: pose of the child frame in the frame, twist in the child frame's axes."""
         texts = match.layout.texts
         arrays = {name: match.layout.doubles(match.rows, name) for name in ("pose", "twist")}
@@ -157,7 +157,7 @@ class TopicReader:
         arrays = {name: values[:, 0] for name, values in arrays.items()}
         self._append("odometry", (child,), (frame,), ("twist",), stamps, logs, arrays)
 
-    def multi_dof(self, match: Match, logs: IntArray) -> None:
+    def multi_dof(self, match: LayoutMatch, logs: IntArray) -> None:
         """Add multi-DOF joint states: poses in the header's frame, twists in that frame's axes."""
         texts, layout = match.layout.texts, match.layout
         names = tuple(texts["joint_names"])
@@ -203,7 +203,7 @@ class TopicReader:
             self._refusals.add(self.topic, reason, int(logs[bad[:, index]].min()), int(bad[:, index].sum()))
         return bad
 
-    def strings(self, match: Match, logs: IntArray) -> None:
+    def strings(self, match: LayoutMatch, logs: IntArray) -> None:
         """Keep texts."""
         self._texts += [Text(self.topic, int(log), match.layout.texts["data"][0]) for log in logs]
 
@@ -245,19 +245,14 @@ class StampReader:
 
     def take(self, logs: Sequence[int], messages: Sequence[bytes]) -> None:
         """Note when messages came."""
-        stamps = [self._stamp(message) or log_ns for log_ns, message in zip(logs, messages, strict=True)]
+        stamps = [
+            (self._has_header and header_stamp_ns(message, ros1=self._ros1)) or log_ns
+            for log_ns, message in zip(logs, messages, strict=True)
+        ]
         self._columns.append(self._key, {"log": np.array(logs, np.int64), "stamp": np.array(stamps, np.int64)})
 
-    def _stamp(self, message: bytes) -> int:
-        # Behind the CDR encapsulation, or behind ROS 1's sequence number, the stamp is the next eight bytes.
-        if not self._has_header or len(message) < 12:
-            return 0
-        order = "<" if self._ros1 else CDR_HEADERS.get(message[:2], "<")
-        seconds, nanoseconds = struct.unpack_from(f"{order}iI", message, 4)
-        return int(seconds) * 1_000_000_000 + int(nanoseconds)
 
-
-_PARSERS: dict[str, Callable[[TopicReader, Match, IntArray], None]] = {
+_PARSERS: dict[str, Callable[[TopicReader, LayoutMatch, IntArray], None]] = {
     JOINT_STATE: TopicReader.joint_states,
     TF_MESSAGE: TopicReader.transforms,
     ODOMETRY: TopicReader.odometry,

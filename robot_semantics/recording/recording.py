@@ -17,7 +17,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.foreign_text import quoted
-from robot_semantics.convert.messages import STRING
+from robot_semantics.cdr.message_types import STRING
 from robot_semantics.recording.alternation import report_alternation
 from robot_semantics.recording.clock_resets import (
     ClockStep,

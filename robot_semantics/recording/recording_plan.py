@@ -15,10 +15,10 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.convert.messages import MULTI_DOF, TF_MESSAGE
+from robot_semantics.cdr.message_types import FIELDS, MULTI_DOF, ODOMETRY, TF_MESSAGE
 from robot_semantics.recording.bag_metadata import RecordedModel
 from robot_semantics.recording.bags import BagInfo
-from robot_semantics.recording.message_types import FIELDS, ODOMETRY, USUAL_TYPES
+from robot_semantics.recording.message_types import USUAL_TYPES
 from robot_semantics.recording.namespaces import TF_KINDS, namespace_of
 from robot_semantics.recording.robots import (
     DESCRIPTION,

@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
-from robot_semantics.convert.messages import JOINT_STATE, STRING
+from robot_semantics.cdr.message_types import JOINT_STATE, ODOMETRY, STRING
 from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.bag_metadata import RecordedModel
-from robot_semantics.recording.message_types import ODOMETRY
 from robot_semantics.recording.namespaces import FrameNames, namespace_of, owner_of
 from robot_semantics.recording.reading import Text
 from robot_semantics.srdf.reader import parse_srdf, srdf_from_file

@@ -18,12 +18,12 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
 from robot_semantics.base.files import read_bounded
+from robot_semantics.cdr.message_types import FIELDS
 from robot_semantics.recording.bags import READ_ERRORS, BagError, BagInfo, RosbagsSource, describe
 from robot_semantics.recording.channels import Channel
 from robot_semantics.recording.columns import IN_MEMORY_BYTES, Array, Columns, GroupKey
 from robot_semantics.recording.compression import check_packed_file
 from robot_semantics.recording.definitions import definition_problem, starts_with_header
-from robot_semantics.recording.message_types import FIELDS
 from robot_semantics.recording.reading import Refusals, StampReader, Text, TopicReader
 from robot_semantics.recording.salvage import SalvagedSource, storage_files, storage_scanners
 from robot_semantics.state.settings import Invalid

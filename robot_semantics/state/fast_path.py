@@ -19,18 +19,12 @@ from time import monotonic_ns
 
 import numpy as np
 
+from robot_semantics.cdr.fill import TransformMessage, pack_stamp, unpack_stamp
+from robot_semantics.cdr.joint_states import JointStateData, JointStateRepeater
+from robot_semantics.cdr.walk import AFTER_STAMP, BODY
 from robot_semantics.kinematics.in_place import Given, InPlaceTransforms
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.state.cdr import (
-    AFTER_STAMP,
-    BODY,
-    JointStateData,
-    JointStateRepeater,
-    TransformMessage,
-    pack_stamp,
-    unpack_stamp,
-)
 from robot_semantics.state.joint_buffer import JointBuffer
 from robot_semantics.state.joint_input import InputPlan
 from robot_semantics.state.joint_state import take_joint_state

@@ -16,9 +16,9 @@ import numpy as np
 
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.lru_cache import LruCache
+from robot_semantics.cdr.joint_states import JointStateData
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.state.cdr import JointStateData
 from robot_semantics.state.fast_path import FastPath
 from robot_semantics.state.joint_buffer import JointBuffer, default_positions
 from robot_semantics.state.joint_input import MovingJoints, Reason, Refusal

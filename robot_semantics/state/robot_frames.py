@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_semantics.cdr.fill import TransformMessage
 from robot_semantics.kinematics.in_place import InPlaceTransforms
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.state.cdr import TransformMessage
 from robot_semantics.state.settings import RobotSettings, Source
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.transforms.arrays import FloatArray

@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_semantics.convert.messages import JOINT_STATE, MULTI_DOF, TF_MESSAGE
-from robot_semantics.recording.layout import LayoutError, LayoutTable, as_rows, message_layout
-from robot_semantics.recording.message_types import FIELDS, ODOMETRY
+from robot_semantics.cdr.errors import LayoutError
+from robot_semantics.cdr.layout import as_rows
+from robot_semantics.cdr.match import LayoutTable
+from robot_semantics.cdr.message_types import FIELDS, JOINT_STATE, MULTI_DOF, ODOMETRY, TF_MESSAGE
+from robot_semantics.cdr.walk import message_layout
 
 
 def _serialise(tools: Any, msgtype: str, message: Any, serialisation: str) -> bytes:

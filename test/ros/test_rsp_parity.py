@@ -27,9 +27,9 @@ from rclpy.serialization import deserialize_message, serialize_message
 from support.nodes import joint_state, matrix_of, stamp_of
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics.cdr.joint_states import JointStateReader
 from robot_semantics.examples import example
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.cdr import JointStateReader
 from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.robot_frames import StaticTransform
 from robot_semantics.state.settings import RobotSettings

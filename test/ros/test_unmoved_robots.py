@@ -31,10 +31,10 @@ from sensor_msgs.msg import JointState
 from support.nodes import Client, NodeProcess, joint_state, stamp_of
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.cdr.joint_states import JointStateData
 from robot_semantics.examples import example
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.ros.tools.live_view import LiveRobots
-from robot_semantics.state.cdr import JointStateData
 from robot_semantics.state.joint_input import Refusal
 from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.robot_frames import TransformRows

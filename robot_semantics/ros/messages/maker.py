@@ -22,8 +22,8 @@ from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import Header, String
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics.cdr.errors import CdrError
 from robot_semantics.convert.messages import MessageMaker
-from robot_semantics.state.cdr import CdrError
 from robot_semantics.state.model_states import xyz_quat_of
 from robot_semantics.state.root_motion import twist_in_parent
 from robot_semantics.transforms import matrix_from_xyz_quat

@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 from robot_semantics_interfaces.msg import StateItem, WorldFrame, WorldJoint, WorldLink, WorldModel
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
 
+from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.maker import MAKER, pose_message, pose_of, row_of_twist, row_of_wrench
-from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.report import RestoreItem
 from robot_semantics.usdf.fields import Field, ItemList, fields_of, lists_of
 from robot_semantics.usdf.frames import without_parent_links

@@ -15,6 +15,10 @@ import numpy as np
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
+from robot_semantics.base.nanoseconds import stamp_ns as stamp_of
+from robot_semantics.cdr.errors import CdrError
+from robot_semantics.cdr.joint_states import JointStateData, JointStateReader
+from robot_semantics.cdr.walk import BIG_ENDIAN
 from robot_semantics.ros.messages.maker import deserialized
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
 from robot_semantics.ros.node.motion_topics import HeardOdometry, MotionTopics, Read, own_statement
@@ -22,8 +26,6 @@ from robot_semantics.ros.node.outputs import Outputs
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.world_frames import WorldFrames
-from robot_semantics.state.cdr import BIG_ENDIAN, CdrError, JointStateData, JointStateReader
-from robot_semantics.state.cdr import stamp_ns as stamp_of
 from robot_semantics.state.joint_input import Reason, Refusal
 from robot_semantics.state.robot import Messages, RunningRobot
 from robot_semantics.state.samples import RootStatement

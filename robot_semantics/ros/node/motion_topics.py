@@ -19,11 +19,12 @@ from rclpy.subscription import Subscription
 from sensor_msgs.msg import MultiDOFJointState
 
 from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.nanoseconds import stamp_ns
+from robot_semantics.cdr.walk import odometry_child
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.ros.messages.maker import deserialized, row_of_pose, row_of_twist, rows_of_odometry
 from robot_semantics.ros.node.served_robot import ServedRobot
-from robot_semantics.state.cdr import odometry_child, stamp_ns
 from robot_semantics.state.joint_input import Reason, Refusal
 from robot_semantics.state.robot import Messages, RunningRobot
 from robot_semantics.state.root_motion import pose_of, twist_of

@@ -16,10 +16,10 @@ from collections.abc import Callable
 from rclpy.subscription import Subscription
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics.cdr.walk import transform_children
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.guarded_node import GuardedNode
 from robot_semantics.ros.running.node_names import UNKNOWN_NODE, node_name
-from robot_semantics.state.cdr import transform_children
 
 _WATCH_S = 3.0
 _AGAIN_AFTER_S = 60.0

@@ -19,11 +19,12 @@ from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics.base.nanoseconds import stamp_ns
+from robot_semantics.cdr.walk import transform_children
 from robot_semantics.ros.messages.maker import deserialized, row_of_pose
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.guarded_node import GuardedNode
-from robot_semantics.state.cdr import stamp_ns, transform_children
 from robot_semantics.state.heard_frames import Heard, HeardTransform
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
 

@@ -30,11 +30,11 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
+from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.simulators.controlled_world import ControlledWorld, Orders, orders_of
 from robot_semantics.ros.simulators.simulator_client import RemoteReport, RemoteSimulator, SimulatorError
-from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.report import RestoreLog
 from robot_semantics.usdf.world_state import WorldState
 

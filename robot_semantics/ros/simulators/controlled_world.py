@@ -23,6 +23,7 @@ from mujoco_ros2_control_msgs.msg import FreeJointState, FreeJointStateArray
 from sensor_msgs.msg import JointState as JointStateMessage
 
 from robot_semantics.base.names import suggestion
+from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
@@ -30,7 +31,6 @@ from robot_semantics.ros.messages.maker import MAKER, row_of_pose, row_of_twist
 from robot_semantics.ros.messages.maker import pose_of as read_pose
 from robot_semantics.ros.simulators.simulator_client import UNKNOWN, SimulatorError
 from robot_semantics.state.apply import apply_model_state, resolve_with
-from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.report import RestoreLog
 from robot_semantics.state.root_motion import pose_of, twist_of
 from robot_semantics.state.root_placement import Base

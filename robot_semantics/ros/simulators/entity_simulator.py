@@ -29,9 +29,9 @@ from simulation_interfaces.srv import (
 )
 
 from robot_semantics.base.names import suggestion
+from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.ros.messages.maker import MAKER, pose_message, pose_of, row_of_pose, row_of_twist
 from robot_semantics.ros.simulators.simulator_client import UNKNOWN, RemoteReport, RemoteSimulator, SimulatorError
-from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.report import RestoreItem, RestoreLog
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import pose_from_matrix

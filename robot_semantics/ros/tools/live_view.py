@@ -27,6 +27,7 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.maker import matrix_of
@@ -35,7 +36,6 @@ from robot_semantics.ros.running.node_names import node_name
 from robot_semantics.ros.tools.followed_robot import FollowedRobot, pose_in_world
 from robot_semantics.ros.tools.own_node import ServiceCaller, ServiceError, own_node
 from robot_semantics.ros.tools.snapshot_client import call_snapshot_service
-from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.snapshot_store import SnapshotStore
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.link_surfaces import VISUALS, Kind, link_surfaces

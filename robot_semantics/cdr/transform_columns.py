@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""TF messages of which hardly two have one shape, taken apart transform by transform, all messages abreast.
+"""TF messages with many layouts, read transform by transform for all messages together.
 
-Broadcasters that send only what moves, and several of them on one topic, make messages of hundreds of shapes; to look
-for each among the others would cost more than to read them.
+Several broadcasters on one topic that send only moved frames make messages of hundreds of layouts. Sorting such
+messages by layout would cost more than reading them.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.recording.layout import ByteArray
+from robot_semantics.cdr.layout import ByteArray
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 
 LONGEST_NAME = 128
-"""Messages with longer names of frames are left to be read one by one."""
+"""Messages with longer frame names are left to the general reader."""
 
 SMALLEST = 64
-"""No transform takes fewer bytes."""
+"""Smallest size of a transform in bytes."""
 
 
-class TransformRows(NamedTuple):
+class TransformColumns(NamedTuple):
     """The transforms between two frames.
 
     Attributes:
-        message: (n,) which of the messages a transform came in.
+        parent, child: the frames.
+        message: (n,) index of the message of each transform.
         stamps_ns: (n,) [ns].
         poses: (n, 7) T_parent_child.
     """
@@ -45,10 +46,10 @@ class TransformRows(NamedTuple):
     poses: FloatArray
 
 
-def transform_rows(messages: Sequence[bytes], *, ros1: bool) -> tuple[list[TransformRows], IntArray]:
-    """Return the transforms of TF messages by their frames, and which messages (n,) are left to be read otherwise."""
+def transform_columns(messages: Sequence[bytes], *, ros1: bool) -> tuple[list[TransformColumns], IntArray]:
+    """Return the transforms of TF messages by their frames, and (n,) indices of messages for the general reader."""
     sizes = np.fromiter(map(len, messages), dtype=np.int64, count=len(messages))
-    # What is read beyond a message's end is found out afterwards; the zeros are for the last one.
+    # Reads past the end of a message are detected afterwards; the zeros are for the last message.
     data = np.frombuffer(b"".join(messages) + bytes(2 * LONGEST_NAME + SMALLEST), dtype=np.uint8)
     ends = np.cumsum(sizes)
     origins = ends - sizes + (0 if ros1 else 4)
@@ -75,7 +76,7 @@ def transform_rows(messages: Sequence[bytes], *, ros1: bool) -> tuple[list[Trans
     if not found:
         return [], np.flatnonzero(~good)
     columns = [np.concatenate(parts) for parts in zip(*found, strict=True)]
-    # In the order of the messages, and within one of its transforms.
+    # Order: by message, then by transform in the message.
     order = np.argsort(columns[0], kind="stable")
     order = order[good[columns[0][order]]]
     try:
@@ -85,7 +86,7 @@ def transform_rows(messages: Sequence[bytes], *, ros1: bool) -> tuple[list[Trans
     return result, np.flatnonzero(~good)
 
 
-def _by_frames(data: ByteArray, columns: Sequence[IntArray], end: bytes) -> Iterator[TransformRows]:
+def _by_frames(data: ByteArray, columns: Sequence[IntArray], end: bytes) -> Iterator[TransformColumns]:
     of, stamps, parents, parent_sizes, children, child_sizes, poses = columns
     names = np.concatenate([_names(data, parents, parent_sizes), _names(data, children, child_sizes)], axis=1)
     first, kind = _distinct(names)
@@ -98,23 +99,23 @@ def _by_frames(data: ByteArray, columns: Sequence[IntArray], end: bytes) -> Iter
             data[start : start + size].tobytes().removesuffix(end).decode()
             for start, size in ((parents[row], parent_sizes[row]), (children[row], child_sizes[row]))
         )
-        yield TransformRows(parent, child, of[mine], stamps_ns[mine], numbers[mine])
+        yield TransformColumns(parent, child, of[mine], stamps_ns[mine], numbers[mine])
 
 
 def _distinct(rows: ByteArray) -> tuple[IntArray, IntArray]:
-    """Return the first of each kind of row, and of which kind each row (n,) is."""
+    """Return the index of the first of each distinct row, and (n,) the number of the distinct row of each row."""
     as_one = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
     _, first, kind = np.unique(as_one, return_index=True, return_inverse=True)
     return first, kind.ravel()
 
 
 def _bytes(data: ByteArray, at: IntArray, count: int) -> ByteArray:
-    """Return `count` bytes (n, count) from each place; what is beyond the end is the end's."""
+    """Return `count` bytes (n, count) from each offset; beyond the end, the last byte is repeated."""
     return np.asarray(data[np.minimum(at[:, np.newaxis] + np.arange(count), len(data) - 1)])
 
 
 def _text(data: ByteArray, at: IntArray) -> tuple[IntArray, IntArray]:
-    """Return where texts begin and how many bytes they have."""
+    """Return the offsets of texts and their sizes in bytes."""
     return at + 4, _bytes(data, at, 4).view("<u4")[:, 0].astype(np.int64)
 
 
@@ -123,6 +124,6 @@ def _aligned(at: IntArray, origins: IntArray, size: int) -> IntArray:
 
 
 def _names(data: ByteArray, at: IntArray, sizes: IntArray) -> npt.NDArray[np.uint8]:
-    """Return texts (n, longest) filled up with zeros."""
+    """Return texts (n, longest), padded with zeros."""
     longest = max(int(sizes.max(initial=0)), 1)
     return np.where(np.arange(longest) < sizes[:, np.newaxis], _bytes(data, at, longest), 0).astype(np.uint8)

@@ -1,0 +1,23 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Errors of serialised messages."""
+
+from __future__ import annotations
+
+from robot_semantics.base.errors import RobotSemanticsError
+
+
+class CdrError(RobotSemanticsError, ValueError):
+    """Bytes do not have the layout of their message type."""
+
+
+class LayoutError(CdrError):
+    """A message does not have the layout of its type; the message says at which byte."""
+
+    def __init__(self, offset: int, reason: str) -> None:
+        super().__init__(f"byte {offset}: {reason}")
