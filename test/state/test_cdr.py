@@ -87,7 +87,7 @@ def test_broken_joint_states_are_errors_and_never_crash() -> None:
 
 def test_a_count_that_no_message_can_hold_is_refused_before_anything_is_made_of_it() -> None:
     data = b"\0\1\0\0" + bytes(8) + b"\1\0\0\0\0\0\0\0" + b"\xff\xff\xff\x7f" + b"\1\0\0\0\0\0\0\0"
-    with pytest.raises(CdrError, match="^byte 20: a count of 2147483647 does not fit into the 8 bytes left$"):
+    with pytest.raises(CdrError, match=r"^byte 20: a count of 2147483647 does not fit into the 8 bytes left$"):
         JointStateReader().read(data)
 
 
