@@ -17,8 +17,8 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -170,30 +170,52 @@ def save_bytes(data: bytes, path: str | Path) -> None:
     Raises:
         OSError: the file cannot be written; the old file is unchanged.
     """
-    # A symbolic link stays a link: replace the file that it names.
-    target = resolved(path)
-    if target.exists() and not target.is_file():
-        with target.open("wb") as device:
-            device.write(data)
-        return
+    save_all({Path(path): data})
+
+
+def save_all(files: Mapping[Path, bytes]) -> None:
+    """Save several files as `save_bytes`: none of them if one cannot be written.
+
+    Raises:
+        OSError: a file cannot be written; what was there before is untouched.
+    """
+    with ExitStack() as stack:
+        written: list[tuple[Path, Path, Path]] = []
+        for path, data in files.items():
+            # A symbolic link stays one: the file that it names is replaced.
+            target = resolved(path)
+            if target.exists() and not target.is_file():
+                with target.open("wb") as device:
+                    device.write(data)
+                continue
+            with _named(path):
+                temporary = stack.enter_context(temporary_beside(target))
+                with suppress(FileNotFoundError):
+                    temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+                with temporary.open("wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+            written.append((path, temporary, target))
+        for path, temporary, target in written:
+            with _named(path):
+                temporary.replace(target)
+    for parent in {target.parent for _, _, target in written}:
+        folder = os.open(parent, os.O_RDONLY)
+        try:
+            # The name is on the disk only when the folder is.
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Put the name of a file into errors: nobody knows the temporary name, and a full disk names nothing."""
     try:
-        with temporary_beside(target) as temporary:
-            with suppress(FileNotFoundError):
-                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-            with temporary.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(target)
+        yield
     except OSError as error:
-        # Name the target in the error: the user does not know the temporary name, and a full disk gives no name.
         raise OSError(error.errno, error.strerror, str(path)) from None
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        # The new name is on the disk only after the folder is synchronised.
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.files import save_bytes, save_text
+from robot_semantics.base.files import save_all
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import on_disk, output_file
@@ -88,11 +88,12 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.plot:
         save_heat_map(matrix, robot, Path(arguments.plot))
     report = {"version": JSON_VERSION, **matrix_json(matrix, JointSpace.of(robot))}
+    files = {output: bytes(merged.text)}
     if arguments.json == "-":
         print_json(report)
     elif arguments.json:
-        save_text(json.dumps(report, indent=1, allow_nan=False) + "\n", arguments.json)
-    save_bytes(bytes(merged.text), output)
+        files[Path(arguments.json)] = f"{json.dumps(report, indent=1, allow_nan=False)}\n".encode()
+    save_all(files)
     if arguments.json != "-":
         _print(matrix, merged, robot, output)
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.base.files import save_bytes
+from robot_semantics.base.files import save_all, save_bytes
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import add_repeatable, pair_of
@@ -148,8 +149,7 @@ def _rename(arguments: argparse.Namespace) -> None:
     for note in notes:
         say(note, file=sys.stderr)
     inputs.print_diagnostics(found)
-    save_bytes(urdf.original, arguments.urdf)
-    save_bytes(bytes(text), arguments.output or arguments.srdf)
+    save_all({Path(arguments.urdf): urdf.original, Path(arguments.output or arguments.srdf): bytes(text)})
 
 
 def finish(

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
 from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.files import save_bytes
+from robot_semantics.base.files import save_all
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import output_file
 from robot_semantics.cli.outputs import add_output
@@ -33,7 +34,7 @@ from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.reader import parse_document, read_document
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import WorldState
-from robot_semantics.usdf.writer import save_world, write_world
+from robot_semantics.usdf.writer import write_world
 from robot_semantics.xml.decoding import read_text
 from robot_semantics.xml.reader import SourceMap
 
@@ -209,14 +210,17 @@ def write_state(state: WorldState, output: str | None, source: str) -> None:
     save_state(rebased(state, folder_of(source), folder_of(output)), output)
 
 
-def save_state(state: WorldState, output: str | None) -> None:
-    """Write a world state to a file, atomically, in the format that its ending names, or to stdout."""
+def save_state(state: WorldState, output: str | None, beside: Mapping[str, bytes] = MappingProxyType({})) -> None:
+    """Write a world state to a file in the format that its ending names, or to stdout.
+
+    The files `beside` it, by name, and its own are written together: all or none.
+    """
     if output is None:
         print_document(write_world(state))
-    elif format_of(output, FORMATS, "usdf") == "json":
-        save_bytes(json_text(state).encode(), output)
-    else:
-        save_world(state, output)
+        return
+    text = json_text(state) if format_of(output, FORMATS, "usdf") == "json" else write_world(state)
+    folder = folder_of(output)
+    save_all({**{folder / name: content for name, content in beside.items()}, Path(output): text.encode()})
 
 
 def print_lost(lost: Sequence[str]) -> None:

@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.cli.argument_values import unquoted_numbers
 from robot_semantics.cli.command import Command
@@ -79,9 +78,7 @@ def _new(arguments: argparse.Namespace) -> None:
         raise UsageError("robots that are made by macros are written beside the world: name its file with -o")
     folder = usdf_files.folder_of(arguments.output)
     state, files = described_beside(with_relative_paths(state, folder), texts)
-    for name, content in files.items():
-        save_bytes(content, folder / name)
-    usdf_files.save_state(state, arguments.output)
+    usdf_files.save_state(state, arguments.output, files)
 
 
 def _described(word: str, arguments: argparse.Namespace) -> Described:

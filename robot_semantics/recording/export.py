@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError, format_of
-from robot_semantics.base.files import declared_utf8, save_bytes, scratch_folder
+from robot_semantics.base.files import declared_utf8, save_all, scratch_folder
 from robot_semantics.recording.around import read_around
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
 from robot_semantics.recording.description_files import description_files, with_descriptions
@@ -250,8 +250,7 @@ def _write(
             watch.advance(len(series))
         output.finish()
         if kept == "beside" and not dry:
-            for name, text in descriptions.items():
-                save_bytes(declared_utf8(text).encode(), out.parent / name)
+            save_all({out.parent / name: declared_utf8(text).encode() for name, text in descriptions.items()})
 
 
 def _block_size(report: Report, sampler: WorldSampler) -> int:

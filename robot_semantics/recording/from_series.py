@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.files import save_bytes
+from robot_semantics.base.files import save_all
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.series_formats import readable_format
@@ -25,7 +25,7 @@ from robot_semantics.recording.times import time_of
 from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.saved_descriptions import Texts, described_beside
 from robot_semantics.usdf.world_state import WorldState
-from robot_semantics.usdf.writer import save_world
+from robot_semantics.usdf.writer import write_world
 
 
 def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, dict[str, Texts]]:
@@ -67,9 +67,8 @@ def save_state(state: WorldState, texts: Mapping[str, Texts], path: Path) -> Non
         OSError: a file cannot be written.
     """
     named, files = described_beside(state, texts)
-    for name, content in files.items():
-        save_bytes(content, path.parent / name)
-    save_world(named, path)
+    beside = {path.parent / name: content for name, content in files.items()}
+    save_all({**beside, path: write_world(named).encode()})
 
 
 def _index(times_ns: IntArray, at: str) -> int:

@@ -61,8 +61,10 @@ class DescriptionFiles:
             yield
             return
         journal = self.folder / _UNFINISHED
-        journal.write_text("\n".join(sorted(names)))
         try:
+            # On a full disk the work goes on: a deletion makes space.
+            with suppress(OSError):
+                journal.write_text("\n".join(sorted(names)))
             yield
         finally:
             self._delete_unused(names)
