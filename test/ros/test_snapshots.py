@@ -10,9 +10,12 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -35,6 +38,7 @@ from robot_semantics_interfaces.srv import (
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from support.json_shapes import validate
+from support.killed_writers import unsound
 from support.nodes import LATCHED, PATIENCE_S, Client, NodeProcess, joint_state, matrix_of, said
 from tf2_msgs.msg import TFMessage
 
@@ -46,11 +50,14 @@ from robot_semantics.usdf.ages import ages_of
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world, read_world
-from robot_semantics.usdf.saved_descriptions import check_descriptions
+from robot_semantics.usdf.saved_descriptions import Texts, check_descriptions
+from robot_semantics.usdf.world_state import ModelState, WorldState
 
 pytestmark = pytest.mark.ros
 
 NODE, SIMULATOR = "/robot_semantics", "/mujoco_world"
+KILLS = int(os.environ.get("KILLS", "3"))
+"""How often a node is killed."""
 URDF, SRDF = example("rover_arm.urdf").read_text(), example("rover_arm.srdf").read_text()
 
 
@@ -361,31 +368,32 @@ def test_old_values_are_refused_with_their_age_and_autosave_rotates(
     )
 
 
-def test_a_node_that_is_killed_while_it_saves_leaves_whole_files(
+def test_a_node_that_is_killed_before_any_file_operation_loses_and_leaves_nothing(
     start: Callable[..., NodeProcess], tmp_path: Path
 ) -> None:
-    store, rng = SnapshotStore(tmp_path), random.Random(16)
-    for number in range(6):
-        before = store.saved_names()
+    rng, folder = random.Random(16), tmp_path / "snapshots"
+    texts, path = {"rover_arm": Texts(URDF, SRDF)}, {"PYTHONPATH": os.pathsep.join(sys.path)}
+    mine = SnapshotStore(folder).save("mine", WorldState(models=(ModelState("rover_arm"),)), texts=texts).read_bytes()
+    for number in range(KILLS):
         node = start(
+            module="support.killed_writers",
             robot_description=URDF,
             robot_description_semantic=SRDF,
-            snapshots__directory=str(tmp_path),
+            snapshots__directory=str(folder),
             snapshots__autosave_period=0.001,
             snapshots__autosave_keep=3,
-            ros_args=("-r", f"__ns:=/killed_{number}"),
+            ros_args=("-r", f"__ns:=/killed_{number % 3}"),
+            environment={
+                "KILLED_BEFORE": str(rng.randrange(1, 200)),
+                "KILLED_IN": str(folder),
+                **path,
+            },
         )
-        end = time.monotonic() + PATIENCE_S
-        while store.saved_names() == before:
-            assert time.monotonic() < end, node.output
-            time.sleep(0.002)
-        time.sleep(rng.uniform(0.0, 0.06))
-        assert node.stop(signal.SIGKILL) == -signal.SIGKILL
-        for name in store.saved_names():
-            (model,) = store.load(name)[0].models
-            for description, text in ((model.description, URDF), (model.semantic, SRDF)):
-                assert description is not None
-                assert (tmp_path / description).read_text() == text
+        assert node.wait() == -signal.SIGKILL, node.output
+        command = [sys.executable, "-m", "support.killed_writers", "next", str(folder)]
+        subprocess.run(command, check=True, env=os.environ | path, timeout=PATIENCE_S)
+        assert unsound(folder) == []
+        assert (folder / "mine.usdf").read_bytes() == mine
 
 
 def test_two_nodes_on_one_folder_keep_their_own_automatic_snapshots(
