@@ -132,6 +132,8 @@ def _read_part(descriptor: int, size: int) -> bytes | None:
 def locked(folder: Path, timeout_s: float) -> Iterator[None]:
     """Hold the lock of a folder, shared by threads and processes; the kernel frees it when the process ends.
 
+    What killed processes left under temporary names is removed first.
+
     Raises:
         OSError: the folder cannot be read, or another process holds the lock for longer than `timeout_s` [s].
     """
@@ -147,6 +149,7 @@ def locked(folder: Path, timeout_s: float) -> Iterator[None]:
                     message = f"another process has locked this folder for more than {timeout_s:g} s"
                     raise OSError(errno.ETIMEDOUT, message, str(folder)) from None
             time.sleep(_LOCK_POLL_S)
+        _sweep(folder)
         yield
     finally:
         os.close(descriptor)

@@ -74,10 +74,11 @@ class PybulletSimulator(JointStateSimulator):
         for body in bodies:
             numbers = np.concatenate((*_joints(client, body), *client.getBasePositionAndOrientation(body.number)))
             if not np.abs(numbers).max() < UNLIMITED:
+                reason = self._world.deepest_contact()
                 # Bullet cannot recover from such numbers.
                 self._world = BulletWorld(self.spec)
                 self.reset()
-                raise DivergedError("the simulation diverged")
+                raise DivergedError(f"the simulation diverged{reason}")
 
     def _continue_exactly(self, state: WorldState, names: tuple[str, ...] | None) -> str:
         del state, names

@@ -32,6 +32,7 @@ UNLIMITED = 1e9
 BASE = -1
 """Bullet's link number of the base of a body."""
 _NO_INERTIA = body_inertia(None, moves=False)
+_OVERLAP_M = 0.01
 _Z = np.array([0.0, 0.0, 1.0])
 _KINDS = {"slide": pybullet.JOINT_PRISMATIC, "hinge": pybullet.JOINT_REVOLUTE, "ball": pybullet.JOINT_SPHERICAL}
 
@@ -58,6 +59,7 @@ class BulletBody:
         ball_joints: Bullet's ball joints: a quaternion x y z w, and an angular velocity.
         T_link_inertial: (4, 4) principal axes in the centre of mass, of Bullet's base and of each of its links.
         sizes: number of positions and number of velocities.
+        pieces: by link name, the links of Bullet that collide for it.
         motors: by joint name, the link of Bullet that a motor drives, and its effort [N, N m].
     """
 
@@ -68,6 +70,7 @@ class BulletBody:
     ball_joints: list[JointSlot] = field(default_factory=list)
     T_link_inertial: list[FloatArray] = field(default_factory=list)
     sizes: tuple[int, int] = (0, 0)
+    pieces: dict[str, list[int]] = field(default_factory=dict)
     motors: dict[str, tuple[int, float]] = field(default_factory=dict)
 
 
@@ -115,6 +118,19 @@ class BulletWorld:
             except pybullet.error as error:
                 raise WorldSpecError(f"PyBullet cannot build the model '{model.name}': {error}") from error
 
+    def deepest_contact(self) -> str:
+        """Return a phrase with the two links of a robot that overlap most in the last step.
+
+        Return an empty text if no links overlap by more than 10 mm.
+        """
+        deep = [point for point in self.client.getContactPoints() if point[1] == point[2] and point[8] < -_OVERLAP_M]
+        if not deep:
+            return ""
+        _, number, _, *pieces, _, _, _, depth = min(deep, key=lambda point: point[8])[:9]
+        body = next(body for body in self.bodies.values() if body.number == number)
+        one, other = (name for piece in pieces for name, own in body.pieces.items() if piece in own)
+        return f" (links '{one}' and '{other}' of '{body.spec.name}' overlap by {-1e3 * depth:.0f} mm)"
+
 
 @dataclass(eq=False)
 class _LinkPart:
@@ -136,7 +152,6 @@ class _BulletBuilder:
         self.client, self.notes, self.body = client, notes, BulletBody(spec)
         self.joints = sim_joints(spec, notes, ties_several=True)
         self.parts = [_LinkPart(BASE, np.eye(4))]
-        self.pieces: dict[str, list[int]] = {}
         self.places: dict[str, list[int]] = {}
 
     def build(self, ground: int | None) -> BulletBody:
@@ -194,7 +209,7 @@ class _BulletBuilder:
                 self.parts.append(_LinkPart(bullet_link, np.eye(4)))
             piece = bullet_link if number == 0 else len(self.parts) - 2
             self.parts[piece + 1].shape = self._shape(each.shape, each.T_link_shape)
-            self.pieces.setdefault(name, []).append(piece)
+            self.body.pieces.setdefault(name, []).append(piece)
 
     def _shape(self, shape: Shape, T_link_shape: FloatArray) -> int:
         pose, kinds = xyz_quat_from_matrix(T_link_shape), mujoco.mjtGeom
@@ -293,12 +308,12 @@ class _BulletBuilder:
         """Switch off contacts of excluded pairs. Contacts of a fixed base with the floor only waste time."""
         robot, number = self.body.spec.robot, self.body.number
         index = robot.link_index
-        for first, second in excluded_pairs(robot, [index[name] for name in self.pieces]):
-            for one in self.pieces[first]:
-                for other in self.pieces[second]:
+        for first, second in excluded_pairs(robot, [index[name] for name in self.body.pieces]):
+            for one in self.body.pieces[first]:
+                for other in self.body.pieces[second]:
                     self.client.setCollisionFilterPair(number, number, one, other, 0)
         rigid = rigid_bodies(robot)
-        for name, pieces in self.pieces.items():
+        for name, pieces in self.body.pieces.items():
             for number_of, one in enumerate(pieces):
                 for other in pieces[number_of + 1 :]:
                     self.client.setCollisionFilterPair(number, number, one, other, 0)

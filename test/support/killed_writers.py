@@ -52,11 +52,11 @@ def operations(writer: str, folder: Path, rng: random.Random) -> Iterator[tuple[
     """Yield changes without end: the files that each may write or delete, and what carries it out."""
     if writer == "studio":
         path = folder / "r.srdf"
-        bare = load_robot(example("rover_arm.urdf"))
+        bare, srdf = load_robot(example("rover_arm.urdf")), example("rover_arm.srdf").read_bytes()
         while True:
             session = EditSession(bare, SrdfText.from_file(path), path)
             group = f'<group name="g{rng.randrange(10**9)}"><link name="base_link"/></group>'.encode()
-            text = SrdfText(bytes(session.text).replace(b"</robot>", group + b"</robot>"))
+            text = SrdfText(srdf.replace(b"</robot>", group + b"</robot>"))
             session.change("a group", lambda _, text=text: text)  # type: ignore[misc]  # bound at once
             yield [path.name], session.save
     store = SnapshotStore(folder, owner="node")
@@ -137,8 +137,7 @@ def run(writer: str, folder: Path, kills: int) -> dict[str, object]:
                 os.write(end, json.dumps({name: data.hex() for name, data in content(folder).items()}).encode() + b"\n")
 
         def next_run(_: int, number: int = number) -> None:
-            _, change = next(operations(writer, folder, random.Random(-1 - number)))
-            change()
+            next(operations(writer, folder, random.Random(-1 - number)))[1]()
 
         said, ended_by = in_child(write)
         killed += ended_by == signal.SIGKILL
