@@ -5,4 +5,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The front door: one object for a robot and one call for each common task; `robot_semantics` offers their names."""
+"""High-level API: one object for a robot, one call for each common task; `robot_semantics` exports the names."""

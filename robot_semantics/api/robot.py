@@ -37,7 +37,7 @@ P = ParamSpec("P")
 
 
 class Robot(RobotModel):
-    """A robot model with what people do with it; make it with `load_robot` or `robot_from_text`.
+    """A robot model with methods for common tasks; create it with `load_robot` or `robot_from_text`.
 
     Joint positions are arrays ``q`` (..., n) with one number for each of `names` [rad, m]. Leading axes are a batch.
     """
@@ -63,17 +63,16 @@ class Robot(RobotModel):
         return self.space.names
 
     def q(self, *values: str | Mapping[str, npt.ArrayLike], **more: npt.ArrayLike) -> FloatArray:
-        """Return joint positions (..., n): the defaults, with each of the values over what stands before it.
+        """Return joint positions (..., n): the defaults, overwritten by the values in their order.
 
-        Without values these are the default positions: 0 or, where the limits exclude it, the middle between them.
-        A value is
+        Without values these are the default positions: 0, or the middle of limits that exclude 0. A value is
 
         - a named state, as ``"arm/reach"``, or
         - positions by joint or variable name, as ``{"base/x": 1.0}`` or ``elbow_joint=0.5``: a number or, for a joint
           with k variables, (..., k) [rad, m, quaternion x y z w].
 
         Raises:
-            UnknownNameError: there is no such group, state or joint; the error carries the nearest names.
+            UnknownNameError: the group, state or joint does not exist; the error has the nearest names.
             ArrayError: a value has the wrong shape or is not finite.
         """
         q = self.space.neutral()
@@ -105,7 +104,7 @@ class Robot(RobotModel):
             relative_to: name of another link.
 
         Raises:
-            UnknownNameError: there is no such link; the error carries the nearest names.
+            UnknownNameError: the link does not exist; the error has the nearest names.
             ArrayError: `q` has the wrong shape, is not finite, or has a quaternion of zeros.
         """
         links = (self.link(link).name,) if relative_to is None else (self.link(link).name, self.link(relative_to).name)
@@ -117,16 +116,16 @@ class Robot(RobotModel):
         """Return (..., k) positions of the variables of a group, in the order of its `variable_names`, as in MoveIt.
 
         Raises:
-            UnknownNameError: there is no such group.
+            UnknownNameError: the group does not exist.
             ArrayError: `q` has the wrong shape or is not finite.
         """
         return self.space.checked(q)[..., self._variables_of(group)]
 
     def with_group_q(self, q: npt.ArrayLike, group: str, positions: npt.ArrayLike) -> FloatArray:
-        """Return a copy of `q` (..., n) with the group's variables at `positions` (..., k); mimic joints follow.
+        """Return a copy of `q` (..., n) with the group's variables set to `positions` (..., k); mimic joints follow.
 
         Raises:
-            UnknownNameError: there is no such group.
+            UnknownNameError: the group does not exist.
             ArrayError: an array has the wrong shape or is not finite.
         """
         where = self._variables_of(group)
@@ -148,14 +147,14 @@ class Robot(RobotModel):
         resolver: PackageResolver | None = None,
         diagnostics: Diagnostics | None = None,
     ) -> CollisionMatrix:
-        """Sample configurations and return which pairs of links never, always or sometimes collide.
+        """Sample configurations and return the pairs of links that never, always or sometimes collide.
 
         Args:
             samples: number of random configurations.
-            seed: the same seed gives the same result, whatever `jobs` is.
+            seed: the same seed gives the same result, for any `jobs`.
             jobs: number of processes.
             resolver: finds the packages of the meshes; by default in the usual places.
-            diagnostics: takes warnings about meshes.
+            diagnostics: receives warnings about meshes.
 
         Raises:
             DescriptionError: a collision geometry cannot be used.
@@ -170,7 +169,7 @@ class Robot(RobotModel):
         return generate_matrix(self, pieces, Settings(samples=samples, seed=seed, jobs=jobs))
 
     def audit_collisions(self, matrix: CollisionMatrix) -> tuple[AuditRow, ...]:
-        """Return what is wrong with the collision pairs of the SRDF, as `generate_collisions` found it, worst first."""
+        """Return the problems of the SRDF's collision pairs by the result of `generate_collisions`, worst first."""
         from robot_semantics.collision.audit import audit
 
         return audit(self, matrix)
@@ -178,15 +177,15 @@ class Robot(RobotModel):
     def tf_message(
         self, q: npt.ArrayLike, time_ns: int, types: Mapping[str, Any] | None = None, *, frame_prefix: str = ""
     ) -> Any:
-        """Return a ``tf2_msgs/msg/TFMessage`` with the transforms of all joints, fixed ones included.
+        """Return a ``tf2_msgs/msg/TFMessage`` with the transforms of all joints, including fixed joints.
 
-        The virtual joint is among them if the SRDF states one.
+        It includes the virtual joint if the SRDF has one.
 
         Args:
             q: (n,) joint positions [rad, m].
             time_ns: stamp [ns].
-            types: message classes by name, as ``typestore.types`` of rosbags; by default those of rclpy.
-            frame_prefix: put before the names of the robot's links.
+            types: message classes by name, as ``typestore.types`` of rosbags; by default the classes of rclpy.
+            frame_prefix: prefix of the names of the robot's links.
 
         Raises:
             ArrayError: `q` has the wrong shape or is not finite, or the stamp is beyond ROS's 32 bits of seconds.
@@ -228,7 +227,7 @@ class Robot(RobotModel):
 
 
 def _as_robot(load: Callable[P, RobotModel]) -> Callable[P, Robot]:
-    """Return `load` with its arguments and its docstring, but a `Robot` as its result."""
+    """Return `load` with the same arguments and docstring, but a `Robot` as its result."""
 
     @wraps(load)
     def loaded(*args: P.args, **options: P.kwargs) -> Robot:

@@ -44,19 +44,19 @@ def with_joints(
     diagnostics: Diagnostics | None = None,
     **more: npt.ArrayLike,
 ) -> WorldState:
-    """Return `world` with joints of a model at other positions.
+    """Return `world` with new positions of joints of a model.
 
     Args:
-        world: the state; it stays as it is.
+        world: the state; it does not change.
         model: name of the model.
         positions: by joint: a number [rad, m], or (k,) for a joint with k variables.
-        robot: the robot of the model. Its mimic joints and the stated links follow; without it the model may state no
-            link poses.
-        diagnostics: takes warnings.
+        robot: the robot of the model; its mimic joints and the stated links follow. Without it the model must not state
+        link poses.
+        diagnostics: receives warnings.
         more: further positions, as ``elbow_joint=0.5``.
 
     Raises:
-        UnknownNameError: there is no such model or joint.
+        UnknownNameError: the model or joint does not exist.
         ArrayError: a joint has another number of values, or the links cannot follow.
     """
     rows = {
@@ -67,17 +67,17 @@ def with_joints(
 
 
 def with_pose(world: WorldState, body: str, T_parent_body: npt.ArrayLike, *, parent: str | None = None) -> WorldState:
-    """Return `world` with a model or frame at another pose.
+    """Return `world` with a new pose of a model or frame.
 
     Args:
-        world: the state; it stays as it is.
+        world: the state; it does not change.
         body: name of the model or frame.
         T_parent_body: (4, 4) pose in its parent [m].
         parent: another parent: ``world``, a frame, a model or ``MODEL::LINK``; by default the parent stays.
 
     Raises:
-        UnknownNameError: there is no such model, frame or parent.
-        ArrayError: the pose is no rigid transform.
+        UnknownNameError: the model, frame or parent does not exist.
+        ArrayError: the pose is not a rigid transform.
     """
     return set_pose(world, body, pose_from_matrix(checked_array("T_parent_body", T_parent_body, 4, 4)), parent=parent)
 
@@ -88,18 +88,18 @@ def resolve(
     *,
     diagnostics: Diagnostics | None = None,
 ) -> ResolvedWorld:
-    """Return poses and velocities of everything in a world, in the world and relative to each other.
+    """Return poses and velocities of all objects in a world, in the world and relative to each other.
 
-    Links that the state does not place follow from the joints of their robots. `ResolvedWorld.pose` takes the name of a
-    model or frame, ``MODEL::LINK``, or the name of a link that only one model has.
+    Links without a pose in the state follow from the joints of their robots. `ResolvedWorld.pose` takes the name of a
+    model or frame, ``MODEL::LINK``, or a link name that only one model has.
 
     Args:
-        world: the state, or its file; then the robots that the file names are loaded.
+        world: the state, or its file; then the robots in the file are loaded.
         robots: other robots by the names of their models.
-        diagnostics: takes warnings: poses that are not stated, descriptions that cannot be read.
+        diagnostics: receives warnings: missing poses, unreadable descriptions.
 
     Raises:
-        DescriptionError: the file has errors; or unknown parents, cycles, names of two things.
+        DescriptionError: the file has errors; or unknown parents, cycles, names used twice.
         OSError: the file cannot be read.
     """
     problems = Diagnostics() if diagnostics is None else diagnostics
@@ -125,12 +125,12 @@ def convert_world(
     Args:
         world: the state, or its file: ``.usdf``, ``.json``, ``.sdf`` or ``.mjcf``.
         to: ``usdf``, ``json``, ``sdformat``, ``mujoco`` or ``mujoco-key``.
-        mujoco_model: file of the MuJoCo model that a keyframe belongs to.
+        mujoco_model: file of the MuJoCo model for a keyframe.
         robots: the robots of the models by name; a keyframe needs them for mimic joints and planar robots.
 
     Raises:
-        UnknownNameError: there is no such format.
-        UnknownEndingError: the file has no known ending.
+        UnknownNameError: the format does not exist.
+        UnknownEndingError: the file has an unknown ending.
         DescriptionError: the file has errors.
         RobotSemanticsError: the state cannot be written in this format.
         OSError: the file cannot be read.
@@ -151,7 +151,7 @@ def plot(
     """Draw joint positions and base paths of a series into a ``.png``, ``.svg`` or ``.pdf`` file.
 
     Args:
-        series: as ``read_recording(bag).series(every=0.1)`` gives it, or a file or folder that `export` wrote.
+        series: the result of ``read_recording(bag).series(every=0.1)``, or a file or folder that `export` wrote.
         out: the file.
         joints: names of joints; by default all.
         model: name of a model; by default all.
@@ -161,8 +161,8 @@ def plot(
 
     Raises:
         MissingExtraError: matplotlib is not installed.
-        UnknownNameError: the series has no such joint or model.
-        RobotSemanticsError: there is nothing to draw, or the ending is none of these.
+        UnknownNameError: the series does not have a joint or model.
+        RobotSemanticsError: there is nothing to draw, or the ending is unknown.
         OSError: a file cannot be read or written.
     """
     from robot_semantics.recording.plotting import draw, load_plot_data, plot_data

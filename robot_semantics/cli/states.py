@@ -17,7 +17,7 @@ from robot_semantics.cli.argument_values import numbers_by_name, real
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.printing import add_json_argument, tell
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.named_states import Missing, with_state
+from robot_semantics.kinematics.named_states import MissingJoints, with_state
 from robot_semantics.model.queries import matching_states, states_of
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import NamedState
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
     for state in _asked_for(model, arguments.group):
         values = state.positions
         if arguments.fill:
-            q = with_state(space, state.group, state.name, missing=Missing.DEFAULT)
+            q = with_state(space, state.group, state.name, missing=MissingJoints.DEFAULT)
             members = model.semantics.group(state.group).joints
             values = {
                 joint: tuple(q[where].tolist())

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Forward kinematics: where every link is, and how it moves, from joint positions and velocities."""
+"""Forward kinematics: poses and velocities of all links from joint positions and velocities."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ _FEW = 20
 
 
 class ForwardKinematics:
-    """Makes ``T_root_link`` of every link, or of a chosen few, and all links' velocities.
+    """Poses ``T_root_link`` of all links, or of chosen ones, and the velocities of all links.
 
-    The virtual root joint takes no part in poses relative to the root link; `T_parent_root` has it. Mimic joints go
-    where their leaders take them, whatever is said of them.
+    The virtual root joint has no effect on poses relative to the root link; its pose is `T_parent_root`. Mimic joints
+    follow their leaders; their own values in ``q`` are ignored.
 
     Attributes:
         model: the robot.
-        space: the joint space that ``q`` and ``v`` belong to.
-        links: the links whose poses are made, in the order of the results.
+        space: the joint space of ``q`` and ``v``.
+        links: the chosen links, in the order of the results.
     """
 
     def __init__(self, model: RobotModel, links: Iterable[str] | None = None, *, follow_mimics: bool = True) -> None:
-        """Prepare for the links named, in that order; by default for all of the model, index = link index.
+        """Prepare for the links named, in this order; by default for all links of the model, index = link index.
 
-        Without `follow_mimics` a mimic joint is where `q` says it is.
+        Without `follow_mimics`, mimic joints use their own values in `q`.
 
         Raises:
-            UnknownNameError: `model` has no link of such a name.
+            UnknownNameError: `model` does not have a link.
         """
         self.model = model
         self.space = JointSpace(model, follow_mimics=follow_mimics)
@@ -57,8 +57,8 @@ class ForwardKinematics:
     def link_poses(self, q: npt.ArrayLike) -> FloatArray:
         """Return (..., n_links, 4, 4) poses ``T_root_link`` of the links in the root link, read-only.
 
-        Those of many configurations lie in memory number by number, not matrix by matrix; once the result and all views
-        of it are gone, the memory serves the next call.
+        For many configurations, the memory order is number by number, not matrix by matrix. When the result and all its
+        views are deleted, the next call reuses the memory.
 
         Args:
             q: (..., size) joint positions [rad, m].
@@ -90,7 +90,7 @@ class ForwardKinematics:
     def twist_parent_root(self, q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
         """Return (..., 6) velocities of the root link in the virtual joint's parent frame, in the parent's axes.
 
-        Each is vx vy vz wx wy wz [m/s, rad/s], linear that of the root link's origin: the twist of a USDF model state.
+        Each is vx vy vz wx wy wz [m/s, rad/s], linear for the root link's origin: the twist of a USDF model state.
 
         Args:
             q: (..., size) joint positions [rad, m].
@@ -106,12 +106,12 @@ class ForwardKinematics:
     def link_twists(self, q: npt.ArrayLike, v: npt.ArrayLike, *, with_virtual_joint: bool = False) -> FloatArray:
         """Return (..., n_links, 6) velocities of the links relative to the root link, read-only.
 
-        Each is vx vy vz wx wy wz [m/s, rad/s]: of the link's origin, in the link's own axes.
+        Each is vx vy vz wx wy wz [m/s, rad/s]: at the link's origin, in the link's own axes.
 
         Args:
             q: (..., size) joint positions [rad, m].
             v: (..., velocity_size) joint velocities [rad/s, m/s].
-            with_virtual_joint: relative to the virtual joint's parent frame instead, so the root link moves as well.
+            with_virtual_joint: relative to the virtual joint's parent frame instead, so the root link also moves.
 
         Raises:
             ArrayError: `q` or `v` has the wrong shape or is not finite, or `q` has a quaternion of zeros.
@@ -119,7 +119,8 @@ class ForwardKinematics:
         poses = self._whole.link_poses(q)
         twists = _number_by_number(self._local.twists(q, v))
         R, origin = poses[..., :3, :3], poses[..., :3, 3]
-        # Each joint's motion in the root link's axes, of the point that is at its origin: there motions simply add up.
+        # Velocities of the point at the root link's origin, in the root link's axes: there the joints' motions simply
+        # add up.
         turning = _turned(R, twists[..., 3:])
         moving = _turned(R, twists[..., :3]) + _cross(origin, turning)
         for links, above in self._doublings:
@@ -140,7 +141,7 @@ class ForwardKinematics:
 
     @cached_property
     def measured(self) -> ForwardKinematics:
-        """The kinematics of all links with every mimic joint where it is said to be, as where each is measured."""
+        """The kinematics of all links with the own position of every mimic joint, for measured positions."""
         return ForwardKinematics(self.model, follow_mimics=False)
 
     @cached_property
@@ -156,7 +157,7 @@ class ForwardKinematics:
         return Sweep(self.model, self._chosen.tolist(), self.space)
 
     def _few(self, q: FloatArray) -> FloatArray:
-        """Return (..., n_links, 4, 4) poses by doubling the reach of every product: fewest numpy calls."""
+        """Return (..., n_links, 4, 4) poses by doubling the length of all products: the fewest numpy calls."""
         poses = np.array(self._local.matrices(q))
         poses[..., 0, :, :] = np.eye(4)
         for links, above in self._doublings:
@@ -168,9 +169,10 @@ class ForwardKinematics:
 
 
 def _doublings(parents: list[int]) -> list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
-    """Return steps (links, above): multiplied from the left by those above, in order, each link reaches the root.
+    """Return steps (links, above): each step multiplies the poses of the links from the left by those of the links
+    above.
 
-    After step k every product spans 2^k joints; the root link is the identity and left out.
+    After step k every product spans 2^k joints. The root link is the identity and is left out.
     """
     above = np.array(parents)
     steps = []
@@ -181,7 +183,7 @@ def _doublings(parents: list[int]) -> list[tuple[npt.NDArray[np.intp], npt.NDArr
 
 
 def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return (..., 3) cross products, of b's shape and memory order; much faster than numpy's."""
+    """Return (..., 3) cross products in b's shape and memory order; much faster than numpy's."""
     product = np.empty_like(b)
     for k, (i, j) in enumerate(((1, 2), (2, 0), (0, 1))):
         np.multiply(a[..., i], b[..., j], out=product[..., k])
@@ -190,7 +192,7 @@ def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def _turned(R: FloatArray, vectors: FloatArray) -> FloatArray:
-    """Return (..., 3) `vectors` turned by (..., 3, 3) matrices."""
+    """Return (..., 3) `vectors` rotated by (..., 3, 3) matrices."""
     result: FloatArray = R[..., 0] * vectors[..., :1]
     result += R[..., 1] * vectors[..., 1:2]
     result += R[..., 2] * vectors[..., 2:]

@@ -5,14 +5,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Joint transforms of one configuration at a time, each over the last: for loops that run a thousand times a second.
+"""Joint transforms of one configuration, overwritten by each update: for loops at 1 kHz.
 
-`LocalTransforms` is the general form; this one takes no batches, checks nothing, makes no new array, and leaves mimic
-joints where `q` has them, which for a measured configuration is where they are.
+`LocalTransforms` is the general form. This one has no batches, no checks and no new arrays. It takes mimic joints from
+`q`, which for a measured configuration is correct.
 
-Such a loop finds the processor's caches full of what ran in between, so what counts is how much code and memory a
-call touches rather than how much it computes: few numpy functions, the same ones again, on one-dimensional arrays,
-which take numpy's shortest way.
+In such a loop the processor's caches are full of other data. The cost is the amount of code and memory that a call
+touches, not the computation: use few, repeated numpy functions on one-dimensional arrays, which numpy handles fastest.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ IndexArray = npt.NDArray[np.intp]
 StagingArray = Callable[[IndexArray], FloatArray]
 
 
-class Given(NamedTuple):
-    """Where the position variables are in what `update` is given: number i is ``factor[i] * q[source[i]] + offset[i]``.
+class InputMap(NamedTuple):
+    """Conversion of the input of `update` to position variables: number i is ``factor[i] * q[source[i]] + offset[i]``.
 
-    All three are (size,), with any numbers for the variables of joints that are not chosen.
+    All three are (size,); the numbers for variables of other joints are ignored.
     """
 
     source: IndexArray
@@ -44,8 +43,8 @@ class Given(NamedTuple):
     offset: FloatArray
 
     @classmethod
-    def straight(cls, space: JointSpace) -> Given:
-        """Return that of a configuration in the order of `JointSpace`."""
+    def identity(cls, space: JointSpace) -> InputMap:
+        """Return the conversion for a configuration in the order of `JointSpace`."""
         return cls(np.arange(space.size), np.ones(space.size), np.zeros(space.size))
 
 
@@ -53,7 +52,7 @@ class InPlaceTransforms:
     """``T_parent_child`` of chosen joints as x y z [m] and quaternion x y z w.
 
     Attributes:
-        values: the array written to by each `update`; by default (n * 7,), the joints one after the other.
+        values: the array that each `update` writes; by default (n * 7,), the joints one after the other.
     """
 
     def __init__(
@@ -63,30 +62,30 @@ class InPlaceTransforms:
         values: FloatArray | None = None,
         places: IndexArray | None = None,
         staging_array: StagingArray | None = None,
-        given: Given | None = None,
+        given: InputMap | None = None,
     ) -> None:
         """Prepare for the joints with these indices in the model.
 
-        A flat array `values` is written to instead of an own one; `places` (n, 7) says where each joint's numbers go.
-        With `staging_array` the numbers that turn are not written there but to the array that it returns for their
-        places: it is for whoever takes them on from there together with others.
+        Results are written to the flat array `values`, if given; `places` (n, 7) has the index of each number in it.
+        With `staging_array`, rotating numbers are written to the array that it returns for their places instead; the
+        caller then processes them together with others.
         """
         space = JointSpace.of(model)
-        given = Given.straight(space) if given is None else given
+        given = InputMap.identity(space) if given is None else given
         chosen = [model.joints[index] for index in joints]
         count = len(chosen)
         origins = np.array([joint.T_parent_joint for joint in chosen], np.float64).reshape(-1, 4, 4)
         poses = np.array(xyz_quat_from_matrix(origins), np.float64).reshape(-1, 7)
         self.values: FloatArray = np.zeros(7 * count) if values is None else values
         at = np.arange(7 * count).reshape(-1, 7) if places is None else places
-        # What does not move is written once, here.
+        # Constant numbers are written once, here.
         self.values[at] = poses
         starts = [space.joint_positions[joint.name].start if joint.position_count else 0 for joint in chosen]
 
         turning = [row for row, joint in enumerate(chosen) if joint.motion.turns]
         variables = np.array([space.joint_positions[chosen[row].name].stop - 1 for row in turning], np.intp)
-        # With h half the angle, the quaternion is cos(h) Q0 + sin(h) Q0 (axis, 0): two constants a joint. Component by
-        # component that is a sine of another amplitude and phase, so one pass over the components is all.
+        # With half angle h, the quaternion is cos(h) Q0 + sin(h) Q0 (axis, 0): two constants for each joint. Each
+        # component is a sine with its own amplitude and phase, so one pass over the components is enough.
         cosine = poses[turning, 3:]
         axes = np.array([[*chosen[row].axis, 0.0] for row in turning]).reshape(-1, 4)
         sine = np.array(quat_multiply(cosine, axes)).reshape(-1, 4)
@@ -111,7 +110,8 @@ class InPlaceTransforms:
         self._zero = poses[sliding, :3] + given.offset[variables, np.newaxis] * direction
         self._direction = given.factor[variables, np.newaxis] * direction
 
-        # The rest are single joints, each with a matrix for its translation; floating ones have one for rotation too.
+        # The other joints are handled singly, each with a matrix for translation; floating joints also have one for
+        # rotation.
         self._planar = [
             (at[row, :3], *_part(given, starts[row], 2), poses[row, :3], origins[row, :3, :3] @ plane_axes(joint))
             for row, joint in enumerate(chosen)
@@ -130,7 +130,7 @@ class InPlaceTransforms:
         ]
 
     def update(self, q: FloatArray) -> FloatArray:
-        """Compute all transforms for `q` (size,), quaternions of length 1, and return `values`."""
+        """Compute all transforms for `q` (size,) with quaternions of length 1; return `values`."""
         values, angles = self.values, self._angles
         if len(angles):
             np.multiply(q[self._take_from], self._factor, angles)
@@ -150,6 +150,6 @@ class InPlaceTransforms:
         return values
 
 
-def _part(given: Given, start: int, count: int) -> Given:
+def _part(given: InputMap, start: int, count: int) -> InputMap:
     at = slice(start, start + count)
-    return Given(given.source[at], given.factor[at], given.offset[at])
+    return InputMap(given.source[at], given.factor[at], given.offset[at])

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Inverse kinematics: joint positions of a group that put a link where it is wanted, by damped least squares."""
+"""Inverse kinematics of a group by damped least squares: joint positions that bring a link to a pose."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from robot_semantics.transforms import quat_from_matrix, rotvec_from_quat
 from robot_semantics.transforms.arrays import FloatArray, checked_array
 
 TOLERANCE = 1e-8
-"""Distance [m] and angle [rad] that count as reached."""
+"""Distance [m] and angle [rad] at which the target is reached."""
 DAMPING = 1e-9
-"""What is left of the damping where the target is reached."""
+"""Remaining damping at the target."""
 STALLED = 1e-12
-"""Share of the error by which a step must make it smaller, else the search goes on from elsewhere."""
+"""Smallest relative reduction of the error in a step; below it the search restarts."""
 
 
 class Solution(NamedTuple):
-    """What was found, the nearest there is where the target is out of reach.
+    """The best positions found; if the target cannot be reached, the nearest ones.
 
     Attributes:
-        q: (..., size) joint positions within their bounds [rad, m]; those of other joints are as they were given.
-        position_error: (...) distance of the link's origin from where it is wanted [m].
-        rotation_error: (...) angle between the link's axes and those wanted [rad].
+        q: (..., size) joint positions within their bounds [rad, m]; positions of other joints do not change.
+        position_error: (...) distance of the link's origin from its target [m].
+        rotation_error: (...) angle between the link's axes and their target [rad].
     """
 
     q: FloatArray
@@ -43,21 +43,21 @@ class Solution(NamedTuple):
 
 
 class InverseKinematics:
-    """Solves for the joints of one group that move one link.
+    """Solver for the joints of one group that move one link.
 
-    It uses the revolute, continuous and prismatic joints that are driven; mimic joints follow their leaders.
+    It uses the active revolute, continuous and prismatic joints; mimic joints follow their leaders.
 
     Attributes:
         model: the robot.
-        tip: the link that is put somewhere.
-        variables: names of the position variables that are solved for.
+        tip: the link that is moved to the target.
+        variables: names of the position variables that are solved.
     """
 
     def __init__(self, model: RobotModel, group: str, tip: str | None = None) -> None:
-        """Prepare for a group's link; by default the tip of a group that is a chain.
+        """Prepare for a link of a group; by default the tip of a group that is a chain.
 
         Raises:
-            UnknownNameError: there is no such group or link, or the group is no chain and no link is named.
+            UnknownNameError: the group or link does not exist, or no link is named and the group is not a chain.
             ArrayError: no joint of the group moves the link.
         """
         chosen = model.semantics.group(group)
@@ -70,7 +70,7 @@ class InverseKinematics:
         self.space = space = self._kinematics.space
         driven = {space.joint_positions[name].start for name in chosen.commandable_joints}
         solved: list[int] = []
-        # Each column of the Jacobian: which link of the path its joint moves, for which variable, how strongly.
+        # For each column of the Jacobian: the moving link on the path, the variable, its factor, and the kind of joint.
         self._columns: list[tuple[int, int, float, bool]] = []
         self._axes: list[FloatArray] = []
         for at, index in enumerate(path):
@@ -100,14 +100,14 @@ class InverseKinematics:
         restarts: int = 0,
         rng: np.random.Generator | None = None,
     ) -> Solution:
-        """Return positions that bring the link nearest to where it is wanted, searched from `q`.
+        """Return the positions that bring the link nearest to the target, searched from `q`.
 
         Args:
-            T_root_tip: (..., 4, 4) where the link is wanted, in the root link's frame [m].
-            q: (..., size) or (size,) where the search begins; it is within the bounds, or is put there [rad, m].
-            iterations: steps of a search, at most.
-            restarts: so often the search begins again for what was not reached, from random positions.
-            rng: draws them; by default the same ones every time.
+            T_root_tip: (..., 4, 4) target pose of the link in the root link's frame [m].
+            q: (..., size) or (size,) start of the search [rad, m]; it is clipped to the bounds.
+            iterations: largest number of steps in a search.
+            restarts: largest number of new searches from random positions if the target is not reached.
+            rng: source of the random positions; by default the same ones every time.
 
         Raises:
             ArrayError: wrong shapes, or numbers that are not finite.
@@ -136,7 +136,7 @@ class InverseKinematics:
         )
 
     def _search(self, target: FloatArray, start: FloatArray, iterations: int) -> Solution:
-        """Return the best of a walk from `start`; targets (n, 4, 4), positions (n, size)."""
+        """Return the best result of a search from `start`; targets (n, 4, 4), positions (n, size)."""
         lower, upper = self.space.lower[self._solved], self.space.upper[self._solved]
         q = np.array(start)
         q[:, self._solved] = np.clip(q[:, self._solved], lower, upper)
@@ -162,7 +162,7 @@ class InverseKinematics:
     def _moved(
         self, target: FloatArray, q: FloatArray, step: FloatArray, lower: FloatArray, upper: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return positions, poses and errors after the whole step or a part of it, whichever is the first to help."""
+        """Return positions, poses and errors after the whole step or the first part of it that reduces the error."""
         before = None
         best: tuple[FloatArray, FloatArray, FloatArray] | None = None
         for part in (1.0, 0.3, 0.05):
@@ -185,7 +185,7 @@ class InverseKinematics:
     def _step(
         self, q: FloatArray, poses: FloatArray, error: FloatArray, lower: FloatArray, upper: FloatArray
     ) -> FloatArray:
-        """Return (n, m) changes of the variables: a joint at its bound takes no part if it would go beyond."""
+        """Return (n, m) changes of the variables; a joint at its bound is excluded if it would move beyond."""
         J = self._jacobian(poses)
         now = q[:, self._solved]
         damping = 0.5 * (error**2).sum(axis=1) + DAMPING
@@ -201,7 +201,7 @@ class InverseKinematics:
         return step * free
 
     def _jacobian(self, poses: FloatArray) -> FloatArray:
-        """Return (n, 6, m) of the tip's velocity, linear then angular in the root's axes, for the variables."""
+        """Return the (n, 6, m) Jacobian of the tip's velocity, linear then angular in the root's axes."""
         J = np.zeros((len(poses), 6, len(self._solved)))
         tip = poses[:, -1, :3, 3]
         for (at, column, factor, turning), axis in zip(self._columns, self._axes, strict=True):

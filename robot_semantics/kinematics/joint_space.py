@@ -7,12 +7,13 @@
 
 """The joint space of a robot: position variables by name and index, limits, mimic joints, velocities.
 
-Positions ``q`` are (..., size), one number per position variable of every moving joint in model order, mimic joints and
-a planar or floating virtual root joint included: an angle [rad], a distance [m], ``x y theta`` of a planar joint,
-``x y z`` and a quaternion ``x y z w`` of a floating one. Velocities ``v`` are (..., velocity_size), one number a degree
-of freedom: the rate of the position; for a floating joint the linear velocity of the child's origin [m/s] and the
-angular velocity vector [rad/s], both in the axes in which its position is given: those of the joint's origin, which are
-the parent's own for every virtual joint.
+Positions ``q`` are (..., size): one number for each position variable of every moving joint in model order, including
+mimic joints and a planar or floating virtual root joint. A number is an angle [rad], a distance [m], ``x y theta`` of a
+planar joint, or ``x y z`` and a quaternion ``x y z w`` of a floating joint.
+
+Velocities ``v`` are (..., velocity_size): one number for each degree of freedom, the rate of the position. A floating
+joint has the linear velocity of the child's origin [m/s] and the angular velocity vector [rad/s], both in the axes of
+its position. These are the axes of the joint's origin; for a virtual joint they are the parent's own axes.
 """
 
 from __future__ import annotations
@@ -33,28 +34,28 @@ _MAPPING_GIVEN = "a mapping of names is no array of positions: use robot.q(...) 
 
 
 class JointSpace:
-    """Names, order, limits and mimic relations of a robot's position and velocity variables; make it with `of`.
+    """Names, order, limits and mimic relations of a robot's position and velocity variables; create it with `of`.
 
-    Where a leniently loaded robot has two joints of one name, the name means the later one.
+    If a leniently loaded robot has two joints of one name, the name means the later one.
 
     Attributes:
         model: the robot.
         joints: the moving joints, in model order.
         names: names of the position variables: ``elbow``, ``base/x``, ``base/rot_w``.
-        velocity_names: names of the velocity variables; a floating joint's are ``base/vx`` to ``base/wz``.
+        velocity_names: names of the velocity variables; for a floating joint ``base/vx`` to ``base/wz``.
         size: number of position variables.
-        velocity_size: number of velocity variables, degrees of freedom of mimic joints included.
-        index: place of each position variable by name.
-        joint_positions: where each moving joint's variables are in q.
-        joint_velocities: where each moving joint's velocities are in v.
-        lower: (size,) lower bounds (limits cut with soft limits), -inf where there is none; read-only.
-        upper: (size,) upper bounds, inf where there is none; read-only.
-        mimics: which position gives each one its value.
-        velocity_mimics: which velocity gives each one its value.
+        velocity_size: number of velocity variables, including degrees of freedom of mimic joints.
+        index: index of each position variable by name.
+        joint_positions: slice of each moving joint's variables in q.
+        joint_velocities: slice of each moving joint's velocities in v.
+        lower: (size,) lower bounds (intersection of limits and soft limits), -inf if unlimited; read-only.
+        upper: (size,) upper bounds, inf if unlimited; read-only.
+        mimics: source variable of each position.
+        velocity_mimics: source variable of each velocity.
     """
 
     def __init__(self, model: RobotModel, *, follow_mimics: bool = True) -> None:
-        """Prepare; without `follow_mimics` a mimic joint is a joint of its own, as where every joint is measured."""
+        """Prepare; without `follow_mimics`, mimic joints are independent joints, as for measured positions."""
         self.model = model
         self.joints: tuple[JointModel, ...] = tuple(joint for joint in model.joints if joint.position_count)
         self.names: tuple[str, ...] = tuple(name for joint in self.joints for name in joint.variable_names)
@@ -79,20 +80,20 @@ class JointSpace:
 
     @cached_property
     def quaternions(self) -> tuple[slice, ...]:
-        """Where in q the quaternions of the floating joints are."""
+        """The slices of q with the quaternions of floating joints."""
         floating = (self.positions_of(joint) for joint in self.joints if joint.motion.has_quaternion)
         return tuple(slice(where.stop - 4, where.stop) for where in floating)
 
     def positions_of(self, joint: JointModel) -> slice:
-        """Return where a moving joint's variables are in q."""
+        """Return the slice of a moving joint's variables in q."""
         return self._positions[joint.index]
 
     def velocities_of(self, joint: JointModel) -> slice:
-        """Return where a moving joint's velocities are in v."""
+        """Return the slice of a moving joint's velocities in v."""
         return self._velocities[joint.index]
 
     def checked(self, q: npt.ArrayLike) -> FloatArray:
-        """Return `q` as float64 (..., size), after a look at shape and values.
+        """Return `q` as float64 (..., size) after a check of its shape and values.
 
         Raises:
             ArrayError: wrong shape, not finite, or a floating joint's quaternion is all zeros.
@@ -117,9 +118,9 @@ class JointSpace:
         return checked_array("v", v, self.velocity_size)
 
     def neutral(self) -> FloatArray:
-        """Return (size,) default positions: 0 or, where the bounds exclude it, the middle between them.
+        """Return (size,) default positions: 0, or the middle of bounds that exclude 0.
 
-        Quaternions are the identity. MoveIt calls it the default positions. Mimic joints follow their leaders.
+        Quaternions are the identity. MoveIt calls these the default positions. Mimic joints follow their leaders.
         """
         q = np.zeros(self.size)
         for joint in self.joints:
@@ -128,29 +129,28 @@ class JointSpace:
         return self.with_mimics(q)
 
     def with_mimics(self, q: npt.ArrayLike) -> FloatArray:
-        """Return a copy of `q` (..., size) in which every mimic joint has the position its leader gives it."""
+        """Return a copy of `q` (..., size) in which every mimic joint follows its leader."""
         return self.mimics.followed(checked_array("q", q, self.size))
 
     def with_mimic_velocities(self, v: npt.ArrayLike) -> FloatArray:
-        """Return a copy of `v` (..., velocity_size) in which every mimic joint moves as its leader makes it."""
+        """Return a copy of `v` (..., velocity_size) in which every mimic joint follows its leader."""
         return self.velocity_mimics.followed(self.checked_velocities(v))
 
     def pack(self, values: Mapping[str, npt.ArrayLike], base: npt.ArrayLike | None = None) -> FloatArray:
-        """Return q (..., size) with the given values over `base`.
+        """Return q (..., size): `base`, overwritten by the given values.
 
-        The leader of a mimic joint that is given is where this joint needs it; then all mimic joints follow their
-        leaders. Quaternions that are given are normalised.
+        A given mimic joint sets the position of its leader; then all mimic joints follow their leaders. Given
+        quaternions are normalised.
 
         Args:
-            values: by variable or joint name, each a number or (..., k); k is the number of variables that the name
-                has.
-            base: (..., size) the rest; by default `neutral`.
+            values: by variable or joint name, each a number or (..., k); k is the number of variables of the name.
+            base: (..., size) all other values; by default `neutral`.
 
         Raises:
             UnknownNameError: a name is neither a position variable nor a moving joint.
             ArrayError: a value has the wrong shape or is not finite; a quaternion is all zeros; a mimic joint and its
-                leader, or two mimic joints of one leader, differ by more than 1e-6; a mimic joint is given that
-                follows with the multiplier 0.
+            leader, or two mimic joints of one leader, differ by more than 1e-6; a given mimic joint has the multiplier
+            0.
         """
         parts: list[tuple[slice, FloatArray]] = []
         shapes = []
@@ -183,7 +183,7 @@ class JointSpace:
         return self.mimics.followed(q)
 
     def _normalise(self, q: FloatArray, given: BoolArray) -> None:
-        """Normalise the quaternions of `q` that are given, in part or whole, in place."""
+        """Normalise the quaternions of `q` that are partly or completely given, in place."""
         for where in self.quaternions:
             if given[where].any():
                 length = np.linalg.norm(q[..., where], axis=-1, keepdims=True)
@@ -193,7 +193,7 @@ class JointSpace:
                 given[where] = True
 
     def _lead(self, q: FloatArray, given: BoolArray) -> None:
-        """Put the leaders of given mimic joints where these need them, in place.
+        """Set the leaders of given mimic joints to fitting positions, in place.
 
         Raises:
             ArrayError: a value disagrees with another by more than `MIMIC_TOLERANCE`, or a multiplier is 0.
@@ -205,7 +205,7 @@ class JointSpace:
                 message = f"it follows '{self.names[source]}' with the multiplier 0 and cannot tell where that is"
                 raise ArrayError(self.names[at], message)
         q[...] = mimics.completed(q, given)[0]
-        apart = self.apart_from_leaders(q)
+        apart = self.leader_differences(q)
         for at in mimics.followers[given[mimics.followers]].tolist():
             if not (np.abs(apart[..., at]) <= MIMIC_TOLERANCE).all():
                 worst = np.unravel_index(int(np.abs(apart[..., at]).argmax()), apart.shape[:-1])
@@ -214,13 +214,14 @@ class JointSpace:
                 raise ArrayError(self.names[at], f"is given as {own:.9g}, but {there}")
 
     def leader_of(self, variable: str) -> str | None:
-        """Return the variable that a position variable follows, None if it follows none."""
+        """Return the leader of a position variable; None if it has none."""
         at = self.index[variable]
         source = int(self.mimics.source[at])
         return None if source == at else self.names[source]
 
-    def apart_from_leaders(self, q: FloatArray) -> FloatArray:
-        """Return (..., size) how far each position is from where its leader takes it; 0 for one that follows none.
+    def leader_differences(self, q: FloatArray) -> FloatArray:
+        """Return (..., size) the difference of each position from the value that its leader requires; 0 without a
+        leader.
 
         Quaternions of opposite sign are equal.
         """
@@ -231,7 +232,7 @@ class JointSpace:
         return q - taken
 
     def completed(self, values: Mapping[str, float]) -> dict[str, float]:
-        """Return positions by variable, with those of the leaders and mimic joints that follow from them.
+        """Return positions by variable, and the positions of leaders and mimic joints that follow.
 
         Raises:
             UnknownNameError, ArrayError: as `pack`.
@@ -242,7 +243,7 @@ class JointSpace:
         return {self.names[at]: float(q[at]) for at in np.flatnonzero(known).tolist()}
 
     def unpack(self, q: npt.ArrayLike) -> dict[str, float] | dict[str, FloatArray]:
-        """Return `q` (..., size) by variable name: numbers, or (...) arrays where `q` has leading axes."""
+        """Return `q` (..., size) by variable name: numbers, or (...) arrays if `q` has leading axes."""
         positions = checked_array("q", q, self.size)
         if positions.ndim == 1:
             return dict(zip(self.names, positions.tolist(), strict=True))
@@ -254,10 +255,10 @@ class JointSpace:
         return {name: positions[..., where] for name, where in self.joint_positions.items()}
 
     def random(self, rng: np.random.Generator, shape: tuple[int, ...] = ()) -> FloatArray:
-        """Return ``(*shape, size)`` random positions: uniform inside the bounds, mimic joints following their leaders.
+        """Return ``(*shape, size)`` random positions: uniform inside the bounds; mimic joints follow their leaders.
 
-        Unlimited angles are uniform over a turn, unlimited distances within ±1 m, rotations uniform. A mimic joint
-        may leave its own limits where the description lets its leader take it there.
+        Unlimited angles are uniform over a turn, unlimited distances within ±1 m, rotations uniform. A mimic joint may
+        exceed its own limits if the limits of its leader allow it.
         """
         span = np.array([reach for joint in self.joints for reach in joint.motion.reach])
         low = np.where(np.isinf(self.lower), np.where(np.isinf(self.upper), -span, self.upper - 2 * span), self.lower)

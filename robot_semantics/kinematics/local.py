@@ -5,11 +5,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Every joint's own transform at once: the pose of each child link in its parent link, with no chain of products.
+"""Transforms of all joints together: the pose of each child link in its parent link, without products along chains.
 
-A turning joint's entries are ``C + sin(θ) S + (1 - cos(θ)) V`` with constant C, S, V, its quaternion
-``cos(θ/2) Q0 + sin(θ/2) Q1``; a sliding joint's are linear in q. So all joints of one kind take a handful of numpy
-calls together, however many there are.
+A revolute joint's entries are ``C + sin(θ) S + (1 - cos(θ)) V`` with constant C, S, V; its quaternion is ``cos(θ/2) Q0
++ sin(θ/2) Q1``. A prismatic joint's entries are linear in q. So a few numpy calls compute all joints of one kind, for
+any number of joints.
 """
 
 from __future__ import annotations
@@ -21,20 +21,27 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.motions import Floating, OneVelocity, Planar, Sliding, Turning, several_velocities
+from robot_semantics.kinematics.motions import (
+    FloatingJoints,
+    PlanarJoints,
+    SingleVelocityJoints,
+    SlidingJoints,
+    TurningJoints,
+    several_velocities,
+)
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import matrix_from_quat, quat_multiply, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 
 
 class LocalTransforms:
-    """Makes ``T_parent_child`` of all joints, or of a chosen few, from joint positions.
+    """``T_parent_child`` of all joints, or of chosen ones, from joint positions.
 
-    Mimic joints go where their leaders take them, whatever `q` says of them, unless they are told not to follow.
+    Mimic joints follow their leaders, and their values in `q` are ignored, unless `follow_mimics` is off.
 
     Attributes:
-        space: the joint space that `q` belongs to.
-        joints: the joints made, in the order of the results.
+        space: the joint space of `q`.
+        joints: the chosen joints, in the order of the results.
     """
 
     def __init__(
@@ -45,12 +52,12 @@ class LocalTransforms:
         follow_mimics: bool = True,
         space: JointSpace | None = None,
     ) -> None:
-        """Prepare for the joints named, in that order; by default for all of the model, index = joint index.
+        """Prepare for the joints named, in this order; by default for all joints of the model, index = joint index.
 
         A caller that has the joint space of `model` gives it as `space`, with its own `follow_mimics`.
 
         Raises:
-            UnknownNameError: `model` has no joint of such a name.
+            UnknownNameError: `model` does not have a joint.
         """
         self.space = JointSpace(model, follow_mimics=follow_mimics) if space is None else space
         self.joints: tuple[JointModel, ...] = (
@@ -59,15 +66,15 @@ class LocalTransforms:
         origins = np.array([joint.T_parent_joint for joint in self.joints]).reshape(-1, 4, 4)
         self._origins = origins
         self._flat = origins.reshape(-1, 16)
-        self._turning = Turning.of(self.space, self.joints)
-        self._sliding = Sliding.of(self.space, self.joints)
-        self._planar = Planar.of(self.space, self.joints)
-        self._floating = Floating.of(self.space, self.joints)
+        self._turning = TurningJoints.of(self.space, self.joints)
+        self._sliding = SlidingJoints.of(self.space, self.joints)
+        self._planar = PlanarJoints.of(self.space, self.joints)
+        self._floating = FloatingJoints.of(self.space, self.joints)
 
     def matrices(self, q: npt.ArrayLike) -> FloatArray:
         """Return (..., n, 4, 4) poses of the child links in their parent links, read-only.
 
-        The root joint's, index 0, is the pose of the root link in the virtual joint's parent frame.
+        Index 0, the root joint, is the pose of the root link in the virtual joint's parent frame.
 
         Args:
             q: (..., size) joint positions [rad, m].
@@ -122,12 +129,12 @@ class LocalTransforms:
     def twists(self, q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
         """Return (..., n, 6) velocities of the child links relative to their parent links, read-only.
 
-        Each is vx vy vz wx wy wz [m/s, rad/s]: of the child link's origin, in the child link's axes. The root joint's,
-        index 0, is the velocity of the root link relative to the virtual joint's parent frame.
+        Each is vx vy vz wx wy wz [m/s, rad/s]: at the child link's origin, in the child link's axes. Index 0, the root
+        joint, is the velocity of the root link relative to the virtual joint's parent frame.
 
         Args:
             q: (..., size) joint positions [rad, m].
-            v: (..., velocity_size) joint velocities [rad/s, m/s]; mimic joints move as their leaders make them.
+            v: (..., velocity_size) joint velocities [rad/s, m/s]; mimic joints follow their leaders.
 
         Raises:
             ArrayError: `q` or `v` has the wrong shape or is not finite, or `q` has a quaternion of zeros.
@@ -137,7 +144,7 @@ class LocalTransforms:
         shape = np.broadcast_shapes(positions.shape[:-1], velocities.shape[:-1])
         out = np.zeros((*shape, len(self.joints), 6))
         single = self._single
-        # In the child's axes an axis is what it is in the joint frame's: turning about it or sliding leave it there.
+        # The joint's axis has the same components in the child's axes: motion about or along it does not change them.
         out[..., single.rows, :] = velocities[..., single.velocity, np.newaxis] * single.twist
         if self._several:
             rows = [row for row, _, _ in self._several]
@@ -156,9 +163,9 @@ class LocalTransforms:
         return xyz_quat_from_matrix(self._origins)
 
     @cached_property
-    def _single(self) -> OneVelocity:
+    def _single(self) -> SingleVelocityJoints:
         """The joints with one degree of freedom."""
-        return OneVelocity.of(self.space, self.joints)
+        return SingleVelocityJoints.of(self.space, self.joints)
 
     @cached_property
     def _several(self) -> list[tuple[int, slice, FloatArray]]:
@@ -166,7 +173,7 @@ class LocalTransforms:
         return several_velocities(self.space, self.joints)
 
     def _translate(self, positions: FloatArray, xyz: FloatArray) -> None:
-        """Write the translations of the joints that slide into `xyz` (..., n, 3)."""
+        """Write the translations of the moving joints into `xyz` (..., n, 3)."""
         if self._sliding is not None:
             distance = self._sliding.distance(positions)[..., np.newaxis]
             xyz[..., self._sliding.rows, :] = self._sliding.constant + distance * self._sliding.direction

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Mimic joints as index arrays: which variable each position or velocity comes from, and how."""
+"""Mimic joints as index arrays: the source variable of each position or velocity, its factor and its offset."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ BoolArray = npt.NDArray[np.bool_]
 class MimicMap:
     """``x[i] = factor[i] * x[source[i]] + offset[i]`` for every position, or for every velocity.
 
-    A variable that follows no other is its own source. Chains lead straight to the joint that moves itself.
+    A variable without a leader is its own source. Chains are resolved to joints that move independently.
 
     Attributes:
-        followers: (m,) places of the variables that follow another.
-        source: (size,) place that gives each variable its value.
+        followers: (m,) indices of the variables with a leader.
+        source: (size,) index of the variable that gives each variable its value.
         factor: (size,) 1 for a variable that is its own source, and for the quaternion of a floating joint.
-        offset: (size,) [rad or m], 0 for these and for velocities.
+        offset: (size,) [rad or m]; 0 for these variables and for velocities.
     """
 
     followers: IndexArray
@@ -42,12 +42,12 @@ class MimicMap:
 
     @classmethod
     def of_positions(cls, model: RobotModel, places: Mapping[int, slice], *, follow: bool = True) -> MimicMap:
-        """Return the map of the positions, which `places` has by the joints' indices; without `follow` none follows."""
+        """Return the map of positions; `places`: slices by joint index; without `follow`, all are independent."""
         return cls._of(model, places, offsets=True, follow=follow)
 
     @classmethod
     def of_velocities(cls, model: RobotModel, places: Mapping[int, slice], *, follow: bool = True) -> MimicMap:
-        """Return the map of the velocities, as `of_positions`."""
+        """Return the map of velocities, as `of_positions`."""
         return cls._of(model, places, offsets=False, follow=follow)
 
     @classmethod
@@ -57,7 +57,7 @@ class MimicMap:
         for joint, leader, mimic in followings(model) if follow else ():
             to, come = places[joint.index], places[leader.index]
             source[to] = np.arange(come.start, come.stop)
-            # The rest, a floating joint's rotation, is copied.
+            # The other numbers, a floating joint's rotation, are copied.
             scaled = slice(to.start, to.start + joint.motion.mimicked)
             factor[scaled], offset[scaled] = mimic.multiplier, mimic.offset * offsets
         arrays = (np.flatnonzero(source != np.arange(size)), source, factor, offset)
@@ -66,19 +66,19 @@ class MimicMap:
         return cls(*arrays)
 
     def followed(self, x: FloatArray) -> FloatArray:
-        """Return a copy of `x` (..., size) with the followers where their leaders take them."""
+        """Return a copy of `x` (..., size) in which the followers follow their leaders."""
         result = np.array(x)
         self._follow(result, self.followers)
         return result
 
     def completed(self, x: FloatArray, known: BoolArray) -> tuple[FloatArray, BoolArray]:
-        """Return copies of `x` (..., size) and `known` (size,) with what follows from the known variables.
+        """Return copies of `x` (..., size) and `known` (size,) with all values that follow from the known variables.
 
-        A leader that is not known comes from its first known follower, then followers that are not known come from
-        their leaders. Known variables keep their values.
+        An unknown leader follows from its first known follower; then unknown followers follow from their leaders. Known
+        variables keep their values.
         """
         result, found = np.array(x), np.array(known)
-        at = self.leading(known)[::-1]  # of several followers the first one is written last
+        at = self.leading(known)[::-1]  # the first follower of a leader is written last
         leaders = self.source[at]
         result[..., leaders] = (result[..., at] - self.offset[at]) / self.factor[at]
         found[leaders] = True
@@ -88,7 +88,7 @@ class MimicMap:
         return result, found
 
     def leading(self, known: BoolArray) -> IndexArray:
-        """Return the known followers that tell where their leaders are, which are not known."""
+        """Return the known followers that determine their unknown leaders."""
         at = self.followers
         leading: IndexArray = at[known[at] & ~known[self.source[at]] & (self.factor[at] != 0.0)]
         return leading
@@ -99,9 +99,9 @@ class MimicMap:
 
 
 def followings(model: RobotModel) -> Iterator[tuple[JointModel, JointModel, MimicSource]]:
-    """Yield each joint that follows another, its leader, and how.
+    """Yield each joint with a valid leader, its leader, and the relation.
 
-    A joint that is to follow one with another number of variables is an ordinary joint, as it is for MoveIt.
+    A joint whose leader has another number of variables is an ordinary joint, as in MoveIt.
     """
     for joint in model.joints:
         if joint.mimic is not None and joint.position_count and joint.mimic.joint in model.joint_index:

@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The joint types' motions as constants for numpy: one block per kind, all its joints together.
+"""Constants for numpy of the joint types' motions: one block for all joints of a kind.
 
-``T_parent_child(q) = T_parent_joint @ motion(q)``; with ``R0, t0`` of the joint's origin and the cross product matrix
-K of its axis, turning gives ``R = R0 + sin(θ) R0 K + (1 - cos(θ)) R0 K²`` and sliding ``t = t0 + R0 axis q``.
+``T_parent_child(q) = T_parent_joint @ motion(q)``. With ``R0, t0`` of the joint's origin and the cross product matrix K
+of its axis, rotation gives ``R = R0 + sin(θ) R0 K + (1 - cos(θ)) R0 K²``, translation ``t = t0 + R0 axis q``.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ Rows = slice | IndexArray
 
 
 def turns(joint: JointModel, at: int) -> bool:
-    """Tell whether variable number `at` of a joint is an angle, of which a pose tells all but whole turns."""
+    """Return True if variable number `at` of a joint is an angle, which a pose determines except for whole turns."""
     return joint.motion.quantities[at] is Quantity.ANGLE
 
 
 def plane_axes(joint: JointModel) -> FloatArray:
     """Return (3, 2) the x and y axis of a planar joint's plane in the joint frame.
 
-    They are the joint frame's own, carried along by the smallest rotation that takes +Z to the joint's axis; for an
-    axis of -Z, to which many rotations are equally small, by the half turn about X.
+    They are the joint frame's x and y axis, rotated by the smallest rotation from +Z to the joint's axis. For an axis
+    of -Z many rotations are equally small; then it is the half turn about X.
     """
     return rotation_from_z(joint.axis)[:, :2]
 
@@ -69,11 +69,11 @@ SUBSPACE: dict[JointType, Callable[[JointModel], tuple[FloatArray, FloatArray]]]
 
 
 class ElementaryMotion(NamedTuple):
-    """A motion that every simulator has a joint for.
+    """A motion for which every simulator has a joint type.
 
     Attributes:
         kind: ``slide``, ``hinge`` or ``ball``.
-        axis: (3,) unit axis in the joint frame; a ball has none, and +Z stands there.
+        axis: (3,) unit axis in the joint frame; +Z for a ball, which has no axis.
     """
 
     kind: str
@@ -81,12 +81,12 @@ class ElementaryMotion(NamedTuple):
 
     @property
     def positions(self) -> int:
-        """Number of position variables: 1, or 4 of a ball's quaternion."""
+        """Number of position variables: 1, or 4 for a ball's quaternion."""
         return 4 if self.kind == "ball" else 1
 
 
 def elementary_motions(joint: JointModel) -> tuple[ElementaryMotion, ...]:
-    """Return the slides, then the hinge or ball, that one after the other move as a joint does; none if it is fixed."""
+    """Return the slides, then the hinge or ball, that together move like the joint; empty for a fixed joint."""
     linear, angular = SUBSPACE[joint.type](joint)
     slides = [ElementaryMotion("slide", axis) for axis in linear.T if axis.any()]
     turns = [ElementaryMotion("hinge", axis) for axis in angular.T if axis.any()]
@@ -96,8 +96,8 @@ def elementary_motions(joint: JointModel) -> tuple[ElementaryMotion, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Variables:
-    """Which variables of q a block reads, a mimic joint's from its leader: ``factor * q[..., source] + offset``."""
+class JointVariables:
+    """Reader of a block's variables in q; mimic joints use their leaders: ``factor * q[..., source] + offset``."""
 
     source: IndexArray
     factor: FloatArray
@@ -105,8 +105,8 @@ class Variables:
     plain: bool
 
     @classmethod
-    def of(cls, space: JointSpace, variables: npt.ArrayLike) -> Variables:
-        """Return the reader of `variables`, places in q; results have their shape."""
+    def of(cls, space: JointSpace, variables: npt.ArrayLike) -> JointVariables:
+        """Return the reader of `variables`, which are indices in q; results have the same shape."""
         at = np.asarray(variables, dtype=np.intp)
         factor, offset = space.mimics.factor[at], space.mimics.offset[at]
         return cls(space.mimics.source[at], factor, offset, bool((factor == 1.0).all() and (offset == 0.0).all()))
@@ -118,28 +118,28 @@ class Variables:
 
 
 @dataclass(frozen=True, eq=False)
-class Turning:
-    """Revolute and continuous joints, and the turning of planar ones.
+class TurningJoints:
+    """Revolute and continuous joints, and the rotation of planar ones.
 
     Attributes:
-        rows: which rows of the result they are.
+        rows: their rows in the result.
         angle: reads (..., m) their angles [rad].
         axes: (m, 3) their axes in the joint frames.
         constant: (m, 16) the flattened ``T_parent_joint``.
-        sine: (m, 16) what comes with sin(θ).
-        versine: (m, 16) what comes with 1 - cos(θ).
+        sine: (m, 16) the factors of sin(θ).
+        versine: (m, 16) the factors of 1 - cos(θ).
     """
 
     rows: Rows
-    angle: Variables
+    angle: JointVariables
     axes: FloatArray
     constant: FloatArray
     sine: FloatArray
     versine: FloatArray
 
     @classmethod
-    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> Turning | None:
-        """Return the block of the `joints` that turn, None if there are none."""
+    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> TurningJoints | None:
+        """Return the block of the `joints` that rotate; None if there are none."""
         chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.turns]
         if not chosen:
             return None
@@ -151,7 +151,7 @@ class Turning:
         versine[:, :3, :3] = origins[:, :3, :3] @ K @ K
         return cls(
             _rows(chosen),
-            Variables.of(space, [space.positions_of(joint).stop - 1 for _, joint in chosen]),
+            JointVariables.of(space, [space.positions_of(joint).stop - 1 for _, joint in chosen]),
             axes,
             origins.reshape(-1, 16),
             sine.reshape(-1, 16),
@@ -160,65 +160,65 @@ class Turning:
 
     @cached_property
     def quat_cosine(self) -> FloatArray:
-        """The part (m, 4) of the quaternion that comes with cos(θ/2)."""
+        """The factors (m, 4) of cos(θ/2) in the quaternion."""
         return quat_from_matrix(self.constant.reshape(-1, 4, 4)[:, :3, :3])
 
     @cached_property
     def quat_sine(self) -> FloatArray:
-        """The part (m, 4) of the quaternion that comes with sin(θ/2)."""
+        """The factors (m, 4) of sin(θ/2) in the quaternion."""
         return quat_multiply(self.quat_cosine, np.pad(self.axes, ((0, 0), (0, 1))))
 
 
 @dataclass(frozen=True, eq=False)
-class Sliding:
+class SlidingJoints:
     """Prismatic joints.
 
     Attributes:
-        rows: which rows of the result they are.
-        distance: reads (..., m) how far they are out [m].
+        rows: their rows in the result.
+        distance: reads (..., m) their distances [m].
         constant: (m, 3) their origins' translation [m].
         direction: (m, 3) their axes in the parent's axes.
     """
 
     rows: Rows
-    distance: Variables
+    distance: JointVariables
     constant: FloatArray
     direction: FloatArray
 
     @classmethod
-    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> Sliding | None:
-        """Return the block of the `joints` that slide along a line, None if there are none."""
+    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> SlidingJoints | None:
+        """Return the block of the `joints` that move along a line; None if there are none."""
         chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.slides]
         if not chosen:
             return None
         origins = _origins(chosen)
         return cls(
             _rows(chosen),
-            Variables.of(space, [space.positions_of(joint).start for _, joint in chosen]),
+            JointVariables.of(space, [space.positions_of(joint).start for _, joint in chosen]),
             origins[:, :3, 3],
             np.array([joint.T_parent_joint[:3, :3] @ joint.axis for _, joint in chosen]),
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Planar:
-    """Planar joints' sliding; their turning is among `Turning`.
+class PlanarJoints:
+    """Translation of planar joints; their rotation is in `TurningJoints`.
 
     Attributes:
-        rows: which rows of the result they are.
-        xy: reads (..., m, 2) the places in their planes [m].
+        rows: their rows in the result.
+        xy: reads (..., m, 2) the positions in their planes [m].
         constant: (m, 3) their origins' translation [m].
         axes: (m, 3, 2) the planes' axes in the parent's axes.
     """
 
     rows: Rows
-    xy: Variables
+    xy: JointVariables
     constant: FloatArray
     axes: FloatArray
 
     @classmethod
-    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> Planar | None:
-        """Return the block of the planar `joints`, None if there are none."""
+    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> PlanarJoints | None:
+        """Return the block of the planar `joints`; None if there are none."""
         chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.is_planar]
         if not chosen:
             return None
@@ -226,18 +226,18 @@ class Planar:
         starts = np.array([space.positions_of(joint).start for _, joint in chosen])
         return cls(
             _rows(chosen),
-            Variables.of(space, starts[:, np.newaxis] + np.arange(2)),
+            JointVariables.of(space, starts[:, np.newaxis] + np.arange(2)),
             origins[:, :3, 3],
             np.array([joint.T_parent_joint[:3, :3] @ plane_axes(joint) for _, joint in chosen]),
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Floating:
+class FloatingJoints:
     """Floating joints.
 
     Attributes:
-        rows: which rows of the result they are.
+        rows: their rows in the result.
         variables: reads (..., m, 7) their positions.
         constant: (m, 3) their origins' translation [m].
         R_parent_joint: (m, 3, 3) their origins' rotation.
@@ -245,14 +245,14 @@ class Floating:
     """
 
     rows: Rows
-    variables: Variables
+    variables: JointVariables
     constant: FloatArray
     R_parent_joint: FloatArray
     quat_parent_joint: FloatArray
 
     @classmethod
-    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> Floating | None:
-        """Return the block of the floating `joints`, None if there are none."""
+    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> FloatingJoints | None:
+        """Return the block of the floating `joints`; None if there are none."""
         chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.has_quaternion]
         if not chosen:
             return None
@@ -260,7 +260,7 @@ class Floating:
         starts = np.array([space.positions_of(joint).start for _, joint in chosen])
         return cls(
             _rows(chosen),
-            Variables.of(space, starts[:, np.newaxis] + np.arange(7)),
+            JointVariables.of(space, starts[:, np.newaxis] + np.arange(7)),
             origins[:, :3, 3],
             origins[:, :3, :3],
             quat_from_matrix(origins[:, :3, :3]),
@@ -276,13 +276,13 @@ class Floating:
 
 
 @dataclass(frozen=True, eq=False)
-class OneVelocity:
+class SingleVelocityJoints:
     """Joints with one degree of freedom.
 
     Attributes:
-        rows: which rows of the result they are.
-        velocity: (m,) where in v their velocities are.
-        twist: (m, 6) their twists in their joint frames at a velocity of 1.
+        rows: their rows in the result.
+        velocity: (m,) indices of their velocities in v.
+        twist: (m, 6) their twists in their joint frames at velocity 1.
     """
 
     rows: IndexArray
@@ -290,7 +290,7 @@ class OneVelocity:
     twist: FloatArray
 
     @classmethod
-    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> OneVelocity:
+    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> SingleVelocityJoints:
         """Return the block of the `joints` with one degree of freedom."""
         chosen = [(row, joint) for row, joint in enumerate(joints) if joint.velocity_count == 1]
         return cls(
@@ -301,7 +301,7 @@ class OneVelocity:
 
 
 def several_velocities(space: JointSpace, joints: Sequence[JointModel]) -> list[tuple[int, slice, FloatArray]]:
-    """Return of every joint with n > 1 degrees of freedom its row, its place in v and its (6, n) twists."""
+    """Return the row, the slice in v and the (6, n) twists of every joint with n > 1 degrees of freedom."""
     chosen = [(row, joint) for row, joint in enumerate(joints) if joint.velocity_count > 1]
     return [(row, space.velocities_of(joint), np.concatenate(SUBSPACE[joint.type](joint))) for row, joint in chosen]
 
@@ -311,7 +311,7 @@ def _origins(chosen: Sequence[tuple[int, JointModel]]) -> FloatArray:
 
 
 def _rows(chosen: Sequence[tuple[int, JointModel]]) -> Rows:
-    """Return the rows as a slice where they are consecutive, which numpy writes faster."""
+    """Return the rows as a slice if they are consecutive, which numpy writes faster."""
     rows = np.array([row for row, _ in chosen], dtype=np.intp)
     if (np.diff(rows) == 1).all():
         return slice(int(rows[0]), int(rows[-1]) + 1)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Named states of the SRDF as positions: one group's joints set, the others kept."""
+"""Named states of the SRDF as positions: the joints of one group are set, all others stay."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.transforms.arrays import FloatArray
 
 
-class Missing(enum.Enum):
-    """What a group's joint gets that the state says nothing of."""
+class MissingJoints(enum.Enum):
+    """Choice of the position for a joint of the group that the state does not have."""
 
     DEFAULT = "default"
-    """Its default position: 0 or, where the limits exclude it, the middle between them."""
+    """The joint's default position: 0, or the middle of limits that exclude 0."""
     CURRENT = "current"
-    """The position it has."""
+    """The joint's current position."""
 
 
 def with_state(
@@ -32,9 +32,9 @@ def with_state(
     group: str,
     state: str,
     current: npt.ArrayLike | None = None,
-    missing: Missing = Missing.CURRENT,
+    missing: MissingJoints = MissingJoints.CURRENT,
 ) -> FloatArray:
-    """Return (..., size) positions in which the group is in its named state; the other joints stay as they are.
+    """Return (..., size) positions with the group in its named state; other joints keep their positions.
 
     Mimic joints follow their leaders (`JointSpace.pack`).
 
@@ -42,18 +42,15 @@ def with_state(
         space: the joint space of the robot.
         group: name of the group.
         state: name of the state in the group.
-        current: (..., size) where the robot is; by default its default positions.
-        missing: what the group's joints get that the state does not name.
-
-    Raises:
-        UnknownNameError: there is no such group or state.
+        current: (..., size) current positions; by default the default positions.
+        missing: choice for joints of the group that the state does not have.
         ArrayError: `current` has the wrong shape or is not finite.
     """
     semantics = space.model.semantics
     values = semantics.state(group, state).positions
     neutral = space.neutral()
     q = neutral.copy() if current is None else np.array(space.checked(current))
-    if missing is Missing.DEFAULT:
+    if missing is MissingJoints.DEFAULT:
         for joint in semantics.group(group).active_joints:
             where = space.joint_positions[joint]
             q[..., where] = neutral[where]

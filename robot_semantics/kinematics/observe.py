@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""From transforms back to joint positions: where a joint is, by the pose of its child link in its parent link."""
+"""Joint positions from transforms: the position of a joint from the pose of its child link in its parent link."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _TURN = 2.0 * np.pi
 
 
 class Observation(NamedTuple):
-    """Joint positions read from transforms, and what they leave unexplained; all read-only.
+    """Joint positions from transforms, and the residuals; all read-only.
 
     Attributes:
-        q: (..., size) positions, of mimic joints as observed; of joints that were not observed those of `near`.
-        distance: (..., n) how far each child link's origin is from where `q` puts it [m].
-        angle: (..., n) by what angle each child link is turned against what `q` says [rad], 0 to π.
+        q: (..., size) positions; mimic joints as observed, joints that were not observed as in `near`.
+        distance: (..., n) distance of each child link's origin from its position by `q` [m].
+        angle: (..., n) angle between each child link and its orientation by `q` [rad], 0 to π.
     """
 
     q: FloatArray
@@ -42,23 +42,23 @@ class Observation(NamedTuple):
 
 
 class JointObserver:
-    """Reads positions from ``T_parent_child`` of all joints, or of a chosen few: the inverse of `LocalTransforms`.
+    """Positions from ``T_parent_child`` of all joints, or of chosen ones: the inverse of `LocalTransforms`.
 
-    An angle is the one whose rotation is nearest to the given one, a distance the one whose translation is. Of angles
-    that differ by whole turns it is the one nearest to what is expected, brought inside the limits where whole turns
-    can do that. What the joint cannot make is left as a residual; a half turn about an axis across a turning joint's
-    says nothing of its angle, which is then 0.
+    The result is the angle with the nearest rotation, or the distance with the nearest translation. Among angles that
+    differ by whole turns, it is the one nearest to the expected angle, moved inside the limits by whole turns if
+    possible. Motion that the joint cannot make is a residual. A half turn about an axis perpendicular to a revolute
+    joint's axis does not determine the angle; the angle is then 0.
 
     Attributes:
-        space: the joint space that positions belong to; in it mimic joints are joints of their own.
-        joints: the joints observed, in the order of the transforms.
+        space: the joint space of the positions; in it mimic joints are independent joints.
+        joints: the observed joints, in the order of the transforms.
     """
 
     def __init__(self, model: RobotModel, joints: Iterable[str] | None = None) -> None:
-        """Prepare for the joints named, in that order; by default for all of the model, index = joint index.
+        """Prepare for the joints named, in this order; by default for all joints of the model, index = joint index.
 
         Raises:
-            UnknownNameError: `model` has no joint of such a name.
+            UnknownNameError: `model` does not have a joint.
         """
         self._local = LocalTransforms(model, joints, follow_mimics=False)
         self.space = self._local.space
@@ -70,10 +70,11 @@ class JointObserver:
         """Return positions and residuals of (..., n, 4, 4) transforms.
 
         Args:
-            T_parent_child: (..., n, 4, 4) poses of the child links in their parent links; of the root joint, index 0,
-                that of the root link in the virtual joint's parent frame.
-            near: (..., size) positions that are expected, which joints that are not observed keep; by default
-                `JointSpace.neutral`.
+            T_parent_child: (..., n, 4, 4) poses of the child links in their parent links; index 0, the root joint, is
+            the pose of
+                the root link in the virtual joint's parent frame.
+            near: (..., size) expected positions; joints that are not observed keep them; by default
+            `JointSpace.neutral`.
 
         Raises:
             ArrayError: an argument has the wrong shape or is not finite.
@@ -103,11 +104,12 @@ class JointObserver:
         Args:
             T_parent_child: as for `observe`.
             near: as for `observe`.
-            tolerance: the largest residual that is accepted [m, rad].
+            tolerance: the largest accepted residual [m, rad].
 
         Raises:
-            ArrayError: an argument has the wrong shape or is not finite, or a joint cannot have its transform; the
-                error names the joint that is off most.
+            ArrayError: an argument has the wrong shape or is not finite, or a joint cannot make its transform; the
+            error
+                names the joint with the largest residual.
         """
         q, distance, angle = self.observe(T_parent_child, near)
         off = np.maximum(distance, angle)
@@ -124,12 +126,12 @@ class JointObserver:
     def velocities(self, q: npt.ArrayLike, twists: npt.ArrayLike) -> FloatArray:
         """Return (..., velocity_size) joint velocities [rad/s, m/s] of relative twists; the inverse of `twists`.
 
-        What a joint cannot do is left out: the velocities are those that come nearest.
+        The result has the nearest velocities; motion that a joint cannot make is ignored.
 
         Args:
-            q: (..., size) joint positions; only those of planar and floating joints matter.
+            q: (..., size) joint positions; only planar and floating joints need them.
             twists: (..., n, 6) velocities of the child links relative to their parents, at their own origins and in
-                their own axes; joints that are not observed get 0.
+            their own axes; joints that are not observed get 0.
 
         Raises:
             ArrayError: an argument has the wrong shape or is not finite.
@@ -142,7 +144,7 @@ class JointObserver:
         v = np.zeros((*shape, self.space.velocity_size))
         for row, joint in enumerate(self.joints):
             if joint.position_count:
-                along, about = SUBSPACE[joint.type](joint)  # their columns are orthonormal or zero
+                along, about = SUBSPACE[joint.type](joint)  # the columns are orthonormal or zero
                 v[..., self.space.velocities_of(joint)] = linear[..., row, :] @ along + angular[..., row, :] @ about
         v.setflags(write=False)
         return v
@@ -155,7 +157,7 @@ def local_from_link_poses(
 
     Args:
         model: the robot.
-        T_root_link: (..., n, 4, 4) poses of all links in the root link, or in any frame all have in common.
+        T_root_link: (..., n, 4, 4) poses of all links in the root link, or in any common frame.
         T_parent_root: (..., 4, 4) pose of the root link in the virtual joint's parent frame; by default the identity.
 
     Raises:
@@ -172,7 +174,7 @@ def local_from_link_poses(
 
 
 def _angle(joint: JointModel, motion: FloatArray, near: FloatArray) -> FloatArray:
-    """Return (..., 1) the angle [rad] about the joint's axis whose rotation is nearest to that of `motion`."""
+    """Return (..., 1) the angle [rad] about the joint's axis with the rotation nearest to `motion`."""
     x, y, z = joint.axis
     R = motion[..., :3, :3]
     sine = x * (R[..., 2, 1] - R[..., 1, 2]) + y * (R[..., 0, 2] - R[..., 2, 0]) + z * (R[..., 1, 0] - R[..., 0, 1])
@@ -181,7 +183,7 @@ def _angle(joint: JointModel, motion: FloatArray, near: FloatArray) -> FloatArra
     angle = angle + _TURN * np.round((near - angle) / _TURN)
     low, high = joint.limits.lower, joint.limits.upper
     if np.isfinite(low) and np.isfinite(high) and joint.position_count == 1:
-        # Whole turns up or down, as few as it takes, where that ends inside the limits. A little outside stays.
+        # Add or subtract as few whole turns as needed to get inside the limits. A value slightly outside stays.
         for turned in (
             angle + _TURN * np.ceil(np.maximum(0.0, low - 1e-6 - angle) / _TURN),
             angle - _TURN * np.ceil(np.maximum(0.0, angle - high - 1e-6) / _TURN),

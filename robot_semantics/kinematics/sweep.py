@@ -5,12 +5,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The poses of many configurations at once: one sweep down the tree, every number of a pose a row over configurations.
+"""Poses of many configurations: one sweep down the tree, in which each number of a pose is a row over configurations.
 
-Poses are kept number by number, ``store[link, column, row, configuration]``, so that numpy and BLAS run along the
-configurations. A step down the tree is one small matrix product with the joint's constant origin, then its motion
-on the columns it moves: for a turning joint two of the four. Configurations come in chunks that fit the processor's
-caches.
+Poses are stored number by number, ``store[link, column, row, configuration]``, so that numpy and BLAS run along the
+configurations. A step down the tree is one small matrix product with the joint's constant origin, then the joint's
+motion
+on the columns that it changes: for a revolute joint two of the four. Configurations are processed in chunks that fit
+the processor's caches.
 """
 
 from __future__ import annotations
@@ -20,37 +21,37 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from robot_semantics.kinematics.array_recycling import Recycler, aligned, whole_lines
+from robot_semantics.kinematics.array_recycling import ArrayPool, aligned, whole_lines
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.motions import Variables
+from robot_semantics.kinematics.motions import JointVariables
 from robot_semantics.kinematics.sweep_steps import (
     BENT,
     GROUP,
     ROOT,
-    Angles,
+    AnglesStep,
     Chunk,
-    Float,
-    Gather,
-    Place,
+    FloatStep,
+    OriginStep,
     Scratch,
-    Slide,
-    Step,
-    Turn,
-    Unbend,
+    SlideStep,
+    SweepStep,
+    TurnStep,
+    UnbendStep,
+    VariableReader,
     next_two,
 )
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import matrix_from_quat, rotation_from_z
 from robot_semantics.transforms.arrays import FloatArray
 
-# Measured: few enough configurations and angles at a time for the second-level cache, enough to make calls worth it.
+# Measured: small enough for the second-level cache, large enough to hide the cost of calls.
 CHUNK = 2504
 
 
 class Sweep:
-    """Computes the poses of chosen links in the root link for many configurations.
+    """Poses of chosen links in the root link for many configurations.
 
-    Of the links that were not chosen it computes those that move and lie on the way to a chosen one.
+    Other links are computed only if they move and are on the way to a chosen link.
     """
 
     def __init__(self, model: RobotModel, links: Sequence[int], space: JointSpace) -> None:
@@ -58,45 +59,46 @@ class Sweep:
         plan = _Plan(model, links)
         self._links = tuple(links)
         self._hidden = plan.hidden
-        self._memory = Recycler(self._new_memory)
-        self._scratch = Recycler(aligned)
+        self._memory = ArrayPool(self._new_memory)
+        self._scratch = ArrayPool(aligned)
         self._again = [(row, plan.body[link]) for row, link in enumerate(links) if link and plan.body[link] != row]
-        self._steps: list[Step] = []
+        self._steps: list[SweepStep] = []
         turns: list[tuple[int, float]] = []
         slides: list[tuple[int, float]] = []
         floats: list[list[int]] = []
         for joint, body, parent, T_parent_joint in plan.joints(len(links)):
             basis, column, sign = _basis(joint)
-            # A joint that moves along or about none of its own axes does so in a turned frame, kept beside the bodies.
+            # If the joint's axis is not a coordinate axis, compute its motion in a rotated frame, stored beside the
+            # bodies.
             bent = not np.array_equal(basis, np.eye(4))
             moved = BENT if bent else body
-            # Matrices are multiplied from the right on columns, hence the transposes.
-            self._steps.append(Place(moved, parent, np.ascontiguousarray((T_parent_joint @ basis).T)))
+            # Matrices are multiplied from the right on columns, so they are transposed.
+            self._steps.append(OriginStep(moved, parent, np.ascontiguousarray((T_parent_joint @ basis).T)))
             start = space.positions_of(joint).start if joint.position_count else 0
             if joint.motion.slides:
-                self._steps.append(Slide(moved, column, len(slides)))
+                self._steps.append(SlideStep(moved, column, len(slides)))
                 slides.append((start, sign))
             elif joint.motion.is_planar:
-                self._steps += [Slide(moved, k, len(slides) + k) for k in range(2)]
+                self._steps += [SlideStep(moved, k, len(slides) + k) for k in range(2)]
                 slides += [(start, 1.0), (start + 1, 1.0)]
             elif joint.motion.has_quaternion:
-                self._steps += [Slide(moved, k, len(slides) + k) for k in range(3)]
+                self._steps += [SlideStep(moved, k, len(slides) + k) for k in range(3)]
                 slides += [(start + k, 1.0) for k in range(3)]
-                self._steps.append(Float(moved, len(floats)))
+                self._steps.append(FloatStep(moved, len(floats)))
                 floats.append([start + k for k in range(3, 7)])
             if joint.motion.turns:
-                self._steps.append(Turn(moved, next_two(column), len(turns) % GROUP))
+                self._steps.append(TurnStep(moved, next_two(column), len(turns) % GROUP))
                 turns.append((space.positions_of(joint).stop - 1, sign))
             if bent:
-                self._steps.append(Unbend(body, np.ascontiguousarray(basis)))
+                self._steps.append(UnbendStep(body, np.ascontiguousarray(basis)))
         self._insert_angles(space, turns)
-        self._slides = Gather.of(space, slides, 1.0)
-        self._quats = Variables.of(space, np.array(floats, dtype=np.intp).reshape(-1, 4))
+        self._slides = VariableReader.of(space, slides, 1.0)
+        self._quats = JointVariables.of(space, np.array(floats, dtype=np.intp).reshape(-1, 4))
 
     def run(self, q: FloatArray) -> FloatArray:
-        """Return (n, links, 4, 4) poses at `q` (n, size), finite; a view of memory in another order."""
+        """Return (n, links, 4, 4) poses at finite `q` (n, size); a view of memory in another order."""
         count = len(q)
-        # Rows a power of two apart would all compete for the same few places in the caches.
+        # Avoid rows that are a power of two apart: they would use the same few cache lines.
         padded = whole_lines(count)
         padded = whole_lines(padded + 1) if padded % 512 == 0 else padded
         store = self._memory.take((len(self._links), 4, 4, padded))[..., :count]
@@ -116,7 +118,7 @@ class Sweep:
         return poses
 
     def _new_memory(self, shape: tuple[int, ...]) -> FloatArray:
-        """Return memory (links, 4, 4, n) in which all that no step writes is in place."""
+        """Return memory (links, 4, 4, n) that already has all constant numbers."""
         store = aligned(shape)
         store[:, 3, 3] = 1.0
         for row, link in enumerate(self._links):
@@ -125,14 +127,14 @@ class Sweep:
         return store
 
     def _insert_angles(self, space: JointSpace, turns: Sequence[tuple[int, float]]) -> None:
-        """Have the angles computed a group at a time, right before the first turn that needs one of the group."""
-        starts = [at for at, step in enumerate(self._steps) if isinstance(step, Turn) and step.angle == 0]
+        """Insert steps that compute the angles in groups, each directly before the first joint that needs it."""
+        starts = [at for at, step in enumerate(self._steps) if isinstance(step, TurnStep) and step.angle == 0]
         for number, at in reversed(list(enumerate(starts))):
             group = turns[number * GROUP : (number + 1) * GROUP]
-            self._steps.insert(at, Angles(Gather.of(space, group, 0.5)))
+            self._steps.insert(at, AnglesStep(VariableReader.of(space, group, 0.5)))
 
     def _slide_and_float(self, q: FloatArray, chunk: Chunk) -> None:
-        """Put distances and rotations at `q` (m, size) into `chunk`."""
+        """Write distances and rotations at `q` (m, size) into `chunk`."""
         if len(self._slides.source):
             chunk.slides.extend(self._slides(q.T))
         if self._quats.source.size:
@@ -141,11 +143,12 @@ class Sweep:
 
 
 class _Plan:
-    """Which links to compute, where, and from which.
+    """The links to compute, their storage, and their parents.
 
     Attributes:
-        body: number of each link that is computed: below the number of chosen links its place among them, else hidden.
-        hidden: how many are computed but were not chosen.
+        body: number of each computed link: for a chosen link its index among the chosen ones, for others a larger
+        number.
+        hidden: number of computed links that were not chosen.
     """
 
     def __init__(self, model: RobotModel, links: Sequence[int]) -> None:
@@ -156,7 +159,7 @@ class _Plan:
         on_the_way: set[int] = set()
         for link in links:
             above = model.links[link].parent
-            # What is above a link that was seen before was seen with it.
+            # The links above a visited link have been visited with it.
             while above > 0 and above not in on_the_way:
                 on_the_way.add(above)
                 above = model.links[above].parent
@@ -166,7 +169,9 @@ class _Plan:
         self.hidden = len(moving)
 
     def joints(self, chosen: int) -> Iterator[tuple[JointModel, int, int, FloatArray]]:
-        """Yield, parents first, each computed link's joint, body, parent body and the joint's origin in that parent."""
+        """Yield, parents first, each computed link's joint, body, parent body and the joint's origin in the parent
+        body.
+        """
         for link in sorted(self.body):
             if link == 0:
                 continue
@@ -179,9 +184,9 @@ class _Plan:
 
 
 def _basis(joint: JointModel) -> tuple[FloatArray, int, float]:
-    """Return a turned frame (4, 4) in the joint frame, which of its axes the joint's is, and with which sign.
+    """Return a rotated frame (4, 4) in the joint frame, the index of its axis for the joint, and the sign.
 
-    The frame is the joint's own wherever the joint's axis is one of its axes and nothing else is asked.
+    The frame is the joint frame itself if the joint's axis is one of its axes.
     """
     largest = int(np.abs(joint.axis).argmax())
     sign = float(np.sign(joint.axis[largest]))
@@ -197,7 +202,7 @@ def _basis(joint: JointModel) -> tuple[FloatArray, int, float]:
 
 @contextmanager
 def _unbuffered() -> Iterator[None]:
-    """Keep numpy from copying rows into its casting buffer, which it does whenever they are shorter than that."""
+    """Prevent numpy from copying short rows into its casting buffer."""
     before = np.setbufsize(16)
     try:
         yield

@@ -1,11 +1,11 @@
-# Copyright 2026 robot_semantics maintainers
+# - t sin θ, exact to rounding even for a huge t.
 # Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
 # the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
 # applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The steps of a sweep down the tree (`robot_semantics.kinematics.sweep`), and the memory that they work in."""
+"""Steps of a sweep down the tree (`robot_semantics.kinematics.sweep`), and their memory."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.transforms.arrays import FloatArray
 
 GROUP = 8
-"""Angles whose sines are made at a time: few enough for the second-level cache, enough to make calls worth it."""
+"""Number of angles in a group: small enough for the second-level cache, large enough to hide the cost of calls."""
 ROOT = -1
 BENT = -1
 
 
-class Gather:
-    """Reads variables of q as rows over configurations, mimic joints from their leaders, each with its factor."""
+class VariableReader:
+    """Reader of variables of q as rows over configurations; mimic joints use their leaders and factors."""
 
     def __init__(self, source: np.typing.NDArray[np.intp], factor: FloatArray, offset: FloatArray) -> None:
         self.source = source
@@ -33,14 +33,14 @@ class Gather:
         self._offset = None if (offset == 0.0).all() else offset[:, np.newaxis]
 
     @classmethod
-    def of(cls, space: JointSpace, variables: Sequence[tuple[int, float]], factor: float) -> Gather:
-        """Return the reader of `variables`: (place in q, sign) each, all times `factor`."""
+    def of(cls, space: JointSpace, variables: Sequence[tuple[int, float]], factor: float) -> VariableReader:
+        """Return the reader of `variables`, each (index in q, sign), all multiplied by `factor`."""
         at = np.array([place for place, _ in variables], dtype=np.intp)
         signs = factor * np.array([sign for _, sign in variables])
         return cls(space.mimics.source[at], signs * space.mimics.factor[at], signs * space.mimics.offset[at])
 
     def __call__(self, q: FloatArray) -> FloatArray:
-        """Return (k, m) the variables of `q` (size, m)."""
+        """Return the variables (k, m) of `q` (size, m)."""
         rows: FloatArray = q[self.source]
         if self._factor is not None:
             rows *= self._factor
@@ -50,16 +50,16 @@ class Gather:
 
 
 class Scratch:
-    """Memory for intermediate results of a chunk, all in one block of rows over configurations.
+    """Memory for intermediate results of a chunk, in one block of rows over configurations.
 
     Attributes:
         pair: (2, 3, m) two columns of a body.
         column: (3, m) one column of a body.
-        bent: (4, 3, m) the turned frame in which an oblique joint moves.
+        bent: (4, 3, m) the rotated frame in which an oblique joint moves.
         half: (GROUP, m) for a group of angles.
         cosines: (GROUP, m) of a group of angles.
         sines: (GROUP, 2, 1, m) of a group of angles, the sine and its negative.
-        hidden: (h, 4, 3, m) bodies that are computed but were not asked for.
+        hidden: (h, 4, 3, m) computed bodies that were not requested.
     """
 
     ROWS = 6 + 3 + 12 + 4 * GROUP
@@ -76,14 +76,14 @@ class Scratch:
 
 
 class Chunk:
-    """One chunk of configurations: bodies to write, what the joints are at, and scratch memory.
+    """One chunk of configurations: bodies to write, joint variables, and scratch memory.
 
     Attributes:
-        columns: (4, 3, m) of each body, and of the turned frame of the last: column, row, configuration.
-        rows: (3, 4, m) of each body, and of the turned frame of the last: row, column, configuration.
+        columns: (4, 3, m) of each body, and last of the rotated frame: column, row, configuration.
+        rows: (3, 4, m) of each body, and last of the rotated frame: row, column, configuration.
         q: (size, m) joint positions.
-        cosines: (m,) of each angle of the present group.
-        sines: (2, 1, m) of each angle of the present group, the sine and its negative.
+        cosines: (m,) of each angle of the current group.
+        sines: (2, 1, m) of each angle of the current group, the sine and its negative.
         slides: (m,) of each distance [m].
         rotations: (3, 3, m) of each quaternion: row, column, configuration.
     """
@@ -103,7 +103,7 @@ class Chunk:
         self.rotations: list[FloatArray] = []
 
 
-class Step(Protocol):
+class SweepStep(Protocol):
     """One step down the tree."""
 
     def run(self, chunk: Chunk) -> None:
@@ -111,8 +111,8 @@ class Step(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
-    """Puts a body where its joint's origin is: ``T_root_body = T_root_parent @ T_parent_joint``."""
+class OriginStep:
+    """Step that moves a body to its joint's origin: ``T_root_body = T_root_parent @ T_parent_joint``."""
 
     body: int
     parent: int
@@ -127,14 +127,13 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Angles:
-    """Computes sines and cosines of a group of angles.
+class AnglesStep:
+    """Step that computes sines and cosines of a group of angles.
 
     numpy has a vectorised tangent but no vectorised sine and cosine. With t = tan(θ/2) they are 2 t / (1 + t²) and
-    1 - t sin θ, to rounding also where t is huge.
     """
 
-    half_angles: Gather
+    half_angles: VariableReader
 
     def run(self, chunk: Chunk) -> None:
         """Do the step for all configurations of `chunk`."""
@@ -152,8 +151,8 @@ class Angles:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Turn:
-    """Turns a body about the one of its axes that is not in `pair`."""
+class TurnStep:
+    """Step that rotates a body about its axis that is not in `pair`."""
 
     body: int
     pair: slice
@@ -168,8 +167,8 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Slide:
-    """Moves a body along one of its axes."""
+class SlideStep:
+    """Step that moves a body along one of its axes."""
 
     body: int
     column: int
@@ -183,8 +182,8 @@ class Slide:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Float:
-    """Turns a body by a floating joint's quaternion."""
+class FloatStep:
+    """Step that rotates a body by a floating joint's quaternion."""
 
     body: int
     quaternion: int
@@ -197,8 +196,8 @@ class Float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Unbend:
-    """Makes a body from the turned frame in which its joint moved."""
+class UnbendStep:
+    """Step that computes a body from the rotated frame of its joint."""
 
     body: int
     basis: FloatArray

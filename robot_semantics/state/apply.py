@@ -297,7 +297,7 @@ class _Application:
 
     def _say_measured_mimics(self, stated: frozenset[str]) -> None:
         """Note the mimic joints that are stated elsewhere than their leaders take them."""
-        apart = self.space.apart_from_leaders(self.q)
+        apart = self.space.leader_differences(self.q)
         for joint in self.space.joints:
             if joint.mimic is None or not {joint.name, joint.mimic.joint} <= stated:
                 continue

@@ -256,7 +256,7 @@ class _ModelCheck:
         stated = {joint.name: joint for joint in self._state.joints if joint.positions is not None}
         space = self._kinematics.space
         values = joint_values(self._state, space)
-        apart = space.apart_from_leaders(values.q)
+        apart = space.leader_differences(values.q)
         for joint, leader, _ in followings(self._robot):
             if not {joint.name, leader.name} <= stated.keys() & values.positions_of:
                 continue

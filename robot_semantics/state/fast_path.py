@@ -22,7 +22,7 @@ import numpy as np
 from robot_semantics.cdr.fill import TransformMessage, pack_stamp, unpack_stamp
 from robot_semantics.cdr.joint_states import JointStateData, JointStateRepeater
 from robot_semantics.cdr.walk import AFTER_STAMP, BODY
-from robot_semantics.kinematics.in_place import Given, InPlaceTransforms
+from robot_semantics.kinematics.in_place import InPlaceTransforms, InputMap
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.joint_buffer import JointBuffer
@@ -216,8 +216,8 @@ def _slice_or_mask(chosen: BoolArray) -> slice | BoolArray:
     return slice(int(at[0]), int(at[-1]) + 1) if len(at) and at[-1] - at[0] == len(at) - 1 else chosen
 
 
-def _given(model: RobotModel, plan: InputPlan) -> Given:
-    given = Given.straight(JointSpace.of(model))
+def _given(model: RobotModel, plan: InputPlan) -> InputMap:
+    given = InputMap.identity(JointSpace.of(model))
     followers = plan.followers
     given.source[:] = 0
     given.source[plan.target] = plan.source

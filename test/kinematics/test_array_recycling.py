@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robot_semantics.kinematics.array_recycling import Recycler, aligned, whole_lines
+from robot_semantics.kinematics.array_recycling import ArrayPool, aligned, whole_lines
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 
@@ -23,7 +23,7 @@ def address(array: np.ndarray) -> int:
 
 
 def test_memory_comes_back_only_when_the_last_view_is_gone() -> None:
-    recycler = Recycler(np.zeros)
+    recycler = ArrayPool(np.zeros)
     first = recycler.take((3, 4))
     first[...] = 7.0
     where, view = address(first), first[1:, 2:].T
@@ -38,7 +38,7 @@ def test_memory_comes_back_only_when_the_last_view_is_gone() -> None:
 
 
 def test_memory_of_another_shape_is_left_alone() -> None:
-    recycler = Recycler(np.zeros)
+    recycler = ArrayPool(np.zeros)
     kept = recycler.take((5,))
     del kept
     assert recycler.take((6,)).shape == (6,)

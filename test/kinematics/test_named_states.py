@@ -14,7 +14,7 @@ import pytest
 
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.named_states import Missing, with_state
+from robot_semantics.kinematics.named_states import MissingJoints, with_state
 from robot_semantics.model.loading import robot_from_text
 
 URDF = """<robot name="r">
@@ -44,13 +44,13 @@ def test_what_a_state_does_not_name_keeps_its_position() -> None:
 
 def test_what_a_state_does_not_name_gets_its_default_inside_the_limits() -> None:
     expected = [1, 2, 3, 0, 0, 0, 1, 1.5, 0.25, 0.0, 0.4]
-    np.testing.assert_allclose(with_state(SPACE, "g", "s", CURRENT, Missing.DEFAULT), expected)
+    np.testing.assert_allclose(with_state(SPACE, "g", "s", CURRENT, MissingJoints.DEFAULT), expected)
     np.testing.assert_allclose(with_state(SPACE, "g", "s"), [*expected[:10], 0.0])
 
 
 def test_a_batch_of_positions_is_set_as_each_one() -> None:
     batch = np.stack([CURRENT, 1.01 * CURRENT, np.roll(CURRENT, 0)]).reshape(3, 1, -1)
-    for missing in Missing:
+    for missing in MissingJoints:
         together = with_state(SPACE, "g", "s", batch, missing)
         assert together.shape == batch.shape
         for one, all_of_them in zip(batch, together, strict=True):
@@ -59,7 +59,7 @@ def test_a_batch_of_positions_is_set_as_each_one() -> None:
 
 def test_the_given_positions_are_left_alone() -> None:
     before = CURRENT.copy()
-    with_state(SPACE, "g", "s", CURRENT, Missing.DEFAULT)
+    with_state(SPACE, "g", "s", CURRENT, MissingJoints.DEFAULT)
     np.testing.assert_array_equal(CURRENT, before)
 
 
