@@ -40,6 +40,7 @@ ROOMS: dict[str, set[str]] = {
     "convert": {"base", "cdr", "transforms", "xml", "model", "kinematics", "usdf", "state"},
     "examples": {"base"},
     "collision": {"base", "transforms", "xml", "urdf", "srdf", "model", "kinematics"},
+    "comparison": {"base", "transforms", "urdf", "model", "kinematics"},
     "recording": {"base", "cdr", "transforms", "xml", "srdf", "model", "kinematics", "usdf", "state", "convert"},
     "simulation": {"base", "transforms", "xml", "urdf", "model", "kinematics", "usdf", "state", "convert", "collision"},
     "viewer": {
@@ -55,7 +56,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "cli": {
         *("base", "transforms", "xml", "urdf", "srdf", "model", "kinematics", "usdf", "state", "convert"),
-        *("examples", "collision", "recording", "simulation", "viewer", "ros"),
+        *("examples", "collision", "comparison", "recording", "simulation", "viewer", "ros"),
     },
     "robot_semantics": {"base", "model", "kinematics", "usdf", "recording", "api"},
 }
@@ -80,6 +81,7 @@ LIBRARIES: dict[str, set[str]] = {
     "convert": {"lxml", "mujoco", "numpy"},
     "examples": set(),
     "collision": {"coacd", "fcl", "matplotlib", "mujoco", "numpy", "scipy", "trimesh"},
+    "comparison": {"numpy", "scipy"},
     "recording": {
         *("apsw", "backports", "compression", "distributed", "lz4", "matplotlib", "numpy", "pyarrow", "rosbags"),
         "ruamel",

@@ -207,6 +207,10 @@ class _Check:
         try:
             find, implicit = partial(self._resolver.resolve, relative_to=Path(file)), self.arguments.implicit_links
             check_world_file(Path(file), self.diagnostics, robot=robot, find=find, implicit_links=implicit)
+            if robot is not None and any(problem.code == "other-robot" for problem in self.diagnostics):
+                from robot_semantics.cli.saved_robots import compare_with_saved
+
+                compare_with_saved(file, robot, self._resolver, self.diagnostics)
         except DescriptionError as error:
             self._extend(error)
 

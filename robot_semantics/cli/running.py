@@ -48,6 +48,7 @@ EXIT_CODES = """exit codes:
 COMMANDS: dict[str, str] = {
     "check": "report every problem of URDF, SRDF and USDF files",
     "explain": "explain a kind of problem and how to fix it",
+    "diff": "compare two robots by motion, or two world states",
     "show": "show links, joints, groups, states and end effectors",
     "fk": "compute the poses of all links",
     "group": "show one group with everything derived",

@@ -44,7 +44,7 @@ def _diff_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_argument(parser)
 
 
-def _diff(arguments: argparse.Namespace) -> int:
+def diff_worlds(arguments: argparse.Namespace) -> int:
     """Print the differences; 1 if there are any."""
     tolerances: dict[DifferenceKind | None, float] = {None: DEFAULT_TOLERANCE, **dict(arguments.tolerance)}
     first, second = usdf_files.read_states([arguments.first, arguments.second])
@@ -104,7 +104,7 @@ def _kind(word: str) -> DifferenceKind:
 
 DIFF = Command(
     _diff_arguments,
-    _diff,
+    diff_worlds,
     "compare two world states; exit code 1 where they differ",
     examples=("robot_semantics usdf diff world.usdf world.usdf --tolerance 1e-6",),
 )

@@ -37,6 +37,11 @@ GIVEN: dict[str, list[tuple[str, ...]]] = {
         *((*ROBOT, "--order", order) for order in ORDERS),
         (*ROBOT, "--map", "mujoco", "isaacsim"),
     ],
+    "diff": [
+        ("robot.urdf", "robot.urdf", "--srdf-a", "robot.srdf", "--srdf-b", "block.srdf"),
+        ("robot.urdf", "robot.urdf"),
+        ("world.usdf", "other.usdf"),
+    ],
     "fk": [("robot.urdf",), (*ROBOT, "--world", "world.usdf"), (*ROBOT, "--positions", "world_joint/x=1")],
     "group": [(*ROBOT, "arm"), (*ROBOT, "base")],
     "groups": [ROBOT],
