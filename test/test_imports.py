@@ -405,12 +405,3 @@ def test_the_table_of_guarded_names_lists_no_room_that_does_not_need_it() -> Non
         for name in names_in(path.read_text()).used
     }
     assert [(guard, room) for guard, rooms in GUARDED.items() for room in rooms if (guard, room) not in used] == []
-
-
-def test_no_module_grows_beyond_what_a_reader_can_hold() -> None:
-    long = {
-        str(path.relative_to(PACKAGE)): n
-        for path in modules(PACKAGE)
-        if (n := len(path.read_text().partition("\n\n")[2].splitlines())) > 350
-    }
-    assert not long

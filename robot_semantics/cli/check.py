@@ -138,29 +138,33 @@ class _Check:
         Of several URDFs, an SRDF is checked against the one of its name.
         """
         inputs.refuse_wrong_kinds(self.arguments.urdf, self.arguments.srdf)
-        of_kind: dict[DocumentKind, list[str]] = {kind: [] for kind in DocumentKind}
-        for file in dict.fromkeys(files):
-            kind = self._kind(file)
-            if kind is not None:
-                of_kind[kind].append(file)
+        of_kind = self._by_kind(files)
         one_robot = not self.arguments.by_name
         urdf = self.arguments.urdf or (_only(of_kind[DocumentKind.URDF]) if one_robot else None)
         srdf = self.arguments.srdf or (_only(of_kind[DocumentKind.SRDF]) if one_robot else None)
         robots = {
-            file: self._robot(file) for file in dict.fromkeys([*([urdf] if urdf else []), *of_kind[DocumentKind.URDF]])
+            file: self._robot(file) for file in dict.fromkeys([*filter(None, [urdf]), *of_kind[DocumentKind.URDF]])
         }
         robot = robots[urdf] if urdf else None
         called = Counter(self._names[file] for file in of_kind[DocumentKind.URDF])
         by_name = {} if urdf else {self._names[file]: robots[file] for file in robots if called[self._names[file]] == 1}
-        if not urdf and any(self._names[file] not in by_name for file in of_kind[DocumentKind.SRDF]):
+        if not urdf and not {self._names[file] for file in of_kind[DocumentKind.SRDF]} <= by_name.keys():
             print("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
         semantic_robot = robot
-        for file in dict.fromkeys([*of_kind[DocumentKind.SRDF], *([srdf] if srdf else [])]):
+        for file in dict.fromkeys([*of_kind[DocumentKind.SRDF], *filter(None, [srdf])]):
             model = self._semantics(file, robot or by_name.get(self._names.get(file, "")))
             if file == srdf and urdf and model is not None:
                 semantic_robot = model
         for file in of_kind[DocumentKind.USDF]:
             self._world(file, semantic_robot)
+
+    def _by_kind(self, files: Sequence[str]) -> dict[DocumentKind, list[str]]:
+        of_kind: dict[DocumentKind, list[str]] = {kind: [] for kind in DocumentKind}
+        for file in dict.fromkeys(files):
+            kind = self._kind(file)
+            if kind is not None:
+                of_kind[kind].append(file)
+        return of_kind
 
     def _kind(self, file: str) -> DocumentKind | None:
         try:

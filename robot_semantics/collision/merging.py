@@ -57,17 +57,16 @@ def merge(text: SrdfText, disabled: Mapping[LinkPair, str], keep: str = "user") 
     default_disabled = {item.name for item in semantic.default_disabled_links}
     removed_hashes = set() if keep == "none" else _generated_hashes(text) - {_pair_hash(pair) for pair in stated}
     removed = [pair for pair in disabled if pair not in stated and _pair_hash(pair) in removed_hashes]
+    left_out = enabled | set(removed)
     pairs = {
-        pair: reason
-        for pair, reason in disabled.items()
-        if pair not in enabled and pair not in removed and default_disabled.isdisjoint(pair)
+        pair: reason for pair, reason in disabled.items() if pair not in left_out and default_disabled.isdisjoint(pair)
     }
     if keep == "user":
         merged = text.replace_disabled(pairs)
     else:
         kept = text if keep == "all" else text.remove_pairs("disable_collisions", stated)
         known = stated if keep == "all" else set[LinkPair]()
-        merged = kept.disable_collisions({pair: pairs[pair] for pair in pairs if pair not in known})
+        merged = kept.disable_collisions({pair: reason for pair, reason in pairs.items() if pair not in known})
     hashes = {_pair_hash(pair) for pair in pairs} | removed_hashes
     return Merged(_with_hashes(merged, hashes), tuple(pair for pair in disabled if pair in enabled), tuple(removed))
 

@@ -15,7 +15,7 @@ else that is named like the first part of its body's or its own name (``MODEL/â€
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -112,6 +112,19 @@ class _Export:
         others = [joint for joint in model.joints if joint.name not in robot.joint_index]
         return replace(model, joints=(*joints, *others))
 
+    def _lost_of(self, model: ModelState) -> Iterator[str]:
+        """Yield the values of a model that the keyframe cannot hold."""
+        if model.name not in self._placed:
+            yield f"model '{model.name}': its pose and twist, as no free joint carries it"
+        for joint in model.joints:
+            if (model.name, joint.name) not in self._used and not self._is_virtual(model, joint):
+                yield f"joint '{joint.name}' of '{model.name}', which the MuJoCo model does not have"
+            elif joint.torques is not None:
+                yield f"joint '{joint.name}' of '{model.name}': its torques"
+        for words, what in _LINK_PARTS.items():
+            if any(getattr(link, word) is not None for link in model.links for word in words):
+                yield f"model '{model.name}': {what}"
+
     def converted(self, name: str) -> Converted[Keyframe]:
         """Return the keyframe."""
         places = list(places_of(self._model))
@@ -127,16 +140,7 @@ class _Export:
                 self._joint(place)
         mpos, mquat = self._mocap()
         for model in self._state.models:
-            if model.name not in self._placed:
-                self._lost.append(f"model '{model.name}': its pose and twist, as no free joint carries it")
-            for joint in model.joints:
-                if (model.name, joint.name) not in self._used and not self._is_virtual(model, joint):
-                    self._lost.append(f"joint '{joint.name}' of '{model.name}', which the MuJoCo model does not have")
-                elif joint.torques is not None:
-                    self._lost.append(f"joint '{joint.name}' of '{model.name}': its torques")
-            for words, what in _LINK_PARTS.items():
-                if any(getattr(link, word) is not None for link in model.links for word in words):
-                    self._lost.append(f"model '{model.name}': {what}")
+            self._lost += self._lost_of(model)
         ctrl, act, lost = controls_of(self._state, self._model)
         self._lost += lost
         time_ns = self._state.time_ns or 0

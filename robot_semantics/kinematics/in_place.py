@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.motions import plane_axes
-from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import quat_multiply, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 
@@ -71,7 +71,7 @@ class InPlaceTransforms:
         caller then processes them together with others.
         """
         space = JointSpace.of(model)
-        given = InputMap.identity(space) if given is None else given
+        given = given or InputMap.identity(space)
         chosen = [model.joints[index] for index in joints]
         count = len(chosen)
         origins = np.array([joint.T_parent_joint for joint in chosen], np.float64).reshape(-1, 4, 4)
@@ -80,7 +80,7 @@ class InPlaceTransforms:
         at = np.arange(7 * count).reshape(-1, 7) if places is None else places
         # Constant numbers are written once, here.
         self.values[at] = poses
-        starts = [space.joint_positions[joint.name].start if joint.position_count else 0 for joint in chosen]
+        starts = _first_positions(space, chosen)
 
         turning = [row for row, joint in enumerate(chosen) if joint.motion.turns]
         variables = np.array([space.joint_positions[chosen[row].name].stop - 1 for row in turning], np.intp)
@@ -153,3 +153,7 @@ class InPlaceTransforms:
 def _part(given: InputMap, start: int, count: int) -> InputMap:
     at = slice(start, start + count)
     return InputMap(given.source[at], given.factor[at], given.offset[at])
+
+
+def _first_positions(space: JointSpace, joints: Sequence[JointModel]) -> list[int]:
+    return [space.joint_positions[joint.name].start if joint.position_count else 0 for joint in joints]

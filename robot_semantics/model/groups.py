@@ -39,15 +39,13 @@ def derive_groups(model: RobotModel, members: Mapping[str, tuple[int, ...]]) -> 
 
 def _derive(model: RobotModel, indices: tuple[int, ...], within: tuple[str, ...]) -> Group:
     joints = tuple(model.joints[index] for index in indices)
-    active = tuple(joint for joint in joints if joint.is_active)
     roots = _joint_roots(model, joints)
-    is_chain = len(roots) == 1 and all(
-        _follows(model, joint, previous) for previous, joint in itertools.pairwise(joints)
-    )
+    is_chain = len(roots) == 1 and _is_path(model, joints)
+    base_link, tip_link = (joints[0].parent_link, joints[-1].child_link) if is_chain else ("", "")
     return Group(
         name="",
         joints=_names(joints),
-        active_joints=_names(active),
+        active_joints=_names(joint for joint in joints if joint.is_active),
         passive_joints=_names(joint for joint in joints if joint.passive),
         fixed_joints=_names(joint for joint in joints if not joint.position_count),
         mimic_joints=_names(joint for joint in joints if joint.position_count and joint.mimic is not None),
@@ -56,13 +54,18 @@ def _derive(model: RobotModel, indices: tuple[int, ...], within: tuple[str, ...]
         links=tuple(joint.child_link for joint in joints),
         variable_names=tuple(variable for joint in joints for variable in joint.variable_names),
         is_chain=is_chain,
-        base_link=joints[0].parent_link if is_chain else "",
-        tip_link=joints[-1].child_link if is_chain else "",
+        base_link=base_link,
+        tip_link=tip_link,
         common_root=_common_root(model, roots),
         within=within,
         end_effectors=(),
         states=(),
     )
+
+
+def _is_path(model: RobotModel, joints: tuple[JointModel, ...]) -> bool:
+    """Return whether each joint is the next one below the joint before it."""
+    return all(_follows(model, joint, previous) for previous, joint in itertools.pairwise(joints))
 
 
 def _names(joints: Iterable[JointModel]) -> tuple[str, ...]:

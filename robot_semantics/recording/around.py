@@ -58,8 +58,7 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
         BagError: nothing can be read of a bag.
     """
     wanted = _texts(times)
-    size = sum(file.stat().st_size for bag in plan.bags for file in storage_files(bag.path))
-    if not wanted or size < LARGE_BYTES or any(bag.scanned or bag.damaged for bag in plan.bags):
+    if not wanted or not _is_worth_it(plan):
         return None
     first, last = min(bag.start_ns for bag in plan.bags), max(bag.end_ns for bag in plan.bags)
     ends = [(first, first + ENDS_NS), (last - ENDS_NS, last + 1)]
@@ -87,6 +86,12 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
             problems.note("read-in-part", text, plan.place)
             return found
     return None
+
+
+def _is_worth_it(plan: RecordingPlan) -> bool:
+    """Return whether the bags are large, and intact: only then a part of them can be found and is faster to read."""
+    size = sum(file.stat().st_size for bag in plan.bags for file in storage_files(bag.path))
+    return size >= LARGE_BYTES and not any(bag.scanned or bag.damaged for bag in plan.bags)
 
 
 def _read(plan: RecordingPlan, spans: Sequence[Span], problems: Diagnostics) -> Recording:

@@ -30,6 +30,7 @@ from robot_semantics.cdr.message_types import JOINT_STATE, MULTI_DOF, STRING, TF
 from robot_semantics.convert.messages import CLOCK, JointRow, MessageMaker, PoseRow, Transform
 from robot_semantics.convert.topic_names import topic_namespaces
 from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.recording.bag_frames import TfFrames, fixed_frames, on_known_links
@@ -37,7 +38,7 @@ from robot_semantics.recording.bag_metadata import KEY, RecordedModel, metadata_
 from robot_semantics.recording.bag_rows import floating_pose, scalar_rows
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.target import whole_or_nothing
-from robot_semantics.state.apply import apply_model_state
+from robot_semantics.state.apply import AppliedState, apply_model_state
 from robot_semantics.state.model_states import xyz_quat_of
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.ages import ages_of
@@ -244,18 +245,10 @@ class _Bag:
                 by_frame[parent] = [PoseRow(name, pose, model.twist)]
         elif model.twist is not None:
             self.tell(f"the twist of '{model.name}' without a pose has no place in a recording", "twist")
-        rows: list[JointRow] = []
         self.stated[model.name].update(joint.name for joint in joints if joint.positions is not None)
-        for joint in joints:
-            given = [values for values in (joint.positions, joint.velocities, joint.torques) if values is not None]
-            if given and joint.positions is None:
-                self.tell(f"the motion of '{joint.name}' without a position has no place in a recording", "motion")
-            elif given and len(given[0]) in (6, 7):
-                by_frame.setdefault(root, []).append(PoseRow(joint.name, floating_pose(joint), joint.velocities))
-                if joint.torques is not None:
-                    self.tell(f"torques of the floating joint '{joint.name}' have no place in a recording", "torques")
-            elif given:
-                rows += scalar_rows(joint, len(given[0]))
+        rows, floating = self._rows(joints)
+        if floating:
+            by_frame.setdefault(root, []).extend(floating)
         for message in self.maker.joint_states(time_ns, rows):
             self.send(self.topic(model.name, "joint_states"), JOINT_STATE, time_ns, message)
         for frame, some in by_frame.items():
@@ -264,6 +257,22 @@ class _Bag:
         if any(link.wrench is not None for link in model.links):
             self.tell(f"the wrenches on the links of '{model.name}' have no place in a recording", "wrench")
         return transforms + self._link_transforms(model, positions)
+
+    def _rows(self, joints: Iterable[JointState]) -> tuple[list[JointRow], list[PoseRow]]:
+        """Return the rows of joint states, and the poses of floating joints."""
+        rows: list[JointRow] = []
+        floating: list[PoseRow] = []
+        for joint in joints:
+            given = [values for values in (joint.positions, joint.velocities, joint.torques) if values is not None]
+            if given and joint.positions is None:
+                self.tell(f"the motion of '{joint.name}' without a position has no place in a recording", "motion")
+            elif given and len(given[0]) in (6, 7):
+                floating.append(PoseRow(joint.name, floating_pose(joint), joint.velocities))
+                if joint.torques is not None:
+                    self.tell(f"torques of the floating joint '{joint.name}' have no place in a recording", "torques")
+            elif given:
+                rows += scalar_rows(joint, len(given[0]))
+        return rows, floating
 
     def _joints(self, model: ModelState) -> tuple[list[JointState], dict[str, FloatArray]]:
         """Return what is to be recorded of the joints, and the positions of all that are known, by joint.
@@ -285,21 +294,8 @@ class _Bag:
             if f"refused {item.subject}" not in self.told:
                 self.told.add(f"refused {item.subject}")
                 self.problems.error("not-recorded", f"not recorded: {item}", SourcePlace(str(self.writer.path.name)))
-        refused = {item.name for item in found.refused if item.kind == "joint"}
-        derived = {item.name for item in found.items if item.kind == "joint" and item.derived}
-        space = kinematics.space
-        joints = [joint for joint in model.joints if joint.name not in refused]
-        stated = {joint.name: joint for joint in joints}
-        for name in sorted(derived):
-            joint = stated.get(name, JointState(name))
-            position, velocity = joint.positions, joint.velocities
-            if position is None and name in found.positions_of:
-                position = tuple(found.positions[space.joint_positions[name]].tolist())
-            if velocity is None and name in found.velocities_of:
-                velocity = tuple(found.velocities[space.joint_velocities[name]].tolist())
-            stated[name] = JointState(name, position, velocity, joint.torques)
-        positions = {name: found.positions[space.joint_positions[name]] for name in found.positions_of}
-        return list(stated.values()), positions
+        positions = {name: found.positions[kinematics.space.joint_positions[name]] for name in found.positions_of}
+        return _with_derived(model.joints, found, kinematics.space), positions
 
     def _link_transforms(self, model: ModelState, positions: Mapping[str, FloatArray]) -> list[Transform]:
         local = self.local.get(model.name)
@@ -327,3 +323,19 @@ class _Bag:
         if f"{key} {text}" not in self.told:
             self.told.add(f"{key} {text}")
             self.problems.warning(f"not-recorded-{key}", text, SourcePlace(str(self.writer.path.name)))
+
+
+def _with_derived(joints: Sequence[JointState], found: AppliedState, space: JointSpace) -> list[JointState]:
+    """Return the joints that the robot takes, and those whose values follow from the poses of links."""
+    refused = {item.name for item in found.refused if item.kind == "joint"}
+    derived = {item.name for item in found.items if item.kind == "joint" and item.derived}
+    stated = {joint.name: joint for joint in joints if joint.name not in refused}
+    for name in sorted(derived):
+        joint = stated.get(name, JointState(name))
+        position, velocity = joint.positions, joint.velocities
+        if position is None and name in found.positions_of:
+            position = tuple(found.positions[space.joint_positions[name]].tolist())
+        if velocity is None and name in found.velocities_of:
+            velocity = tuple(found.velocities[space.joint_velocities[name]].tolist())
+        stated[name] = JointState(name, position, velocity, joint.torques)
+    return list(stated.values())

@@ -74,14 +74,14 @@ def _column(key: GroupKey, parent: int, part: Part, column: int) -> _Samples:
 def _edge(
     child: int, names: tuple[str, ...], samples: list[_Samples], problems: Diagnostics, place: SourcePlace
 ) -> Edge:
-    moving = [some for some in samples if some.key.kind == "tf" and len(some.logs)]
-    static = [some for some in samples if some.key.kind == "tf_static" and len(some.logs)]
-    if moving and static:
-        problems.warning(
-            "tf-static-and-moving", f"frame '{names[child]}' is both static and moving; it is read as moving", place
-        )
+    there = [some for some in samples if len(some.logs)]
+    moving = [some for some in there if some.key.kind == "tf"]
+    static = [some for some in there if some.key.kind == "tf_static"]
     if not moving and static:
         return _static_edge(child, names, static, problems, place)
+    if static:
+        text = f"frame '{names[child]}' is both static and moving; it is read as moving"
+        problems.warning("tf-static-and-moving", text, place)
     _report_alternation(moving, names[child], problems, place)
     timeline = Timeline.merge(
         [some.stamps for some in moving],
@@ -89,13 +89,14 @@ def _edge(
         [some.poses for some in moving],
         keep_equal=[some.parent for some in moving],
     )
-    parents = {some.parent for some in moving}
-    if len(parents) > 1:
-        listed = ", ".join(sorted(f"'{names[parent]}'" for parent in parents))
+    parents = np.array([some.parent for some in moving], dtype=np.int64)
+    several = np.unique(parents)
+    if len(several) > 1:
+        listed = ", ".join(sorted(f"'{names[parent]}'" for parent in several))
         problems.warning("tf-parent-changes", f"frame '{names[child]}' has several parents in turn: {listed}", place)
-    if len(parents) <= 1 or timeline.place is None:
-        return Edge(child, False, timeline, parents.pop() if parents else -1)
-    return Edge(child, False, timeline, np.array([some.parent for some in moving], dtype=np.int64)[timeline.place])
+    if len(several) <= 1 or timeline.place is None:
+        return Edge(child, False, timeline, int(several[0]) if len(several) else -1)
+    return Edge(child, False, timeline, parents[timeline.place])
 
 
 def _report_alternation(samples: list[_Samples], name: str, problems: Diagnostics, place: SourcePlace) -> None:

@@ -114,39 +114,26 @@ def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | 
         raise MissingExtraError("matplotlib", "plot", "plotting") from None
     if out.suffix not in (".png", ".svg", ".pdf"):
         raise RequestError(f"a picture ends in .png, .svg or .pdf, not in '{out.suffix}'")
-    names = [entry.name for entry in data.series.models]
-    if model is not None and model not in names:
-        raise UnknownNameError("model", model, names)
-    models = [entry for entry in data.series.models if model in (None, entry.name)]
-    rows = [(entry, name) for entry in models for name in entry.variables if not joints or _joint_of(name) in joints]
-    every = {_joint_of(name) for entry in models for name in entry.variables}
-    for name in joints:
-        if name not in every:
-            raise UnknownNameError("joint", name, every)
+    models, rows = _chosen(data.series, joints, model)
     paths = [entry for entry in models if np.isfinite(entry.pose).all(axis=1).any()]
-    if len(rows) + len(paths) > MOST_ROWS:
-        raise RequestError(f"{len(rows) + len(paths)} rows are too many for a picture: choose with --joint or --model")
-    if not rows and not paths:
+    count = len(rows) + len(paths)
+    if count > MOST_ROWS:
+        raise RequestError(f"{count} rows are too many for a picture: choose with --joint or --model")
+    if not count:
         raise RequestError("the series has no joints and no base to draw")
     for entry in models:
-        for what, numbers in (
-            ("the base", entry.pose),
-            ("a position", entry.positions),
-            ("a velocity", entry.velocities),
-        ):
-            if np.nanmax(np.abs(numbers), initial=0.0) > LARGEST:
-                raise RequestError(f"{what} of '{entry.name}' is beyond {LARGEST:g}, more than can be drawn")
+        _refuse_large(entry)
+    panels = [(entry, [row for row in rows if row[0] is entry]) for entry in models]
+    panels = [panel for panel in panels if panel[1] or panel[0] in paths]
+    # One robot below the other would be a strip that no page holds.
+    columns = math.ceil(math.sqrt(len(panels)))
+    lines = [panels[at : at + columns] for at in range(0, len(panels), columns)]
+    heights = [max(_height(entry in paths, len(own)) for entry, own in line) for line in lines]
+    width = WIDTH if columns == 1 else PANEL_WIDTH * columns
     # Text stays text in an SVG, also a name with dollars, and the same series gives the same file.
     with rc_context(
         {"svg.fonttype": "none", "svg.hashsalt": "robot_semantics", "font.size": 8, "text.parse_math": False}
     ):
-        panels = [(entry, [row for row in rows if row[0] is entry]) for entry in models]
-        panels = [panel for panel in panels if panel[1] or panel[0] in paths]
-        # One robot below the other would be a strip that no page holds.
-        columns = math.ceil(math.sqrt(len(panels)))
-        lines = [panels[at : at + columns] for at in range(0, len(panels), columns)]
-        heights = [max(_height(entry in paths, len(own)) for entry, own in line) for line in lines]
-        width = WIDTH if columns == 1 else PANEL_WIDTH * columns
         figure = Figure(figsize=(width, sum(heights) + 0.8), layout="constrained")
         cells = figure.subfigures(len(lines), columns, squeeze=False, height_ratios=heights)
         for cell, (entry, own) in zip(cells.ravel(), panels, strict=False):
@@ -155,6 +142,37 @@ def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | 
         metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(out.suffix, {})
         figure.savefig(out, format=out.suffix[1:], dpi=110, metadata=metadata)
     return len(rows)
+
+
+def _chosen(
+    series: Series, joints: Sequence[str], model: str | None
+) -> tuple[list[ModelSeries], list[tuple[ModelSeries, str]]]:
+    """Return the models to draw, and the joint variables, each with its model.
+
+    Raises:
+        UnknownNameError: a joint or model is not in the series.
+    """
+    names = [entry.name for entry in series.models]
+    if model is not None and model not in names:
+        raise UnknownNameError("model", model, names)
+    models = [entry for entry in series.models if model in (None, entry.name)]
+    rows = [(entry, name) for entry in models for name in entry.variables if not joints or _joint_of(name) in joints]
+    every = {_joint_of(name) for entry in models for name in entry.variables}
+    for name in joints:
+        if name not in every:
+            raise UnknownNameError("joint", name, every)
+    return models, rows
+
+
+def _refuse_large(model: ModelSeries) -> None:
+    """Refuse numbers that no picture can show.
+
+    Raises:
+        RequestError: a number is larger than `LARGEST`.
+    """
+    for what, numbers in (("the base", model.pose), ("a position", model.positions), ("a velocity", model.velocities)):
+        if np.nanmax(np.abs(numbers), initial=0.0) > LARGEST:
+            raise RequestError(f"{what} of '{model.name}' is beyond {LARGEST:g}, more than can be drawn")
 
 
 def _height(path: bool, rows: int) -> float:

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,11 +89,13 @@ def plan_recording(
     # First of all: what is wrong with these files shows before minutes of reading.
     robots = [request.load() for request in requests]
     bags = tuple(inspect_bag(path, problems) for path in paths)
-    types = {topic: msgtype for bag in bags for topic, msgtype in bag.topics.items()}
+    types: dict[str, str] = {}
+    for bag in bags:
+        types |= bag.topics
     place = SourcePlace(", ".join(str(path) for path in paths))
     wanted: dict[str, str] = {}
     recorded = _recorded_models(bags)
-    everyone = len(requests) == 1 and requests[0].name is None and not requests[0].namespace
+    everyone = len(requests) == 1 and requests[0].is_of_all
     if everyone:
         found = found_robots(types, requests[0], recorded, problems, place)
         robots = [robots[0]._replace(request=request) for request in found]
@@ -103,28 +105,42 @@ def plan_recording(
         joint_topics = request.joint_topics(types, spaces, problems, place, required=own is None or bool(own.joints))
         request.check_odometry(types)
         robots[number] = robot._replace(joint_topics=joint_topics, stated_joints=own and own.joints)
-        for topic in (*joint_topics, request.topic(DESCRIPTION), request.topic(SEMANTIC)):
-            wanted[topic] = "parse"
-    for topic, msgtype in types.items():
-        space = namespace_of(topic)
-        tree = msgtype == TF_MESSAGE and topic.rpartition("/")[2] in TF_KINDS
-        if msgtype in (ODOMETRY, MULTI_DOF) or (tree and (everyone or space in ("", *spaces))):
-            wanted[topic] = "parse"
+        wanted |= dict.fromkeys((*joint_topics, request.topic(DESCRIPTION), request.topic(SEMANTIC)), "parse")
+    tf_spaces = None if everyone else ("", *spaces)
+    wanted |= {topic: "parse" for topic, msgtype in types.items() if _is_of_all_robots(topic, msgtype, tf_spaces)}
     topics = {topic: part for topic, part in wanted.items() if types.get(topic) in FIELDS}
     if at_topic is not None:
         if at_topic not in types:
             raise UnknownNameError("topic", at_topic, types)
         topics.setdefault(at_topic, "stamps")
+    _warn_of_unusual_types(types, topics, problems, place)
+    for bag in bags:
+        _leave_out_undefined(bag, topics, problems)
+    return RecordingPlan(bags, topics, tuple(robots), invalid)
+
+
+def _leave_out_undefined(bag: BagInfo, topics: dict[str, str], problems: Diagnostics) -> None:
+    for topic, problem in definition_problems(bag, topics):
+        problems.error("message-definition", f"topic '{topic}' is left out: {problem}", SourcePlace(str(bag.path)))
+        topics.pop(topic, None)
+
+
+def _is_of_all_robots(topic: str, msgtype: str, spaces: Collection[str] | None) -> bool:
+    """Return whether a topic tells of robots without being asked for: odometry, or TF of one of the namespaces."""
+    if msgtype in (ODOMETRY, MULTI_DOF):
+        return True
+    is_tf = msgtype == TF_MESSAGE and topic.rpartition("/")[2] in TF_KINDS
+    return is_tf and (spaces is None or namespace_of(topic) in spaces)
+
+
+def _warn_of_unusual_types(
+    types: Mapping[str, str], topics: Mapping[str, str], problems: Diagnostics, place: SourcePlace
+) -> None:
     for topic, msgtype in types.items():
         usual = USUAL_TYPES.get(topic.rpartition("/")[2], msgtype)
         if msgtype != usual and topic not in topics:
             text = f"topic '{topic}' is not read: its messages are {msgtype}, not {usual}"
             problems.warning("unusual-type", text, place)
-    for bag in bags:
-        for topic, problem in definition_problems(bag, topics):
-            problems.error("message-definition", f"topic '{topic}' is left out: {problem}", SourcePlace(str(bag.path)))
-            topics.pop(topic, None)
-    return RecordingPlan(bags, topics, tuple(robots), invalid)
 
 
 def _recorded_models(bags: Sequence[BagInfo]) -> dict[str, RecordedModel]:

@@ -62,6 +62,11 @@ class RobotRequest:
     implicit_links: bool = False
     xacro: XacroOptions = field(default_factory=XacroOptions)
 
+    @property
+    def is_of_all(self) -> bool:
+        """Whether no robot is named: every robot of the recording is meant."""
+        return self.name is None and not self.namespace
+
     def topic(self, name: str) -> str:
         """Return a topic's full name in the robot's namespace."""
         return f"{self.namespace}/{name}"

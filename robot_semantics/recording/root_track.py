@@ -17,6 +17,7 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.queries import links_fixed_to_root
+from robot_semantics.model.robot_model import JointModel
 from robot_semantics.recording.history import Edge, TransformHistory
 from robot_semantics.recording.joint_history import JointHistory
 from robot_semantics.recording.namespaces import owner_of
@@ -113,17 +114,17 @@ def _of_no_link(robot: RecordedRobot, recording: Recording, tracks: Sequence[Pos
 def _candidates(
     robot: RecordedRobot, recording: Recording, joints: JointHistory, tracks: Sequence[PoseTrack]
 ) -> Iterator[tuple[RootCandidate, PoseTrack | None]]:
-    names, model = recording.names, robot.model
-    virtual = None if model is None or not model.has_virtual_joint else model.root_joint
-    called = {robot.root_frame, robot.name} | (set() if virtual is None else {virtual.name})
+    names = recording.names
+    virtual = _virtual_joint(robot)
+    of_joint = set() if virtual is None else {virtual.name}
+    called = {robot.root_frame, robot.name} | of_joint
     fixed_links = _links_fixed_to_root(robot)
     spaces = [other.namespace for other in recording.robots]
     for track in tracks:
         parent = names.of(track.topic, track.parent) if track.parent else robot.standing
         inside = owner_of(track.topic, spaces) == robot.namespace
         if track.kind == "multi_dof":
-            own = track.name == virtual.name if virtual else False
-            if inside and (own or names.of(track.topic, track.name) in called):
+            if inside and (track.name in of_joint or names.of(track.topic, track.name) in called):
                 yield RootCandidate(RootSource.VIRTUAL_JOINT, track.topic, parent), track
             continue
         child = names.of(track.topic, track.name)
@@ -136,14 +137,21 @@ def _candidates(
         from_joints = _joint_track(robot, joints)
         if from_joints is not None:
             yield RootCandidate(RootSource.VIRTUAL_JOINT, from_joints.topic, robot.standing), from_joints
-    history = recording.history
-    frame = history.index.get(robot.root_frame, -1)
-    if frame in history.edges:
-        edge = history.edges[frame]
-        parent = history.frames[int(edge.parent_at(np.array([len(edge.timeline) - 1]))[0])]
-        yield RootCandidate(RootSource.TF, "tf", parent), None
+    parent_in_tf = _last_parent(recording.history, robot.root_frame)
+    if parent_in_tf is not None:
+        yield RootCandidate(RootSource.TF, "tf", parent_in_tf), None
     if virtual is not None and not virtual.position_count:
         yield RootCandidate(RootSource.FIXED, virtual.name, robot.standing), None
+
+
+def _virtual_joint(robot: RecordedRobot) -> JointModel | None:
+    return robot.model.root_joint if robot.model is not None and robot.model.has_virtual_joint else None
+
+
+def _last_parent(history: TransformHistory, frame: str) -> str | None:
+    """Return the last parent of a frame in TF, None if TF does not have the frame."""
+    edge = history.edges.get(history.index.get(frame, -1))
+    return None if edge is None else history.frames[int(edge.parent_at(np.array([len(edge.timeline) - 1]))[0])]
 
 
 def _links_fixed_to_root(robot: RecordedRobot) -> dict[str, FloatArray]:

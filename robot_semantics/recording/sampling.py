@@ -81,16 +81,20 @@ class WorldSampler:
         # In the order of their names: the order in which they came is chance.
         self._free = tuple(sorted((name for name in every if name not in self._links), key=lambda n: called.get(n, n)))
         self.frames = tuple(called.get(name, name) for name in self._free)
-        names = [robot.name for robot in robots]
-        for name in names:
-            if name in self.frames or name == WORLD:
-                raise RequestError(f"'{name}' is both a robot and a frame; give the robot another name with --model")
+        names = self._checked_names()
         self._carriers = Carriers(robots, self.history, self.sampling.mode)
         links = [f"{names[number]}{SEPARATOR}{link}" for number, link in self._carriers.links.values()]
         self.names = (WORLD, *self.frames, *names, *links)
         placed = (self._world, *self._free, *(robot.root_frame for robot in robots), *self._carriers.links)
         self._index = {frame: i for i, frame in enumerate(placed) if frame}
         self._report(problems)
+
+    def _checked_names(self) -> list[str]:
+        names = [robot.name for robot in self.recording.robots]
+        for name in names:
+            if name in self.frames or name == WORLD:
+                raise RequestError(f"'{name}' is both a robot and a frame; give the robot another name with --model")
+        return names
 
     def _free_odometry(
         self, tracks: Sequence[PoseTrack], problems: Diagnostics

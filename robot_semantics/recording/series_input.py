@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -164,14 +164,7 @@ def series_of(states: Sequence[WorldState]) -> Series:
 
 def _model_of(name: str, states: Sequence[WorldState], names: Mapping[str, int]) -> ModelSeries:
     mine = [next((model for model in state.models if model.name == name), None) for state in states]
-    widths: dict[str, tuple[int, int]] = {}
-    for model in mine:
-        for joint in model.joints if model is not None else ():
-            speed = next((len(v) for v in (joint.velocities, joint.torques) if v is not None), 0)
-            before = widths.get(joint.name, (0, 0))
-            widths[joint.name] = (max(before[0], len(joint.positions or ())), max(before[1], speed))
-    # A joint of which only positions are stated moves in as many ways, a quaternion's one redundant number aside.
-    widths = {joint: (width, speed or min(width, 6)) for joint, (width, speed) in widths.items()}
+    widths = _widths(mine)
     numbers, rates_of = zip(*widths.values(), strict=True) if widths else ((), ())
     series = ModelSeries.unknown(name, tuple(widths), numbers, rates_of, len(states))
     places = {joint: (i, where.start, rates.start) for i, (joint, where, rates) in enumerate(series.spans)}
@@ -194,3 +187,15 @@ def _model_of(name: str, states: Sequence[WorldState], names: Mapping[str, int])
                 series.joint_age_ns[i, number] = 0
     series.base_age_ns[~np.isnan(series.pose[:, 0])] = 0
     return series
+
+
+def _widths(models: Iterable[ModelState | None]) -> dict[str, tuple[int, int]]:
+    """Return how many positions and velocities each joint of a model has in any of its states."""
+    widths: dict[str, tuple[int, int]] = {}
+    for model in models:
+        for joint in model.joints if model is not None else ():
+            speed = next((len(v) for v in (joint.velocities, joint.torques) if v is not None), 0)
+            before = widths.get(joint.name, (0, 0))
+            widths[joint.name] = (max(before[0], len(joint.positions or ())), max(before[1], speed))
+    # A joint of which only positions are stated moves in as many ways, a quaternion's one redundant number aside.
+    return {joint: (width, speed or min(width, 6)) for joint, (width, speed) in widths.items()}

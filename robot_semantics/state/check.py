@@ -94,6 +94,24 @@ def check_world(
         diagnostics: collects the problems.
         places: where the state's elements stand in its document, if it comes from one.
     """
+    _check_poses(state, diagnostics, places)
+    for name in robots or {}:
+        state.model(name)
+    if not robots or _report_clashes(state, robots, diagnostics, places):
+        return
+    try:
+        world = resolve_with(state, robots=robots)
+    except NotStatedError:
+        _check_carriers(state, robots, diagnostics, places)
+        check_names(state, robots, diagnostics, places=places)
+        return
+    for model in state.models:
+        if model.name in robots:
+            _ModelCheck(model, robots[model.name], diagnostics, places).run(world)
+
+
+def _check_poses(state: WorldState, diagnostics: Diagnostics, places: SourceMap | None) -> None:
+    """Report poses that are missing, and angles that are larger than a full turn."""
     for body in state.bodies:
         if body.pose is None:
             message = f"'{body.name}' states no pose in '{body.parent}'; it is taken to be the identity"
@@ -105,10 +123,12 @@ def check_world(
         if abs(angle) > 2.0 * np.pi:
             message = f"the pose of '{item.name}' has the angle {angle:g}, more than a full turn: angles are in radians"
             diagnostics.warning("large-angle", message, place_of(places, item, path))
-    for name in robots or {}:
-        state.model(name)
-    if not robots:
-        return
+
+
+def _report_clashes(
+    state: WorldState, robots: Mapping[str, RobotModel], diagnostics: Diagnostics, places: SourceMap | None
+) -> bool:
+    """Report names that the state and the robots' links share; return whether there is one."""
     links = {name: robot.link_names for name, robot in robots.items()}
     stated = {problem.message for problem in name_clashes(state)}
     clashes = [problem for problem in name_clashes(state, links) if problem.message not in stated]
@@ -117,17 +137,7 @@ def check_world(
             SourcePlace(SOURCE, path=problem.path) if places is None else places.place(problem.at, problem.attribute)
         )
         diagnostics.error(problem.code, problem.message, place)
-    if clashes:
-        return
-    try:
-        world = resolve_with(state, robots=robots)
-    except NotStatedError:
-        _check_carriers(state, robots, diagnostics, places)
-        check_names(state, robots, diagnostics, places=places)
-        return
-    for model in state.models:
-        if model.name in robots:
-            _ModelCheck(model, robots[model.name], diagnostics, places).run(world)
+    return bool(clashes)
 
 
 def _check_carriers(

@@ -78,19 +78,18 @@ class Health:
         if robot.root_source in (Source.FIXED, Source.TF):
             ages.pop(robot.model.root_joint.name, None)
         stale = {name: age for name, age in ages.items() if age > timeout_s}
-        newly = [name for name in stale if name not in self.stale]
-        if newly:
-            never = [name for name in newly if robot.values.received_ns[robot.moving.number[name]] == NEVER_NS]
-            for names, what in (
-                (never, "no values have come yet"),
-                ([n for n in newly if n not in never], "no new values"),
-            ):
-                if names:
-                    self._report(f"{what} in {timeout_s:g} s for {quoted(names, 8)}")
+        self._report_silence(robot, [name for name in stale if name not in self.stale], timeout_s)
         again = [name for name in self.stale if name not in stale and name in ages]
         if again:
             self._info(f"values come again for {quoted(again, 8)}")
         self.stale = stale
+
+    def _report_silence(self, robot: RunningRobot, joints: list[str], timeout_s: float) -> None:
+        never = [name for name in joints if robot.values.received_ns[robot.moving.number[name]] == NEVER_NS]
+        before = [name for name in joints if name not in never]
+        for names, what in ((never, "no values have come yet"), (before, "no new values")):
+            if names:
+                self._report(f"{what} in {timeout_s:g} s for {quoted(names, 8)}")
 
     def _look_for_limits(self, robot: RunningRobot) -> None:
         positions, space, moving = robot.values.positions, robot.space, robot.moving

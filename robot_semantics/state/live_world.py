@@ -274,14 +274,19 @@ class _Making:
             turned = pose_from_matrix(invert(T_above_child))
             self.bodies[above] = replace(body, parent=child, parent_link=None, pose=turned, twist=None)
             self.missing = [item for item in self.missing if (item.kind, item.model) != ("pose", above)]
-            older = [age for age in self.ages if age.model is None and age.name == above]
-            self.ages = [age for age in self.ages if age not in older]
-            if age_ns is not None:
-                self.ages.append(ValueAge(None, above, age_ns))
+            age_ns = self._exchange_age(above, age_ns)
             if body.pose is None:
                 return
-            T_above_child, age_ns = pose_matrix(body.pose), older[0].age_ns if older else None
+            T_above_child = pose_matrix(body.pose)
             child, above, link = above, body.parent, body.parent_link
+
+    def _exchange_age(self, name: str, age_ns: int | None) -> int | None:
+        """Set the age of a body's pose; return the age that it had."""
+        older = [age for age in self.ages if age.model is None and age.name == name]
+        self.ages = [age for age in self.ages if age not in older]
+        if age_ns is not None:
+            self.ages.append(ValueAge(None, name, age_ns))
+        return older[0].age_ns if older else None
 
     def _break_cycles(self) -> None:
         """Take out of their parents those bodies that stand on themselves, frames before models."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,11 +55,7 @@ def robots_of(
     """
     found: dict[str, RobotModel] = {}
     if robot is not None:
-        chosen = [model for model in state.models if model.name == robot.name]
-        if not chosen:
-            chosen = [model for model in state.models if is_of(model.urdf_sha256, robot)]
-        if not chosen and len(state.models) == 1:
-            chosen = list(state.models)
+        chosen = _models_of(state, robot)
         found.update((model.name, robot) for model in chosen)
         if not chosen and state.models and diagnostics is not None:
             names = ", ".join(model.name for model in state.models)
@@ -79,6 +75,13 @@ def robots_of(
         if described is not None:
             found[model.name] = described
     return found
+
+
+def _models_of(state: WorldState, robot: RobotModel) -> Sequence[ModelState]:
+    """Return the models that are a robot: by its name, else by its hash, else the only model."""
+    by_name = [model for model in state.models if model.name == robot.name]
+    by_hash = by_name or [model for model in state.models if is_of(model.urdf_sha256, robot)]
+    return by_hash or (state.models if len(state.models) == 1 else ())
 
 
 def _load(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -145,23 +145,16 @@ def chains(robot: RobotModel) -> Iterator[Chain]:
     """Yield the parts of the tree without a branch of driven joints, from the root on."""
     children = _children(robot)
     joint_above = {link.name: joint for link, joint in zip(robot.links, robot.joints, strict=True)}
-    # Moving joints from the one above the link down.
-    moves: dict[str, int] = {}
-    for part in reversed(robot.links):
-        moves[part.name] = _is_moving(joint_above[part.name]) + sum(moves[child] for child in children[part.name])
-    waiting = [(robot.root_link, child) for child in children[robot.root_link] if moves[child]]
+    moves = _moving_joints(robot, children)
+    moving = {link: [child for child in below if moves[child]] for link, below in children.items()}
+    waiting = [(robot.root_link, child) for child in moving[robot.root_link]]
     while waiting:
         base, link = waiting.pop(0)
-        joints: list[str] = []
-        way = [base]
-        while True:
+        way = [base, link]
+        while len(on := moving[link]) == 1:
+            (link,) = on
             way.append(link)
-            if _is_driven(joint_above[link]):
-                joints.append(joint_above[link].name)
-            on = [child for child in children[link] if moves[child]]
-            if len(on) != 1:
-                break
-            link = on[0]
+        joints = [joint_above[name].name for name in way[1:] if _is_driven(joint_above[name])]
         fingers = on and all(moves[child] <= FINGER_JOINTS for child in on) and len(joints) >= ARM_JOINTS
         if fingers:
             above = joint_above[link]
@@ -169,13 +162,20 @@ def chains(robot: RobotModel) -> Iterator[Chain]:
             hand = _below(children, [link] if tip != link else on)
             yield Chain(base, tip, tuple(joints), tuple(hand))
             continue
-        if not on:
+        while not on and len(children[link]) == 1:
             # A frame for the tool, fixed to the last link.
-            while len(children[link]) == 1:
-                link = children[link][0]
+            link = children[link][0]
         if joints:
             yield Chain(base, link, tuple(joints))
         waiting += [(link, child) for child in on]
+
+
+def _moving_joints(robot: RobotModel, children: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """Return how many joints move below each link, the joint above the link included."""
+    moves: dict[str, int] = {}
+    for link, joint in zip(reversed(robot.links), reversed(robot.joints), strict=True):
+        moves[link.name] = _is_moving(joint) + sum(moves[child] for child in children[link.name])
+    return moves
 
 
 def _home_poses(robot: RobotModel) -> list[Suggestion]:

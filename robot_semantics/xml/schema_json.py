@@ -66,26 +66,26 @@ class JsonReader:
         text_key = (element.text_field,) if element.text is not None else ()
         keeps = ("foreign",) if element.keeps else ()
         plain = self._object(plain, path, (*attributes, *text_key, *children, *keeps, *more_keys))
-        for key, attribute in attributes.items():
-            if key in plain:
-                values[attribute.field] = self._guarded(attribute.kind.from_json, plain[key], f"{path}/{key}")
-            good = self._needed(values, attribute.field, key, attribute.required, path) and good
+        items = [(key, attribute.field, attribute.kind, attribute.required) for key, attribute in attributes.items()]
         if element.text is not None:
-            if element.text_field in plain:
-                where = f"{path}/{element.text_field}"
-                values[element.text_field] = self._guarded(element.text.from_json, plain[element.text_field], where)
-            good = self._needed(values, element.text_field, element.text_field, True, path) and good
+            items.append((element.text_field, element.text_field, element.text, True))
+        for key, field, kind, required in items:
+            if key in plain:
+                values[field] = self._guarded(kind.from_json, plain[key], f"{path}/{key}")
+            good = self._needed(values, field, key, required, path) and good
         for key, child in children.items():
             if key in plain:
-                content = self._child(plain[key], child, f"{path}/{key}")
-                values[child.field] = child.default if content is None or content == "" else content
+                values[child.field] = self._child(plain[key], child, f"{path}/{key}")
         if "foreign" in plain and element.keeps:
             values["foreign"] = self._texts(plain["foreign"], f"{path}/foreign")
-        if not good or element.make is None:
-            return None
-        return element.make(**{field: value for field, value in values.items() if value is not None})
+        return _made(element, values) if good else None
 
     def _child(self, plain: Any, child: Child, path: str) -> Any:
+        """Return the content of a child element; its default if there is none."""
+        content = self._content(plain, child, path)
+        return child.default if content is None or content == "" else content
+
+    def _content(self, plain: Any, child: Child, path: str) -> Any:
         if child.keyed:
             kind = _value_kind(child.element)
             items = self._object(plain, path, None)
@@ -132,3 +132,9 @@ class JsonReader:
 
     def _error(self, path: str, message: str) -> None:
         self._found.error("bad-json", message, SourcePlace(self._source, path=path or "/"))
+
+
+def _made(element: Element, values: Mapping[str, Any]) -> Any:
+    if element.make is None:
+        return None
+    return element.make(**{field: value for field, value in values.items() if value is not None})

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any
 
@@ -20,7 +20,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.xml.foreign import attribute_items
 from robot_semantics.xml.reader import XmlDocument
-from robot_semantics.xml.schema import LEFT_OUT, BadValueError, FormatTable, NamedValue
+from robot_semantics.xml.schema import LEFT_OUT, BadValueError, Child, FormatTable, NamedValue
 from robot_semantics.xml.schema_plan import ElementPlan, root_plan
 from robot_semantics.xml.schema_unknown import ProblemReporter, is_element
 
@@ -110,23 +110,36 @@ class TableReader(ProblemReporter):
         order: list[str] = []
         good = self._attributes(node, plan, at, values, kept)
         there = plan.required.issubset(values) or self._required(node, plan, at, values)
-        if plan.text is not None:
-            good = self._text(node, plan, at, values, kept) and good
-        elif plan.children or len(node) or node.text:
-            good = self._children(node, plan, at, values, kept, order) and good
+        good = self._content(node, plan, at, values, kept, order) and good
         if plan.check is not None and good and there and not plan.check(self, values, at):
             good = False
         if plan.keeps and (kept or (order and self._ordered)):
             self.keeper.put(values, kept, order)
         if not (good and there):
             self.faulty.add(plan.tag)
-            if not plan.partial or not there or any(values.get(field) is None for _, field in plan.needed):
+            if not there or not _is_usable(plan, values):
                 return LEFT_OUT if not good else None
         if plan.make is None:
             return values.get("")
         if plan.numbered:
             values["at"] = at
         return plan.make(values)
+
+    def _content(
+        self,
+        node: etree._Element,
+        plan: ElementPlan,
+        at: int,
+        values: dict[str, Any],
+        kept: list[Any],
+        order: list[str],
+    ) -> bool:
+        """Read the text or the children of an element; return whether the element can have a value."""
+        if plan.text is not None:
+            return self._text(node, plan, at, values, kept)
+        if plan.children or len(node) or node.text:
+            return self._children(node, plan, at, values, kept, order)
+        return True
 
     def _attributes(
         self, node: etree._Element, plan: ElementPlan, at: int, values: dict[str, Any], kept: list[Any]
@@ -202,8 +215,8 @@ class TableReader(ProblemReporter):
         """Read the children; append the tags of the used ones to `order`. Return False if the parent is invalid."""
         children, numbers, has_stray = plan.children, self._numbers, self._has_stray
         good = True
-        if has_stray and (text := node.text) and text.strip(_SPACE):
-            self.stray(plan, text, at)
+        if has_stray:
+            self._report_stray(node.text, plan, at)
         for child in node[:]:  # type: ignore[index]  # lxml slices, which its stubs do not know
             tag = child.tag
             if tag in children:
@@ -223,9 +236,7 @@ class TableReader(ProblemReporter):
                     else:
                         value = self.read(child, below, kept, child_at)
                     if value is None or value is LEFT_OUT:
-                        if not known.many:
-                            values[field] = known.default
-                            good = good and (value is None or not known.vital)
+                        good = _without_value(known, values, is_error=value is LEFT_OUT) and good
                     elif known.keyed:
                         self._entry(value, child_at, below, values.setdefault(field, {}))
                     else:
@@ -236,16 +247,26 @@ class TableReader(ProblemReporter):
                             if known.at:
                                 values[known.at] = child_at
                         order.append(below.tag)
-            elif plan.choice and "" not in values and type(tag) is str:
-                # Other readers use the first element for the choice, of any kind.
-                values[""] = None
-                self.unknown_choice(self.name_of(child), plan, next(numbers))
-                self._pass_over(child)
             else:
-                self._unknown(child, plan, kept, len(order))
-            if has_stray and (tail := child.tail) and tail.strip(_SPACE):
-                self.stray(plan, tail, at)
+                self._unknown_child(child, plan, values, kept, len(order))
+            if has_stray:
+                self._report_stray(child.tail, plan, at)
         return (not plan.incomplete or self._complete(plan, at, values)) and good
+
+    def _report_stray(self, text: str | None, plan: ElementPlan, at: int) -> None:
+        if text and text.strip(_SPACE):
+            self.stray(plan, text, at)
+
+    def _unknown_child(
+        self, child: etree._Element, plan: ElementPlan, values: dict[str, Any], kept: list[Any], position: int
+    ) -> None:
+        if plan.choice and "" not in values and type(child.tag) is str:
+            # Other readers use the first element for the choice, of any kind.
+            values[""] = None
+            self.unknown_choice(self.name_of(child), plan, next(self._numbers))
+            self._pass_over(child)
+        else:
+            self._unknown(child, plan, kept, position)
 
     def _entry(self, pair: NamedValue, at: int, plan: ElementPlan, entries: dict[str, Any]) -> None:
         """Add an entry to a mapping, in which each name is unique."""
@@ -278,3 +299,16 @@ class TableReader(ProblemReporter):
             known = ", ".join(plan.element.children)
             self.error("missing-element", f"<{plan.tag}> has no {plan.choice}; known are {known}", at)
         return good and not (plan.choice and values.get("") is None)
+
+
+def _is_usable(plan: ElementPlan, values: Mapping[str, Any]) -> bool:
+    """Return whether an element with errors has a value: what it needs is there."""
+    return plan.partial and all(values.get(field) is not None for _, field in plan.needed)
+
+
+def _without_value(child: Child, values: dict[str, Any], *, is_error: bool) -> bool:
+    """Set the default of a child that gives no value; return whether its parent can do without it."""
+    if child.many:
+        return True
+    values[child.field] = child.default
+    return not (is_error and child.vital)

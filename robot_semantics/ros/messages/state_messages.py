@@ -13,6 +13,7 @@ Each conversion lists what the message cannot say. Without a time the stamp is z
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -115,19 +116,18 @@ def to_multi_dof_joint_state(
         effort = stated_velocities(joint, JointState(joint.name, velocities=said.torques))
         twists.append(None if velocity is None else _spread(joint) @ velocity)
         wrenches.append(None if effort is None else _spread(joint) @ effort)
-    names = list(message.joint_names)
-    # The arrays are of all joints or of none.
-    if twists and all(twist is not None for twist in twists):
-        message.twist = [MAKER.twist(twist.tolist()) for twist in twists if twist is not None]
-    else:
-        lost.extend(f"the twist of '{name}'" for name, row in zip(names, twists, strict=True) if row is not None)
-    if wrenches and all(wrench is not None for wrench in wrenches):
-        message.wrench = [MAKER.wrench(wrench.tolist()) for wrench in wrenches if wrench is not None]
-    else:
-        lost.extend(
-            f"the torques of '{n}'" for n, w in zip(message.joint_names, wrenches, strict=True) if w is not None
-        )
+    message.twist = [MAKER.twist(row) for row in _of_all(twists, message.joint_names, "twist", lost)]
+    message.wrench = [MAKER.wrench(row) for row in _of_all(wrenches, message.joint_names, "torques", lost)]
     return Converted(message, tuple(lost))
+
+
+def _of_all(rows: Sequence[FloatArray | None], names: Sequence[str], what: str, lost: list[str]) -> list[list[float]]:
+    """Return the rows if every joint has one, else none: the arrays of the message are of all joints or of none."""
+    found = [row.tolist() for row in rows if row is not None]
+    if len(found) == len(rows):
+        return found
+    lost.extend(f"the {what} of '{name}'" for name, row in zip(names, rows, strict=True) if row is not None)
+    return []
 
 
 def from_multi_dof_joint_state(

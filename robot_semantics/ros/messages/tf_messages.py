@@ -13,7 +13,7 @@ stands in its parent link, as robot_state_publisher sends it; without, in its mo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from geometry_msgs.msg import TransformStamped
@@ -55,16 +55,10 @@ def to_transforms(
         NotStatedError: the pose of a link that carries something is neither stated nor follows.
     """
     robots, prefixes = robots or {}, prefixes or {}
-    on_links = {
-        body.name
-        for body in state.bodies
-        if body.parent in robots and body.parent_link in robots[body.parent].link_index
-    }
+    links = {name: robot.link_index for name, robot in robots.items()}
+    on_links = {body.name for body in state.bodies if body.parent_link in links.get(body.parent, ())}
     state = without_parent_links(with_carriers(state, robots), but=on_links)
-    roots = {
-        name: prefixes.get(name, "") + robots[name].root_link if name in robots else name
-        for name in (model.name for model in state.models)
-    }
+    roots = {model.name: _root_frame(model.name, robots, prefixes) for model in state.models}
     lost: list[str] = []
     MAKER.time(state.time_ns or 0)  # refuses what ROS cannot say
     found: list[Transform] = []
@@ -73,34 +67,55 @@ def to_transforms(
         found.append(Transform(parent, child, xyz_quat_from_matrix(T).tolist()))
 
     for body in state.bodies:
-        if body.pose is None:
-            lost.append(f"'{body.name}', as its pose in '{body.parent}' is not stated")
-        else:
-            above = roots.get(body.parent, body.parent)
-            if body.parent_link is not None:
-                above = prefixes.get(body.parent, "") + body.parent_link
-            add(above, roots.get(body.name, body.name), pose_matrix(body.pose))
-        if body.twist is not None:
-            lost.append(f"the twist of '{body.name}'")
+        if body.pose is not None:
+            add(_above(body, roots, prefixes), roots.get(body.name, body.name), pose_matrix(body.pose))
+        lost += _lost_of(body)
     for model in state.models:
-        robot = robots.get(model.name)
-        links = (model if robot is None else complete(model, robot)).links
-        poses = {link.name: pose_matrix(link.pose) for link in links if link.pose is not None}
         prefix, root = prefixes.get(model.name, ""), roots[model.name]
-        for name, T in poses.items():
-            if robot is None or name not in robot.link_index:
-                add(root, prefix + name, T)
-            elif name != robot.root_link:
-                parent = robot.links[robot.links[robot.link_index[name]].parent].name
-                if parent in poses:
-                    add(prefix + parent, prefix + name, invert(poses[parent]) @ T)
-                else:
-                    add(root, prefix + name, T)
+        for parent, name, T in _link_transforms(model, robots.get(model.name)):
+            add(root if parent is None else prefix + parent, prefix + name, T)
         if any(link.twist is not None or link.wrench is not None for link in model.links):
             lost.append(f"the twists and wrenches of the links of '{model.name}'")
     if twice := duplicates(row.child for row in found):
         raise ArrayError("prefixes", f"more than one transform has the child frame {', '.join(twice)}")
     return Converted(MAKER.transforms(state.time_ns or 0, found), tuple(lost))
+
+
+def _root_frame(model: str, robots: Mapping[str, RobotModel], prefixes: Mapping[str, str]) -> str:
+    return prefixes.get(model, "") + robots[model].root_link if model in robots else model
+
+
+def _link_transforms(model: ModelState, robot: RobotModel | None) -> Iterator[tuple[str | None, str, FloatArray]]:
+    """Yield (parent, link, T_parent_link) of a model's links; without a parent the pose is in the model's frame."""
+    whole = model if robot is None else complete(model, robot)
+    poses = {link.name: pose_matrix(link.pose) for link in whole.links if link.pose is not None}
+    for name, T in poses.items():
+        parent = _parent_link(robot, name)
+        if parent in poses:
+            yield parent, name, invert(poses[parent]) @ T
+        elif robot is None or name != robot.root_link:
+            yield None, name, T
+
+
+def _parent_link(robot: RobotModel | None, link: str) -> str:
+    """Return the link above a link; empty above the root link, and for a link that the robot does not have."""
+    index = -1 if robot is None else robot.link_index.get(link, -1)
+    return robot.links[robot.links[index].parent].name if robot is not None and index > 0 else ""
+
+
+def _lost_of(body: ModelState | Frame) -> Iterator[str]:
+    """Yield what no transform says of a body."""
+    if body.pose is None:
+        yield f"'{body.name}', as its pose in '{body.parent}' is not stated"
+    if body.twist is not None:
+        yield f"the twist of '{body.name}'"
+
+
+def _above(body: ModelState | Frame, roots: Mapping[str, str], prefixes: Mapping[str, str]) -> str:
+    """Return the frame that a body's pose is in."""
+    if body.parent_link is not None:
+        return prefixes.get(body.parent, "") + body.parent_link
+    return roots.get(body.parent, body.parent)
 
 
 def from_transforms(

@@ -124,16 +124,7 @@ class World:
             StaleStateError: a value is older.
 
         """
-        simulated: dict[str, WorldState] = {}
-        missing: list[RestoreItem] = []
-        for client in self.simulators():
-            try:
-                state = self.as_robots(await client.get(hold=hold))
-                check_magnitudes(state)
-                simulated[client.name] = state
-            except RobotSemanticsError as error:
-                reason = f"{error}; its robots are as the node sees them, without the simulator's own state"
-                missing.append(RestoreItem("simulator", "", client.name, False, reason, code="unreachable"))
+        simulated, missing = await self._simulated(hold=hold)
         sample = self._states.sample()
         elsewhere = {body.name for state in simulated.values() for body in state.bodies}
         robots = {robot.name: robot.model for robot in sample.robots}
@@ -154,6 +145,20 @@ class World:
         present = {model.name for model in state.models}
         taken = Taken(state, tuple(missing), {model: robot for model, robot in owners.items() if model in present})
         return _restricted(taken, names) if names else taken
+
+    async def _simulated(self, *, hold: bool) -> tuple[dict[str, WorldState], list[RestoreItem]]:
+        """Return the states of the simulators that answer, and one item for each other one."""
+        simulated: dict[str, WorldState] = {}
+        missing: list[RestoreItem] = []
+        for client in self.simulators():
+            try:
+                state = self.as_robots(await client.get(hold=hold))
+                check_magnitudes(state)
+                simulated[client.name] = state
+            except RobotSemanticsError as error:
+                reason = f"{error}; its robots are as the node sees them, without the simulator's own state"
+                missing.append(RestoreItem("simulator", "", client.name, False, reason, code="unreachable"))
+        return simulated, missing
 
     def as_robots(self, state: WorldState) -> WorldState:
         """Return a simulator's state with the robots' names in place of those of its entities."""
@@ -177,6 +182,17 @@ def _perhaps(model: str, robot: str) -> RestoreItem:
     return RestoreItem("model", model, "", False, reason, code="perhaps_the_same")
 
 
+def _completed(first: ModelState, other: ModelState) -> ModelState:
+    """Return a model's first state with the values that only another state has."""
+    if not first.joints:
+        # A simulator of entities knows where a robot is, the node how it stands.
+        return replace(first, joints=other.joints, links=other.links, urdf_sha256=other.urdf_sha256)
+    if first.pose is None:
+        # Or it knows how a robot stands, the node where: its base does not move.
+        return replace(first, parent=other.parent, pose=other.pose, twist=other.twist)
+    return first
+
+
 def _merged(live: LiveWorld, simulated: Mapping[str, WorldState]) -> WorldState:
     """Merge the states of the simulators with the values that only the node knows.
 
@@ -194,15 +210,7 @@ def _merged(live: LiveWorld, simulated: Mapping[str, WorldState]) -> WorldState:
     engines: list[EngineState] = []
     for state in (*simulated.values(), own):
         for model in state.models:
-            first = models.setdefault(model.name, model)
-            if not first.joints and first is not model:
-                # A simulator of entities knows where a robot is, the node how it stands.
-                models[model.name] = replace(
-                    first, joints=model.joints, links=model.links, urdf_sha256=model.urdf_sha256
-                )
-            elif first.pose is None and first is not model:
-                # Or it knows how a robot stands, the node where: its base does not move.
-                models[model.name] = replace(first, parent=model.parent, pose=model.pose, twist=model.twist)
+            models[model.name] = _completed(models[model.name], model) if model.name in models else model
         for frame in state.frames:
             if frame.name not in frames or frames[frame.name].pose is None:
                 frames[frame.name] = frame

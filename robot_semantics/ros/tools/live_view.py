@@ -195,11 +195,7 @@ class LiveRobots:
         end = time.monotonic() + self._timeout_s
         quiet, known = end, 0
         while True:
-            for topic, types in self._node.get_topic_names_and_types():
-                space, _, kind = topic.rpartition("/")
-                if kind in (URDF, SRDF) and topic not in self._described and "std_msgs/msg/String" in types:
-                    self._described.add(topic)
-                    self._node.create_subscription(String, topic, self._taker(space, kind), qos.fresh(qos.LATCHED))
+            self._subscribe_to_descriptions()
             self._executor.spin_once(timeout_sec=0.05)
             found = sorted(space for space, texts in self._texts.items() if URDF in texts)
             news = len(self._described) + sum(map(len, self._texts.values()))
@@ -214,6 +210,13 @@ class LiveRobots:
                 raise RobotSemanticsError(
                     f"no robot_description came within {self._timeout_s:g} s: is a node running? see 'doctor'"
                 )
+
+    def _subscribe_to_descriptions(self) -> None:
+        for topic, types in self._node.get_topic_names_and_types():
+            space, _, kind = topic.rpartition("/")
+            if kind in (URDF, SRDF) and topic not in self._described and "std_msgs/msg/String" in types:
+                self._described.add(topic)
+                self._node.create_subscription(String, topic, self._taker(space, kind), qos.fresh(qos.LATCHED))
 
     def _taker(self, space: str, kind: str) -> Callable[[String], None]:
         return lambda message: self._texts.setdefault(space, {}).update({kind: message.data})

@@ -1,0 +1,85 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Modules and functions stay as small as a reader can hold, and every value keeps its type."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import robot_semantics
+
+PACKAGE = Path(robot_semantics.__file__).parent
+LONGEST_MODULE = 350
+"""Lines without the licence header."""
+MOST_COMPLEX = 20
+"""The last value of grade C of the program radon; grade D begins above it.
+
+The limit of ruff (`max-complexity` in pyproject.toml) is smaller, but it counts neither boolean operators nor
+comprehensions nor conditional expressions: functions that it accepts had up to 36.
+"""
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
+
+
+def modules() -> dict[str, str]:
+    return {str(path.relative_to(PACKAGE)): path.read_text() for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def complexity(function: ast.AST) -> int:
+    """Return the cyclomatic complexity of a function as radon counts it, without inner functions."""
+    inner = [node for node in ast.iter_child_nodes(function) if not isinstance(node, DEFINITIONS)]
+    return decisions(function) + sum(map(complexity, inner))
+
+
+def decisions(node: ast.AST) -> int:
+    if isinstance(node, ast.BoolOp):
+        return len(node.values) - 1
+    if isinstance(node, ast.comprehension):
+        return len(node.ifs) + 1
+    if isinstance(node, ast.Try):
+        return len(node.handlers) + bool(node.orelse)
+    if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+        return 1 + bool(node.orelse)
+    return isinstance(node, (*FUNCTIONS, ast.If, ast.IfExp, ast.Assert, ast.match_case))
+
+
+def test_no_module_grows_beyond_what_a_reader_can_hold() -> None:
+    lengths = {path: len(text.partition("\n\n")[2].splitlines()) for path, text in modules().items()}
+    assert {path: length for path, length in lengths.items() if length > LONGEST_MODULE} == {}
+
+
+def test_no_function_is_more_complex_than_a_reader_can_follow() -> None:
+    found = {
+        f"{path}:{node.lineno} {node.name}": complexity(node)
+        for path, text in modules().items()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, FUNCTIONS)
+    }
+    assert {name: value for name, value in found.items() if value > MOST_COMPLEX} == {}
+
+
+def test_the_complexity_of_a_function_is_that_of_radon() -> None:
+    text = """
+def f(a, b):
+    for x in a:                       # 1 + 1
+        if x and b or not x:          # 1 + 2
+            continue
+    else:                             # 1
+        b = [y for y in a if y if b]  # 1 + 2
+    try:
+        g = lambda: 1 if a else 2     # 1
+    except KeyError:                  # 1
+        assert a                      # 1
+    while a:                          # 1
+        def h():
+            return a and b            # of its own
+"""
+    (function,) = ast.parse(text).body
+    assert complexity(function) == 1 + 1 + 3 + 1 + 3 + 1 + 1 + 1 + 1
