@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Words of the command line that carry more than themselves: numbers in bounds, ``NAME=VALUE``, ``GROUP/STATE``."""
+"""Conversion of structured command-line values: numbers in a range, ``NAME=VALUE``, ``GROUP/STATE``."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ Model = TypeVar("Model", str, str | None)
 
 
 def on_disk(text: str) -> str:
-    """Return the name of a file or folder to make: the argparse type of what cannot go to standard output."""
+    """Argparse type: the name of a file or folder that is created, so not standard output."""
     if text == "-":
         raise argparse.ArgumentTypeError("'-' is standard output, and a file or folder is needed")
     return text
 
 
 def output_file(*endings: str) -> Callable[[str], str]:
-    """Return the argparse type of a file to write: any name with one of `endings`, or with none."""
+    """Return the argparse type of an output file: any name with one of `endings`, or without ending."""
 
     def checked(text: str) -> str:
         try:
@@ -47,10 +47,12 @@ def output_file(*endings: str) -> Callable[[str], str]:
     return checked
 
 
-def real(least: float = -math.inf, most: float = math.inf, *, above: float = -math.inf) -> Callable[[str], float]:
+def number_in_range(
+    least: float = -math.inf, most: float = math.inf, *, above: float = -math.inf
+) -> Callable[[str], float]:
     """Return the argparse type of finite numbers from `least` to `most`, and larger than `above`.
 
-    As in the files: what only Python takes for a number (1_0, nan) is none.
+    As in the files, number forms that only Python accepts (1_0, nan) are invalid.
     """
 
     def checked(text: str) -> float:
@@ -65,8 +67,8 @@ def real(least: float = -math.inf, most: float = math.inf, *, above: float = -ma
     return checked
 
 
-def whole(least: int, most: float = 10**18) -> Callable[[str], int]:
-    """Return the argparse type of whole numbers from `least` to `most`."""
+def integer(least: int, most: float = 10**18) -> Callable[[str], int]:
+    """Return the argparse type of integers from `least` to `most`."""
 
     def checked(text: str) -> int:
         if not re.fullmatch(r"\s*[+-]?\d{1,20}\s*", text, re.ASCII):
@@ -84,21 +86,21 @@ def _bounded(value: _Number, least: float, most: float) -> _Number:
     return value
 
 
-wait = real(0.0, 86_400.0)
-"""The argparse type of the seconds that a command waits for a running robot: a day at the most."""
-port = whole(0, 65_535)
+wait = number_in_range(0.0, 86_400.0)
+"""Argparse type: time that a command waits for a running robot [s]; at most a day."""
+port = integer(0, 65_535)
 
 
 def add_repeatable(
     parser: argparse._ActionsContainer, option: str, metavar: str | tuple[str, ...] | None, text: str, **options: Any
 ) -> None:
-    """Declare an option whose values are a list; `options` are those of `add_argument`."""
+    """Add an option whose values are a list; `options` are passed to `add_argument`."""
     text = f"{text} (repeatable)"
     parser.add_argument(option, metavar=metavar, action="append", default=[], help=text, **options)
 
 
 def unquoted_numbers(words: Sequence[str]) -> str | None:
-    """Return what is wrong if words that nothing takes are numbers of one value: they need quotes."""
+    """Return a message if unused words are the numbers of one value, which needs quotes; else None."""
     try:
         for word in words:
             number(word)
@@ -111,7 +113,7 @@ def pair_of(word: str, separator: str, option: str, form: str) -> tuple[str, str
     """Return the two parts of a word.
 
     Raises:
-        UsageError: the word has no `separator`, or nothing on one side of it.
+        UsageError: the word has no `separator`, or one side of it is empty.
 
     """
     first, found, second = word.partition(separator)
@@ -121,10 +123,10 @@ def pair_of(word: str, separator: str, option: str, form: str) -> tuple[str, str
 
 
 def named_state(semantics: Semantics, word: str, option: str) -> NamedState:
-    """Return the state that ``GROUP/STATE`` means.
+    """Return the state for ``GROUP/STATE``.
 
     Raises:
-        UsageError: the word is not of this form.
+        UsageError: the word does not have this form.
         UnknownNameError: the group, or the state in it, does not exist.
     """
     pair_of(word, "/", option, "GROUP/STATE")
@@ -132,11 +134,11 @@ def named_state(semantics: Semantics, word: str, option: str) -> NamedState:
 
 
 def numbers_by_name(words: Sequence[str], valid: Collection[str]) -> dict[str, float]:
-    """Return the numbers that the ``NAME=VALUE`` words of ``--positions`` give; every wrong word is reported at once.
+    """Return the numbers in the ``NAME=VALUE`` words of ``--positions``; all wrong words are reported together.
 
     Raises:
-        UsageError: words that are no such pair, or have no finite number.
-        RobotSemanticsError: a name is not among `valid`.
+        UsageError: a word does not have this form, or no finite number.
+        RobotSemanticsError: a name is not in `valid`.
 
     """
     found: dict[str, float] = {}
@@ -145,7 +147,7 @@ def numbers_by_name(words: Sequence[str], valid: Collection[str]) -> dict[str, f
     for word in words:
         name, equals, text = word.partition("=")
         try:
-            # As in the files: what only Python takes for a number, 1_0, is none.
+            # As in the files, number forms that only Python accepts, such as 1_0, are invalid.
             value = number(text)
         except ValueError:
             value = math.nan
@@ -162,10 +164,10 @@ def numbers_by_name(words: Sequence[str], valid: Collection[str]) -> dict[str, f
 
 
 def by_model(option: str, texts: Sequence[str], models: Collection[Model]) -> dict[Model, list[str]]:
-    """Return the values of ``[NAME=]VALUE`` by model; without a name the value is the only model's.
+    """Return the values of ``[NAME=]VALUE`` by model; a value without a name is for the only model.
 
     Raises:
-        UsageError: a value does not say whose it is of several.
+        UsageError: there are several models, and a value does not name one.
     """
     result: dict[Model, list[str]] = {model: [] for model in models}
     names = {str(model): model for model in models}
@@ -180,11 +182,11 @@ def by_model(option: str, texts: Sequence[str], models: Collection[Model]) -> di
     return result
 
 
-def only(option: str, values: Sequence[str]) -> str | None:
-    """Return the one value of an option for a model, None where it was not given.
+def single_value(option: str, values: Sequence[str]) -> str | None:
+    """Return the only value of an option for a model; None if it was not given.
 
     Raises:
-        UsageError: there are several.
+        UsageError: the option has several values.
     """
     if len(values) > 1:
         raise UsageError(f"--{option.replace('_', '-')} is given twice for one robot")
@@ -192,10 +194,10 @@ def only(option: str, values: Sequence[str]) -> str | None:
 
 
 def nanoseconds(text: str, option: str) -> int:
-    """Return the nanoseconds of seconds in decimals, exactly.
+    """Return the exact nanoseconds of a decimal number of seconds.
 
     Raises:
-        UsageError: the text is no number, or one of more than ten digits of seconds.
+        UsageError: the text is not a number, or its seconds have more than ten digits.
     """
     try:
         return parse_seconds(text)

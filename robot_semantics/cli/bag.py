@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics bag`: a recording from world states, for `ros2 bag play`, RViz or Foxglove."""
+"""`robot_semantics bag`: write world states as a recording for `ros2 bag play`, RViz or Foxglove."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.cli.argument_values import add_repeatable, by_model, on_disk, only
+from robot_semantics.cli.argument_values import add_repeatable, by_model, on_disk, single_value
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import (
     add_reading_arguments,
@@ -24,7 +24,7 @@ from robot_semantics.cli.inputs import (
     read_robot,
     xacro_of,
 )
-from robot_semantics.cli.printing import counted, say
+from robot_semantics.cli.printing import counted, print_line
 from robot_semantics.cli.progress import print_all
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Add the command's arguments."""
     from robot_semantics.recording.series_formats import SERIES_WORDS
 
     parser.add_argument("states", metavar="STATES", nargs="+", help=f"USDF files, or a series ({SERIES_WORDS})")
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the bag.
 
     Returns:
-        0: done; 1: a part of the states cannot be recorded, or with ``--strict`` a description has problems.
+        0: done; 1: some states cannot be recorded, or with ``--strict`` a description has problems.
     """
     from robot_semantics.recording.bag_writer import write_bag
     from robot_semantics.recording.series_input import load_states
@@ -73,21 +73,21 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         print_diagnostics(descriptions)
         print_all(problems)
-    say(f"wrote {counted(len(loaded.states), 'state')} to {arguments.output}")
+    print_line(f"wrote {counted(len(loaded.states), 'state')} to {arguments.output}")
     for topic, messages in sorted(written.items()):
-        say(f"  {topic}  {messages}")
+        print_line(f"  {topic}  {messages}")
     return exit_code(problems, descriptions, strict=arguments.strict)
 
 
 def _described(
     loaded: Loaded, arguments: argparse.Namespace, problems: Diagnostics, inside: Diagnostics
 ) -> dict[str, Described]:
-    """Return every model's descriptions.
+    """Return the descriptions of every model.
 
-    `problems` takes what keeps a model from having one, `inside` the problems of those that are read leniently.
+    `problems` receives the reasons why a model has none, `inside` the problems of leniently read descriptions.
 
     Raises:
-        UsageError: the options name a model that is not there.
+        UsageError: the options name an unknown model.
     """
     from robot_semantics.model.apply_semantics import apply_semantics
     from robot_semantics.model.loading import robot_from_text
@@ -99,7 +99,7 @@ def _described(
     result: dict[str, Described] = {}
     for name in names:
         urdf, srdf = loaded.urdf.get(name, ""), loaded.srdf.get(name, "")
-        given, semantic = (only(option, files[option][name]) for option in files)
+        given, semantic = (single_value(option, files[option][name]) for option in files)
         if semantic is not None:
             srdf = srdf_from_file(Path(semantic), Diagnostics(), xacro=xacro_of(arguments)).places.text.decode()
         model = None

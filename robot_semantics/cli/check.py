@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics check`: every problem of URDF, SRDF and USDF files, each with its place."""
+"""`robot_semantics check`: report every problem of URDF, SRDF and USDF files with its place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes, scratch_folder
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import say
+from robot_semantics.cli.printing import print_line
 from robot_semantics.cli.problem_policy import policy_of
 from robot_semantics.cli.problem_report import add_report_arguments, report
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
@@ -34,11 +34,11 @@ from robot_semantics.xml.document_kind import DocumentKind, document_kind
 from robot_semantics.xml.reader import read_text, read_xml
 
 MOST_ROUNDS = 5
-"""How often ``--fix`` looks again at what it has mended."""
+"""Largest number of rounds of ``--fix``: a fix may show new problems."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Add the command's arguments."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="URDF, xacro, SRDF or USDF file")
     parser.add_argument("--urdf", metavar="U", help="robot of the SRDF and USDF files")
     parser.add_argument("--srdf", metavar="S", help="SRDF of that robot")
@@ -62,28 +62,28 @@ def run(arguments: argparse.Namespace) -> int:
     """Check the files and print the problems; 1 if there is an error (with ``--strict``: a warning)."""
     found = _diagnosed(arguments)
     if arguments.fix or arguments.diff:
-        # What is mended may show what could not be seen before.
+        # A fix may show problems that were hidden before.
         rounds = 0
-        while rounds < MOST_ROUNDS and _mended(arguments, found):
+        while rounds < MOST_ROUNDS and _fixed(arguments, found):
             found = _diagnosed(arguments)
             rounds += 1
     return report(found, arguments, len(arguments.files))
 
 
-def _mended(arguments: argparse.Namespace, found: Sequence[Diagnostic]) -> bool:
-    """Print the fixes as a diff, and with ``--fix`` write them; return whether a file was written."""
-    from robot_semantics.cli.fixing import difference, fixed
+def _fixed(arguments: argparse.Namespace, found: Sequence[Diagnostic]) -> bool:
+    """Print the fixes as a diff, and with ``--fix`` write them; return True if a file was written."""
+    from robot_semantics.cli.fixing import difference, fixed_text
 
     counted = policy_of(arguments).of(found)
     written = False
     for name in dict.fromkeys(arguments.files):
-        change = fixed(Path(name), counted) if Path(name).is_file() else None
+        change = fixed_text(Path(name), counted) if Path(name).is_file() else None
         if change is None:
             continue
         old, new = (data.decode("utf-8", "replace") for data in change)
         output = sys.stdout if arguments.format == "text" else sys.stderr
         for line in difference(old, new, name, f"{name} (fixed)"):
-            say(line.rstrip("\n"), file=output)
+            print_line(line.rstrip("\n"), file=output)
         if arguments.fix:
             save_bytes(change[1], name)
             written = True
@@ -91,17 +91,17 @@ def _mended(arguments: argparse.Namespace, found: Sequence[Diagnostic]) -> bool:
 
 
 def _diagnosed(arguments: argparse.Namespace) -> list[Diagnostic]:
-    """Return every problem of the files."""
+    """Return all problems of the files."""
     diagnostics = Diagnostics()
     arguments = argparse.Namespace(**vars(arguments))
     with scratch_folder() as folder:
-        spooled = _spooled(arguments, folder)
+        spooled = _pipes_as_files(arguments, folder)
         _Check(arguments, diagnostics).files(arguments.files)
     return [_named(diagnostic, spooled) for diagnostic in diagnostics]
 
 
-def _spooled(arguments: argparse.Namespace, folder: Path) -> dict[str, str]:
-    """Put files in the place of pipes, which can be read only once; return the pipes' names by those of the files."""
+def _pipes_as_files(arguments: argparse.Namespace, folder: Path) -> dict[str, str]:
+    """Copy pipes, which can be read only once, to files; return the names of the pipes by file."""
     spooled: dict[str, str] = {}
 
     def spool(name: str) -> str:
@@ -124,7 +124,7 @@ def _named(diagnostic: Diagnostic, spooled: Mapping[str, str]) -> Diagnostic:
 
 
 class _Check:
-    """One run: the robot the other files are about is loaded once."""
+    """One run, in which the robot for the other files is loaded only once."""
 
     def __init__(self, arguments: argparse.Namespace, diagnostics: Diagnostics) -> None:
         self.arguments = arguments
@@ -133,9 +133,9 @@ class _Check:
         self._names: dict[str, str] = {}
 
     def files(self, files: Sequence[str]) -> None:
-        """Check every file; a single URDF (or SRDF) among them is what the others are checked against.
+        """Check every file, against the only URDF (or SRDF) among them if there is one.
 
-        Of several URDFs, an SRDF is checked against the one of its name.
+        If there are several URDFs, an SRDF is checked against the one with its robot name.
         """
         inputs.refuse_wrong_kinds(self.arguments.urdf, self.arguments.srdf)
         of_kind = self._by_kind(files)
@@ -168,7 +168,7 @@ class _Check:
 
     def _kind(self, file: str) -> DocumentKind | None:
         try:
-            # As forgiving as the URDF reader; the others look again.
+            # Forgiving like the URDF reader; the other readers check again.
             document = read_xml(file, forgiving=True)
         except DescriptionError as error:
             self.diagnostics.extend(error.diagnostics)
@@ -219,7 +219,7 @@ class _Check:
             self._extend(error)
 
     def _extend(self, error: DescriptionError) -> None:
-        # A refused document carries what has been collected so far as well.
+        # The error of a refused document also has the problems collected before.
         known = set(self.diagnostics)
         self.diagnostics.extend(tuple(diagnostic for diagnostic in error.diagnostics if diagnostic not in known))
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics collisions`: make, audit and compare self-collision matrices."""
+"""`robot_semantics collisions`: generate, check and compare self-collision matrices."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics collisions check` and `table`: the pairs of an SRDF against what sampling shows."""
+"""`robot_semantics collisions check` and `table`: compare the pairs of an SRDF with sampling."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
-from robot_semantics.cli.printing import add_json_argument, counted, print_result, say
+from robot_semantics.cli.printing import add_json_argument, counted, print_line, print_result
 from robot_semantics.collision.audit import AuditFinding, AuditRow, audit, pair_table
 from robot_semantics.collision.report import evidence_words, pair_json, witness_json
 from robot_semantics.kinematics.joint_space import JointSpace
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the operations' arguments."""
+    """Add the operations' arguments."""
     inputs.add_robot_arguments(parser, srdf_needed=True)
     add_sampling_arguments(parser)
     add_json_argument(parser)
 
 
 def check(arguments: argparse.Namespace) -> int:
-    """Print the findings; 1 if a pair disabled as Never does collide."""
+    """Print the findings; return 1 if a pair disabled as Never collides."""
     robot = inputs.load(arguments)
     matrix = sample(robot, arguments)
     rows = audit(robot, matrix)
@@ -56,15 +56,15 @@ def check(arguments: argparse.Namespace) -> int:
             },
         )
         return int(dangerous > 0)
-    # The worst last: that is what stays on the screen.
+    # The worst finding is last and stays on the screen.
     for row in reversed(rows):
         evidence = f" ({evidence_words(matrix, row.evidence)})" if row.evidence else ""
         severity = "error" if row.finding.is_dangerous else "warning"
         stated = f" [{row.stated}]" if row.finding is AuditFinding.REASON_DOES_NOT_HOLD else ""
-        say(f"{severity}: {' - '.join(row.pair)}: {row.finding.value}{stated}{evidence}")
+        print_line(f"{severity}: {' - '.join(row.pair)}: {row.finding.value}{stated}{evidence}")
         if row.finding.is_dangerous:
-            say(f"  collides at {_configuration(row, space)}")
-    say(f"{counted(len(rows), 'finding')}, {dangerous} dangerous" if rows else "no findings")
+            print_line(f"  collides at {_configuration(row, space)}")
+    print_line(f"{counted(len(rows), 'finding')}, {dangerous} dangerous" if rows else "no findings")
     return int(dangerous > 0)
 
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics collisions enable`, `disable` and `diff`: pairs of an SRDF by hand, in place, and compared."""
+"""`robot_semantics collisions enable`, `disable` and `diff`: edit single pairs of an SRDF in place, and compare."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import add_json_argument, tell
+from robot_semantics.cli.printing import add_json_argument, print_output
 from robot_semantics.cli.srdf import add_file_arguments, finish, known_robot
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.reader import srdf_from_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `enable` and `disable`."""
+    """Add the arguments of `enable` and `disable`."""
     add_file_arguments(parser)
     parser.add_argument("link1", metavar="LINK1", help="first link")
     parser.add_argument("link2", metavar="LINK2", help="second link")
@@ -30,21 +30,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def disable(arguments: argparse.Namespace) -> None:
-    """Have the pair not checked; a reason that it has already stays unless another one is given."""
+    """Disable the check of the pair; an existing reason stays unless a new one is given."""
     before, robot = SrdfText.from_file(arguments.srdf), known_robot(arguments)
     pair = LinkPair.of(arguments.link1, arguments.link2)
     finish(arguments, before, before.disable_collisions({pair: arguments.reason}), robot)
 
 
 def enable(arguments: argparse.Namespace) -> None:
-    """Have the pair checked, also after the matrix is generated anew."""
+    """Enable the check of the pair; a regenerated matrix keeps it enabled."""
     before, robot = SrdfText.from_file(arguments.srdf), known_robot(arguments)
     pair = LinkPair.of(arguments.link1, arguments.link2)
     finish(arguments, before, before.enable_collisions({pair: arguments.reason}), robot)
 
 
 def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `diff`."""
+    """Add the arguments of `diff`."""
     parser.add_argument("a", metavar="A.srdf", help="first SRDF")
     parser.add_argument("b", metavar="B.srdf", help="second SRDF")
     inputs.add_xacro_arguments(parser)
@@ -52,7 +52,7 @@ def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def diff(arguments: argparse.Namespace) -> int:
-    """Print the differences; 1 if there are any."""
+    """Print the differences; return 1 if there are any."""
     a, b = _pairs(arguments.a, arguments), _pairs(arguments.b, arguments)
     only_a, only_b = sorted(a.keys() - b.keys()), sorted(b.keys() - a.keys())
     changed = sorted(pair for pair in a.keys() & b.keys() if a[pair] != b[pair])
@@ -64,7 +64,7 @@ def diff(arguments: argparse.Namespace) -> int:
         "only_b": [{"link1": pair.first, "link2": pair.second, "reason": b[pair]} for pair in only_b],
         "changed": [{"link1": pair.first, "link2": pair.second, "a": a[pair], "b": b[pair]} for pair in changed],
     }
-    tell(arguments, result, lines or [f"{len(a)} pairs, no difference"])
+    print_output(arguments, result, lines or [f"{len(a)} pairs, no difference"])
     return int(bool(only_a or only_b or changed))
 
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics collisions generate`: an SRDF whose disabled pairs come with evidence."""
+"""`robot_semantics collisions generate`: generate an SRDF with evidence for each disabled pair."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from robot_semantics.cli.argument_values import on_disk, output_file
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import JSON_VERSION, accept_json_1, print_json, say
+from robot_semantics.cli.printing import JSON_VERSION, accept_json_1, print_json, print_line
 from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix, PairReason
 from robot_semantics.collision.merging import KEEP, Merged, merge
 from robot_semantics.collision.report import evidence_words, matrix_json, reason_counts, save_heat_map
@@ -33,14 +33,14 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.edit import SrdfText
 
 SHOWN = 12
-"""How many pairs of a kind are printed."""
+"""Number of printed pairs of each kind."""
 
 CHANCE = 0.5
-"""A pair that collides in a smaller share of the samples touches by chance in the default pose."""
+"""A pair that collides in a smaller share of the samples collides in the default pose by chance."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the action's arguments."""
+    """Add the command's arguments."""
     inputs.add_robot_arguments(parser)
     parser.add_argument("-o", "--output", type=on_disk, metavar="OUT.srdf", help="SRDF to write")
     parser.add_argument("--update", action="store_true", help="write into the given SRDF")
@@ -73,10 +73,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Sample, and write all results when everything is done: an interrupted run leaves no file behind.
+    """Sample, and write all results at the end: an interrupted run leaves no file.
 
     Raises:
-        RobotSemanticsError: there are no pairs, or the output would overwrite what nobody said to change.
+        RobotSemanticsError: there are no pairs, or an existing file would be overwritten without permission.
     """
     output = _output(arguments)
     robot = inputs.load(arguments)
@@ -99,10 +99,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _output(arguments: argparse.Namespace) -> Path:
-    """Return the file to write.
+    """Return the output file.
 
     Raises:
-        RobotSemanticsError: none is named, or one is there already that nobody said to change.
+        RobotSemanticsError: no file is named, or it exists and overwriting is not allowed.
     """
     if arguments.update:
         if not arguments.srdf or arguments.output not in (None, arguments.srdf):
@@ -119,10 +119,12 @@ def _output(arguments: argparse.Namespace) -> Path:
 
 def _print(matrix: CollisionMatrix, merged: Merged, robot: RobotModel, output: Path) -> None:
     counts = reason_counts(matrix)
-    say(f"{robot.name}: {len(matrix.pairs)} pairs of links, {matrix.samples:,} configurations, seed {matrix.seed}")
-    say("  " + ", ".join(f"{count} {name}" for name, count in counts.items()))
+    print_line(
+        f"{robot.name}: {len(matrix.pairs)} pairs of links, {matrix.samples:,} configurations, seed {matrix.seed}"
+    )
+    print_line("  " + ", ".join(f"{count} {name}" for name, count in counts.items()))
     bound = rounded_up(never_bound(matrix.samples))
-    say(f"  Never: a collision probability below {bound:g}, at 95 % confidence")
+    print_line(f"  Never: a collision probability below {bound:g}, at 95 % confidence")
     evidence = matrix.pairs
     contradicted = matrix.contradicted()
     by_chance = [
@@ -142,7 +144,7 @@ def _print(matrix: CollisionMatrix, merged: Merged, robot: RobotModel, output: P
         ("left enabled, as they were removed by hand:", merged.removed),
     ):
         _print_pairs(title, [(pair, _words(matrix, pair, contradicted)) for pair in pairs])
-    say(f"written: {output}", file=sys.stderr)
+    print_line(f"written: {output}", file=sys.stderr)
 
 
 def _words(matrix: CollisionMatrix, pair: LinkPair, contradicted: Mapping[LinkPair, PairReason | None]) -> str:
@@ -155,11 +157,11 @@ def _words(matrix: CollisionMatrix, pair: LinkPair, contradicted: Mapping[LinkPa
 
 def _print_pairs(title: str, pairs: list[tuple[LinkPair, str]]) -> None:
     if pairs:
-        say(title)
+        print_line(title)
     for pair, words in pairs[:SHOWN]:
-        say(f"  {pair.first} - {pair.second}: {words}")
+        print_line(f"  {pair.first} - {pair.second}: {words}")
     if len(pairs) > SHOWN:
-        say(f"  and {len(pairs) - SHOWN} more")
+        print_line(f"  and {len(pairs) - SHOWN} more")
 
 
 COMMAND = Command(

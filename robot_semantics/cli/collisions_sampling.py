@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What making and auditing a matrix share: the arguments of sampling, and the sampling with its progress bar."""
+"""Shared by commands that sample a matrix: the sampling arguments, and sampling with a progress bar."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import os
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import named_state, real, whole
+from robot_semantics.cli.argument_values import integer, named_state, number_in_range
 from robot_semantics.cli.progress import Bar
 from robot_semantics.collision.matrix import CollisionMatrix, Settings, generate_matrix
 from robot_semantics.collision.pieces import READINGS, pieces_of
@@ -26,25 +26,25 @@ from robot_semantics.model.robot_model import RobotModel
 
 
 def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of sampling."""
+    """Add the sampling arguments."""
     parser.add_argument(
-        "--samples", type=whole(1), default=10_000, metavar="N", help="number of configurations (10000)"
+        "--samples", type=integer(1), default=10_000, metavar="N", help="number of configurations (10000)"
     )
-    parser.add_argument("--seed", type=whole(0, 2**64 - 1), default=0, help="seed of the random configurations (0)")
+    parser.add_argument("--seed", type=integer(0, 2**64 - 1), default=0, help="seed of the random configurations (0)")
     parser.add_argument(
-        "--jobs", type=whole(1), default=os.cpu_count() or 1, metavar="N", help="number of threads (all cores)"
+        "--jobs", type=integer(1), default=os.cpu_count() or 1, metavar="N", help="number of threads (all cores)"
     )
     parser.add_argument("--sampler", choices=sorted(SAMPLERS), default="uniform", help="sampler (uniform)")
     parser.add_argument(
         "--always-fraction",
-        type=real(0.0, 1.0),
+        type=number_in_range(0.0, 1.0),
         default=0.95,
         metavar="F",
         help="share of hits from which a pair always collides (0.95)",
     )
     parser.add_argument(
         "--confidence",
-        type=real(1e-7, 0.5),
+        type=number_in_range(1e-7, 0.5),
         metavar="P",
         help="sample until no hit means a probability below P",
     )
@@ -59,11 +59,13 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
         default="joint",
         help="rule for adjacent links (joint)",
     )
-    parser.add_argument("--padding", type=real(0.0), default=0.0, metavar="M", help="padding around links [m]")
+    parser.add_argument(
+        "--padding", type=number_in_range(0.0), default=0.0, metavar="M", help="padding around links [m]"
+    )
 
 
 def sample(robot: RobotModel, arguments: argparse.Namespace) -> CollisionMatrix:
-    """Return the matrix of `robot`; problems of its geometry go to stderr.
+    """Return the matrix of `robot`; print problems of its geometry to stderr.
 
     Raises:
         DescriptionError: a geometry cannot be used.

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics collisions witness`: a configuration in which two links collide, as a group state or a USDF."""
+"""`robot_semantics collisions witness`: find a configuration in which two links collide, as a group state or a USDF."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from robot_semantics.cli.argument_values import output_file
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import add_json_argument, print_result, say
+from robot_semantics.cli.printing import add_json_argument, print_line, print_result
 from robot_semantics.cli.usdf_files import FORMATS, save_state
 from robot_semantics.collision.matrix import Witness
 from robot_semantics.collision.report import evidence_words, witness_json
@@ -38,7 +38,7 @@ from robot_semantics.usdf.world_state import WORLD, WorldState
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the action's arguments."""
+    """Add the command's arguments."""
     inputs.add_robot_arguments(parser)
     parser.add_argument("link1", metavar="LINK1", help="first link")
     parser.add_argument("link2", metavar="LINK2", help="second link")
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the configuration; 1 if none was found."""
+    """Print the configuration; return 1 if none was found."""
     robot = inputs.load(arguments)
     robot.link(arguments.link1), robot.link(arguments.link2)
     matrix = sample(robot, arguments)
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
     space = JointSpace.of(robot)
     q = space.with_mimics(witness.q)
     if arguments.usdf:
-        # Where the robot stands has no part in it, and is not stated.
+        # The pose of the robot in the world is irrelevant and is left out.
         state = from_joint_positions(robot, q, T_parent_root=np.eye(4), parent=WORLD)
         files = [
             None if path is None or arguments.xacro or path.endswith(".xacro") else str(resolved(path))
@@ -85,14 +85,14 @@ def run(arguments: argparse.Namespace) -> None:
         )
         world = WorldState(name=f"{pair.first} against {pair.second}", models=(state,))
         save_state(with_relative_paths(world, resolved(arguments.usdf).parent), arguments.usdf)
-        say(f"written: {arguments.usdf}", file=sys.stderr)
+        print_line(f"written: {arguments.usdf}", file=sys.stderr)
     if arguments.json:
         print_result({"link1": pair.first, "link2": pair.second, **(witness_json(witness, space) or {})})
     elif arguments.group:
         _print_group_state(robot, space, q, arguments.group, f"{pair.first}_hits_{pair.second}")
     elif not arguments.usdf:
         for name, value in zip(space.names, q, strict=True):
-            say(f"{name}={float(value)!r}")
+            print_line(f"{name}={float(value)!r}")
 
 
 def _print_group_state(robot: RobotModel, space: JointSpace, q: FloatArray, group: str, name: str) -> None:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a command is, at every level of the command line: its arguments and what it does, or the operations it has."""
+"""Description of a command or operation of the command line: its arguments, its function, its operations."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from robot_semantics.cli.outputs import declare_force
 
 
 def no_arguments(_parser: argparse.ArgumentParser) -> None:
-    """Declare no arguments."""
+    """Add no arguments."""
 
 
 class Command(NamedTuple):
-    """A command of the command line, or one of the operations of such a command.
+    """A command of the command line, or an operation of a command.
 
     Attributes:
-        arguments: declares its arguments.
-        run: does the work and returns the exit code, None for 0; None where it has operations instead.
-        help: one line that says what it does; the commands' own stand in `robot_semantics.cli.main`, which shows them
-            without importing what does the work.
+        arguments: adds its arguments.
+        run: does the work and returns the exit code, None for 0; None for a command with operations.
+        help: one line; for commands it is in `robot_semantics.cli.running`, which shows it without importing the
+        command.
         operations: its operations by name.
-        serves: it serves a page until it is stopped, and has no result.
-        examples: command lines that its help ends with; tests run them in a folder with the example robot's files.
+        serves: True if it serves a page until it is stopped, and has no result.
+        examples: command lines at the end of its help; tests run them in a folder with the files of the example robot.
     """
 
     arguments: Callable[[argparse.ArgumentParser], None] = no_arguments
@@ -42,7 +42,7 @@ class Command(NamedTuple):
     serves: bool = False
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        """Let `parser` read this command: afterwards the attribute `perform` of what it has read does the work."""
+        """Set up `parser` for this command: the attribute `perform` of its result does the work."""
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         self.arguments(parser)
         declare_force(parser)

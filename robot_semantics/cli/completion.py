@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics completion`: what a shell needs to complete commands, options, and names out of the files given."""
+"""`robot_semantics completion`: shell completion of commands, options, and names in the given files."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ SHELLS = ("bash", "fish", "zsh")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Add the command's arguments."""
     parser.add_argument("shell", choices=SHELLS, help="name of the shell")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the shell's code."""
+    """Print the code for the shell."""
     print(shellcode([PROGRAM], shell=arguments.shell, use_defaults=True), end="")
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
-    """Answer the shell, which asks by environment variables, and end the process."""
+    """Answer a completion request, which a shell makes by environment variables, and end the process."""
     for action in _actions(parser):
         metavar = action.metavar[0] if isinstance(action.metavar, tuple) else str(action.metavar)
         names = _NAMES.get(metavar) or _NAMES.get(action.dest)
         if names is not None and action.choices is None:
-            # How argcomplete is told what an argument may be.
+            # argcomplete reads the possible values from this attribute.
             action.completer = _offer(names)  # type: ignore[attr-defined]  # argparse has no such place
     argcomplete.autocomplete(parser)
 
 
 def words_so_far() -> list[str]:
-    """Return the words behind the program's name on the line that a shell wants completed."""
+    """Return the words behind the program name on the line to complete."""
     return os.environ.get("COMP_LINE", "").split()[1:]
 
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    for action in parser._actions:  # argparse has no public list of them
+    for action in parser._actions:  # argparse has no public list of its actions
         yield action
         if isinstance(action, argparse._SubParsersAction):
             for sub in action.choices.values():
@@ -61,7 +61,7 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
 
 
 def _offer(names: Callable[[RobotModel], Iterable[str]]) -> Callable[..., list[str]]:
-    """Return a completer that offers names of the robot whose files stand on the line."""
+    """Return a completer for names of the robot whose files are on the line."""
 
     def completer(prefix: str, **_: object) -> list[str]:
         robot = _robot_on_the_line()
@@ -85,7 +85,7 @@ def _states(robot: RobotModel) -> Iterator[str]:
     yield from (f"{group}/{name}" for group, name in robot.semantics.states)
 
 
-# By an argument's name, or by what its help calls its value.
+# Completers by the argument's name, or by its metavar.
 _NAMES: dict[str, Callable[[RobotModel], Iterable[str]]] = {
     **dict.fromkeys(("group", "GROUP"), lambda robot: robot.semantics.groups),
     "GROUP/STATE": _states,

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The console that tables and trees are printed on: whatever brackets and control characters names have."""
+"""Console for tables and trees; names may contain brackets and control characters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from robot_semantics.cli.printing import LONGEST_LINE
 
 
 def console_for_output() -> Console:
-    """Return a console; without a terminal nothing is cut or folded: a pager or a file takes lines of any length."""
+    """Return a console; without a terminal lines are not cut or folded: a pager or a file takes any length."""
 
     def console(width: int | None = None) -> Console:
         return Console(highlight=False, markup=False, emoji=False, width=width)
@@ -29,15 +29,15 @@ def console_for_output() -> Console:
 
 
 class _ShownTable(Table):
-    """A table whose cells steer no terminal."""
+    """A table whose cells cannot control the terminal."""
 
     def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
-        """Add a row; see rich."""
+        """Add a row, as in rich."""
         super().add_row(*(shown(cell, LONGEST_LINE) if isinstance(cell, str) else cell for cell in cells), **options)
 
 
 def table(*columns: str, title: str | None = None) -> Table:
-    """Return an empty table; where it has to fold, it folds a cell rather than cut it."""
+    """Return an empty table; it folds long cells and does not cut them."""
     made = _ShownTable(
         title=None if title is None else shown(title, LONGEST_LINE),
         title_justify="left",

@@ -16,7 +16,7 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import add_json_argument, counted, print_result, say
+from robot_semantics.cli.printing import add_json_argument, counted, print_line, print_result
 from robot_semantics.cli.usdf_diff import DIFF, diff_worlds
 from robot_semantics.comparison.robots import RobotComparison, compare_robots
 from robot_semantics.model.resources import PackageResolver
@@ -34,7 +34,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    """Print the differences; 1 if there are any."""
+    """Print the differences; return 1 if there are any."""
     if any(Path(file).suffix in WORLD_ENDINGS for file in (arguments.first, arguments.second)):
         return _diff_worlds(arguments)
     diagnostics = Diagnostics()
@@ -53,7 +53,7 @@ def _run(arguments: argparse.Namespace) -> int:
         print_result(as_json(found))
     else:
         for line in lines(found):
-            say(line)
+            print_line(line)
     return int(not found.same)
 
 

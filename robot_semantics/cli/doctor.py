@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics doctor`: what is installed, whether nodes hear each other, typical mistakes of running robots."""
+"""`robot_semantics doctor`: check the installation, the connection of nodes, and typical mistakes in running robots."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from robot_semantics.base.errors import install_hint
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.argument_values import wait
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import add_json_argument, print_result, say
+from robot_semantics.cli.printing import add_json_argument, print_line, print_result
 
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "view": (("nicegui", "trimesh", "PIL", "collada"), "pages, pictures, mesh files"),
@@ -35,7 +35,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "cluster": (("dask", "distributed"), "export on a cluster"),
     "fast": (("msgspec",), "faster world states"),
 }
-"""Of each extra the modules that its commands import, themselves or through another, and what they are for."""
+"""For each extra: the modules that its commands import directly or indirectly, and their purpose."""
 
 _DISTRIBUTIONS = {"PIL": "pillow", "collada": "pycollada", "pydrake": "drake"}
 
@@ -44,19 +44,19 @@ _SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Add the command's arguments."""
     parser.add_argument("--listen", type=wait, default=3.0, metavar="S", help="time to watch running robots (3)")
     parser.add_argument("--no-ros", action="store_true", help="check only what is installed")
     add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the findings; 1 if one is a problem."""
+    """Print the findings; return 1 if one is a problem."""
     found = []
     for level, text in _findings(arguments):
         found.append((level, text))
         if not arguments.json:
-            say(f"{_SIGNS[level]}  {text}", flush=True)
+            print_line(f"{_SIGNS[level]}  {text}", flush=True)
     if arguments.json:
         findings = [{"level": level, "text": text} for level, text in found]
         print_result({"findings": findings})

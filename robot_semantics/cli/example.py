@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics example`: a robot to try everything with."""
+"""`robot_semantics example`: write an example robot for first steps."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from pathlib import Path
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import save_text
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import say
+from robot_semantics.cli.printing import print_line
 from robot_semantics.examples import FOLDER
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Add the command's arguments."""
     parser.add_argument("folder", metavar="DIR", nargs="?", default=".", help="folder for the files (.)")
     parser.add_argument("--force", action="store_true", help="overwrite files that differ")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write the example robot, its semantics and a world; files that are there are not written over."""
+    """Write the example robot, its SRDF and a world; existing files are not overwritten."""
     folder = Path(arguments.folder)
     files = sorted(path for path in FOLDER.iterdir() if path.suffix in {".urdf", ".srdf", ".usdf"})
     contents = {folder / path.name: path.read_text(encoding="utf-8") for path in files}
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for path, content in contents.items():
         save_text(content, path)
-        say(path)
+        print_line(path)
 
 
 COMMAND = Command(add_arguments, run, examples=("robot_semantics example .",))

@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics expand`: the text of a description, a plain file as it stands, a xacro with its macros carried out.
+"""`robot_semantics expand`: print a plain description unchanged, an xacro file expanded.
 
-The launch files get their texts from here: a plain file keeps its lines, which every message about it then names.
+The launch files use this command: a plain file keeps its lines, so messages name the right lines.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import declared_utf8
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import print_document, say
+from robot_semantics.cli.printing import print_document, print_line
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.xml.document_kind import DocumentKind, document_kind
 from robot_semantics.xml.xacro import ExpandedPlaces, has_macros, read_document, report_unused_arguments
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the file; xacro arguments are given as ``name:=value`` anywhere on the line."""
+    """Add the file argument; xacro arguments are given as ``name:=value`` anywhere on the line."""
     parser.add_argument("file", metavar="FILE", nargs="?", help="URDF or SRDF, plain or xacro")
     inputs.add_package_argument(parser)
     inputs.add_reading_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the text, with a line end at its end."""
+    """Print the text, ending with a newline."""
     if arguments.file is None:
         return
     path = Path(arguments.file)
@@ -46,13 +46,13 @@ def run(arguments: argparse.Namespace) -> None:
     inputs.print_diagnostics(diagnostics)
     text = document.places.text.decode()
     if isinstance(document.places, ExpandedPlaces):
-        # xacro puts all in one line, and a message about the text names the line.
+        # xacro writes everything in one line, but messages about the text name lines.
         etree.indent(document.root)
         text = etree.tostring(document.root.getroottree(), encoding="unicode", pretty_print=True)
     elif has_macros(document):
-        say(f"note: {path} has macros, but is not called .xacro: --xacro carries them out", file=sys.stderr)
+        print_line(f"note: {path} has macros, but is not called .xacro: --xacro carries them out", file=sys.stderr)
     if arguments.implicit_links and document_kind(document.root, str(path)) is DocumentKind.URDF:
-        # Most other readers know no such links, so they are written out.
+        # Most other readers do not accept links without `<link>`, so write them.
         text = robot_from_text(text, strict=False, implicit_links=True, urdf_source=str(path)).urdf_text
     print_document(declared_utf8(text if text.endswith("\n") else f"{text}\n"))
 

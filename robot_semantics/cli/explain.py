@@ -68,7 +68,7 @@ def explanations() -> Mapping[str, Explanation]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the codes."""
+    """Add the codes argument."""
     parser.add_argument("codes", metavar="CODE", nargs="*", help="code of a problem (default: list all)")
     add_json_argument(parser)
 
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the pages.
 
     Raises:
-        UnknownNameError: there is no such code.
+        UnknownNameError: a code does not exist.
     """
     pages = explanations()
     for code in arguments.codes:

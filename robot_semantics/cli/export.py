@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics export`: world states from a recording, also installed as `bag_to_usdf`."""
+"""`robot_semantics export`: write world states from a recording; also installed as `bag_to_usdf`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
-from robot_semantics.cli.argument_values import add_repeatable, by_model, nanoseconds, on_disk, only, whole
+from robot_semantics.cli.argument_values import add_repeatable, by_model, integer, nanoseconds, on_disk, single_value
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import (
     add_reading_arguments,
@@ -25,7 +25,7 @@ from robot_semantics.cli.inputs import (
     print_diagnostics,
     xacro_of,
 )
-from robot_semantics.cli.printing import add_json_argument, counted, say, tell
+from robot_semantics.cli.printing import add_json_argument, counted, print_line, print_output
 from robot_semantics.cli.progress import Bar, print_all
 from robot_semantics.cli.usage import UsageError
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Add the command's arguments."""
     from robot_semantics.recording.series_formats import FORMATS
 
     suffixes = ", ".join(entry.suffixes[0] for entry in FORMATS.values())
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     times.add_argument("--at-topic", metavar="TOPIC", help="one state for each message of a topic")
     times.add_argument("--from", dest="start", metavar="T", help="start at this time")
     times.add_argument("--to", dest="stop", metavar="T", help="stop at this time")
-    times.add_argument("--run", type=whole(1), metavar="N", help="run after a clock reset, from 1 (last)")
+    times.add_argument("--run", type=integer(1), metavar="N", help="run after a clock reset, from 1 (last)")
     robots = parser.add_argument_group("robots (default: one, described by /robot_description)")
     add_repeatable(robots, "--model", "NAME[:NAMESPACE]", "robot and its namespace")
     add_repeatable(robots, "--urdf", "[NAME=]FILE", "URDF of a robot")
@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--max-gap", metavar="S", default="1", help="report values older than S seconds (1)")
     how.add_argument("--format", choices=tuple(FORMATS), help="%(choices)s (by the ending)")
     how.add_argument("--force", action="store_true", help="overwrite a file or a non-empty folder")
-    how.add_argument("--jobs", type=whole(1), default=1, metavar="N", help="number of processes")
+    how.add_argument("--jobs", type=integer(1), default=1, metavar="N", help="number of processes")
     how.add_argument("--dask", metavar="ADDRESS", help="Dask cluster, as tcp://host:8786")
     how.add_argument(
         "--each",
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Export and report.
 
     Returns:
-        0: done; 1: the recording has problems (what could be read is written), or with ``--strict`` a description has.
+        0: done; 1: the recording has problems (readable data is written), or with ``--strict`` a description has.
     """
     request = _request(arguments)
     if arguments.each:
@@ -109,12 +109,12 @@ def run(arguments: argparse.Namespace) -> int:
         shown = Diagnostics()
         shown.extend(tuple(d for d in problems if not (arguments.quiet and d.severity.value == "note")))
         print_all(shown)
-    tell(arguments, _report_json(report, request, (*descriptions, *problems)), _report_lines(report, request))
+    print_output(arguments, _report_json(report, request, (*descriptions, *problems)), _report_lines(report, request))
     return exit_code(problems, descriptions, strict=arguments.strict)
 
 
 def _run_each(request: ExportRequest, arguments: argparse.Namespace) -> int:
-    """Export every bag by itself; 0 all done, 1 some have problems or failed."""
+    """Export every bag separately; return 0 if all are done, 1 if some have problems or failed."""
     from robot_semantics.recording.fleet import INDEX, export_each, find_bags
     from robot_semantics.recording.parallel import choose_workers
     from robot_semantics.recording.series_formats import FORMATS
@@ -134,15 +134,15 @@ def _run_each(request: ExportRequest, arguments: argparse.Namespace) -> int:
             rows.append(row)
             bar.advance(1)
             if row.error:
-                say(f"{row.bag}: error: {row.error}", file=sys.stderr)
+                print_line(f"{row.bag}: error: {row.error}", file=sys.stderr)
             elif row.errors or row.warnings:
                 counts = f"{row.errors} errors, {row.warnings} warnings"
-                say(f"{row.bag}: {counts}: {row.problems[0]}", file=sys.stderr)
+                print_line(f"{row.bag}: {counts}: {row.problems[0]}", file=sys.stderr)
     failed = sum(bool(row.error) for row in rows)
     skipped = sum(row.skipped for row in rows)
     done = f"{len(rows) - failed - skipped} exported, {skipped} were done before, {failed} failed"
     found = {"index": str(request.out / INDEX), "bags": [asdict(row) for row in rows]}
-    tell(arguments, found, [f"{len(rows)} bags: {done}; index {request.out / INDEX}"])
+    print_output(arguments, found, [f"{len(rows)} bags: {done}; index {request.out / INDEX}"])
     strict = arguments.strict and any(row.errors or row.warnings for row in rows)
     return 1 if strict or any(row.exit_code for row in rows) else 0
 
@@ -202,7 +202,7 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
         for option in ("urdf", "srdf", "joint_states", "odometry")
     }
     for key, namespace in models.items():
-        urdf, srdf, odometry = (only(option, given[option][key]) for option in ("urdf", "srdf", "odometry"))
+        urdf, srdf, odometry = (single_value(option, given[option][key]) for option in ("urdf", "srdf", "odometry"))
         yield RobotRequest(
             key,
             namespace,
@@ -271,7 +271,7 @@ def _report_json(report: Report, request: ExportRequest, problems: Iterable[Diag
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `export` as a program of its own, `bag_to_usdf`."""
+    """Run `export` as the separate program `bag_to_usdf`."""
     from robot_semantics.cli.main import main as run_command
 
     return run_command(["export", *(sys.argv[1:] if argv is None else argv)])

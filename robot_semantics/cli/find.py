@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics find`: which groups have a link or joint, whether two links are checked, end effectors and more."""
+"""`robot_semantics find`: find groups of a link or joint, the status of a pair, end effectors and more."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import dataclasses
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import add_json_argument, tell
+from robot_semantics.cli.printing import add_json_argument, print_output
 from robot_semantics.cli.usage import UsageError
 from robot_semantics.model.queries import end_effectors_of, groups_with_joint, groups_with_link, pair_status
 from robot_semantics.model.robot_model import RobotModel
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Add the command's arguments."""
     inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
     parser.add_argument("name", metavar="LINK|JOINT", nargs="?", help="groups that have this link or joint")
     what = parser.add_mutually_exclusive_group()
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print what was asked for."""
+    """Print the requested result."""
     asked = (arguments.link, arguments.joint, arguments.pair, arguments.end_effectors, arguments.passive_joints)
     if (arguments.name is not None) == any(asked):
         raise UsageError("find one thing: LINK|JOINT, --link, --joint, --pair, --end-effectors or --passive-joints")
@@ -46,18 +46,18 @@ def run(arguments: argparse.Namespace) -> None:
         words = "checked" if status.checked else f"not checked: {status.cause.value}{reason}"
         links = {"link1": status.pair.first, "link2": status.pair.second}
         found = {**links, "checked": status.checked, "cause": status.cause.name.lower(), "reason": status.reason}
-        tell(arguments, found, [words])
+        print_output(arguments, found, [words])
     elif arguments.end_effectors:
         effectors = end_effectors_of(model)
         lines = (
             f"{item.name}: group {item.group} on link {item.parent_link} of {item.parent_group or 'no group'}"
             for item in effectors
         )
-        tell(arguments, {"end_effectors": [*map(dataclasses.asdict, effectors)]}, lines)
+        print_output(arguments, {"end_effectors": [*map(dataclasses.asdict, effectors)]}, lines)
     else:
         what = "passive_joints" if arguments.passive_joints else "groups"
         names = model.semantics.passive_joints if arguments.passive_joints else _groups(arguments, model)
-        tell(arguments, {what: list(names)}, names)
+        print_output(arguments, {what: list(names)}, names)
 
 
 def _groups(arguments: argparse.Namespace, model: RobotModel) -> tuple[str, ...]:

@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What `check --fix` changes: problems with one right answer, in the text as it stands, everything else byte for byte.
+"""Fixes of `check --fix`: problems with exactly one solution, changed in the text; other bytes stay.
 
-These are names that are misspelt and near one known name alone, what stands twice, what stands where it means nothing
-and has one place where it does, and older forms of the formats.
+These are misspelt names with only one similar known name, duplicates, elements in a wrong place with only one right
+place, and older forms of the formats.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _LATE_DECLARATION = re.compile(rb"(\s+|\s*(?:<!--.*?-->\s*)+)(<\?xml\s[^>]*\?>)"
 _ELEMENTS = ("unknown-element", "unknown-shape")
 
 
-def fixed(file: Path, found: Iterable[Diagnostic]) -> tuple[bytes, bytes] | None:
-    """Return a file's bytes as they are and as they should be; None where nothing of `found` can be mended.
+def fixed_text(file: Path, found: Iterable[Diagnostic]) -> tuple[bytes, bytes] | None:
+    """Return a file's bytes before and after the fixes; None if no problem in `found` can be fixed.
 
     Raises:
         DescriptionError: the file cannot be read.
@@ -46,7 +46,7 @@ def fixed(file: Path, found: Iterable[Diagnostic]) -> tuple[bytes, bytes] | None
     original = read_text(file)
     if any(problem.code == "odd-declaration" for problem in problems):
         declared = _declared_first(original)
-        # The places of the other problems are those of the text as it was: they are mended in the next round.
+        # Positions of the other problems refer to the old text: they are fixed in the next round.
         if declared is not None:
             return original, declared
     try:
@@ -58,16 +58,16 @@ def fixed(file: Path, found: Iterable[Diagnostic]) -> tuple[bytes, bytes] | None
     edits: dict[int, Edit] = {}
     for problem in problems:
         for edit in _edits(text, problem):
-            # Of two problems of one place the first is mended; the other shows itself again, or is gone.
+            # Only the first of two problems in one place is fixed; the next round finds the other if it still exists.
             edits.setdefault(edit.start, edit)
-    mended = text.edited(_apart(edits.values())).original
+    mended = text.edited(_without_overlaps(edits.values())).original
     if any(problem.code == OLDER for problem in problems):
         mended = upgraded(parse_xml(mended, str(file), forgiving=True)) or mended
     return (original, mended) if mended != original else None
 
 
 def _declared_first(text: bytes) -> bytes | None:
-    """Return a text with its XML declaration at the very start; None where it has none behind space and comments."""
+    """Return a text with its XML declaration moved to the start; None if there is none behind spaces and comments."""
     found = _LATE_DECLARATION.match(text)
     if found is None:
         return None
@@ -79,7 +79,7 @@ def _declared_first(text: bytes) -> bytes | None:
 def upgraded(
     document: XmlDocument, diagnostics: Diagnostics | None = None, implicit_links: bool = False
 ) -> bytes | None:
-    """Return a URDF in the current form; None where it has it already.
+    """Return a URDF in the current form; None if it already is.
 
     Raises:
         DescriptionError: the URDF has errors.
@@ -93,13 +93,13 @@ def upgraded(
 
 
 def difference(old: str, new: str, old_name: str, new_name: str) -> Iterator[str]:
-    """Yield a unified diff that `patch` takes, whether the texts end with a line end or not."""
+    """Yield a unified diff for `patch`; the texts may lack a final newline."""
     for line in difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), old_name, new_name):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
-def _apart(edits: Iterable[Edit]) -> Iterator[Edit]:
-    """Yield the edits that overlap none before them."""
+def _without_overlaps(edits: Iterable[Edit]) -> Iterator[Edit]:
+    """Yield the edits that do not overlap earlier ones."""
     last = 0
     for edit in sorted(edits):
         if edit.start >= last:
@@ -119,7 +119,7 @@ def _edits(text: XmlText, problem: Diagnostic) -> list[Edit]:
 
 
 def _respelt(text: XmlText, problem: Diagnostic, at: int, attribute: str) -> list[Edit]:
-    """Return the edits that put the name that was meant in the place of the one that stands there."""
+    """Return the edits that replace a misspelt name by the suggested name."""
     meant = problem.suggestion or ""
     if problem.code in _ELEMENTS:
         return _renamed(text, at, meant)
@@ -154,7 +154,7 @@ def _without(text: XmlText, at: int) -> list[Edit]:
 
 
 def _without_if_said_already(text: XmlText, at: int) -> list[Edit]:
-    """Return the edit that removes an element that another one before it says in the same words."""
+    """Return the edit that removes an element with the same words as an earlier one."""
     element = text.document.elements[at]
     before = (
         text.places.verbatim(text.document.at(other)) for other in element.itersiblings(element.tag, preceding=True)
@@ -163,7 +163,7 @@ def _without_if_said_already(text: XmlText, at: int) -> list[Edit]:
 
 
 def _moved_out(text: XmlText, at: int) -> list[Edit]:
-    """Return the edit that moves what belongs into the root alone behind the root's child that it stands in."""
+    """Return the edit that moves an element allowed only in the root behind the root's child that contains it."""
     root = text.document.root
     carrier = text.document.elements[at]
     while (above := carrier.getparent()) is not None and above is not root:
@@ -201,7 +201,7 @@ _MENDS: Mapping[str, Callable[[XmlText, int], list[Edit]]] = {
 
 
 def _element(text: XmlText, problem: Diagnostic) -> int | None:
-    """Return the number of the element that a problem is about; the text is the one that the problem was found in."""
+    """Return the number of the element of a problem; `text` must be the text that had the problem."""
     if not problem.place.line or not text.places.offsets:
         return None
     lines = text.utf8.split(b"\n")

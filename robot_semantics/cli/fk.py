@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics fk`: the pose of every link in the root link or, where that is known, in the frame it stands in."""
+"""`robot_semantics fk`: compute the pose of every link in the root link or, if known, in the frame of the robot."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from robot_semantics.usdf.world_state import WORLD
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Add the command's arguments."""
     inputs.add_robot_arguments(parser, live=True)
     parser.add_argument(
         "--positions",
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Compute and print the pose of every link: in the root link or, where that is said to be somewhere, in a frame."""
+    """Compute and print the pose of every link: in the root link or, if the robot has a pose, in its frame."""
     if arguments.world is None and arguments.model is not None:
         raise UsageError("--model chooses a model of --world, and there is none")
     if arguments.world is not None and (arguments.positions or arguments.state):
@@ -79,11 +79,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 _Placed = tuple[str | None, FloatArray]
-"""The frame that poses are in, None for the root link, and the (n, 4, 4) poses of the links."""
+"""The reference frame of the poses (None for the root link), and the (n, 4, 4) poses of the links."""
 
 
 def _from_positions(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
-    """Return the poses for positions of joints; in the virtual joint's parent frame where its values are given."""
+    """Return the poses for joint positions; in the virtual joint's parent frame if its values are given."""
     kinematics = ForwardKinematics(model)
     space, root = kinematics.space, model.root_joint
     state = named_state(model.semantics, arguments.state, "--state") if arguments.state else None
@@ -99,13 +99,13 @@ def _from_positions(model: RobotModel, arguments: argparse.Namespace) -> _Placed
 
 
 def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
-    """Return the poses for a robot as a world state has it.
+    """Return the poses of a robot in a world state.
 
     Raises:
-        RobotSemanticsError: it cannot be so.
+        RobotSemanticsError: the state does not fit the robot.
     """
-    # Imported here: most uses need no state.
-    from robot_semantics.cli.usdf_files import finder, read_states
+    # Import here: most uses need no state.
+    from robot_semantics.cli.usdf_files import file_finder, read_states
     from robot_semantics.state.apply import apply_model_state, resolve_with
     from robot_semantics.state.root_placement import Base
     from robot_semantics.transforms import matrix_from_pose
@@ -115,7 +115,7 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
         state, find = world_of_node(arguments.node), None
     else:
         (state,) = read_states([arguments.world])
-        find = finder(arguments, arguments.world)
+        find = file_finder(arguments, arguments.world)
     if arguments.model is None:
         diagnostics = Diagnostics()
         names = list(robots_of(state, robot=model, diagnostics=diagnostics))
@@ -126,7 +126,7 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
             raise UsageError(f"--model: {len(names)} models of {source} can be this robot: choose one")
     name = names[0] if arguments.model is None else arguments.model
     kinematics, base = ForwardKinematics(model), Base.of(model)
-    # What it is held by may be a robot that the world names.
+    # The parent of the robot may be another robot in the world.
     others = robots_of(state, find=find) if any(body.parent_link for body in state.bodies) else {}
     world = resolve_with(state, robots={**others, name: kinematics})
     applied = apply_model_state(

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics group`: one group with everything that is derived from it."""
+"""`robot_semantics group`: show one group with all derived properties."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from robot_semantics.cli.printing import add_json_argument, print_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Add the command's arguments."""
     inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
     parser.add_argument("name", metavar="GROUP", help="name of the group")
     add_json_argument(parser)
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     members_table = table(title=f"group {group.name}")
     for name, value in members.items():
         if isinstance(value, tuple):
-            # A name a line.
+            # One name per line.
             cell: Any = Text("\n".join(map(shown, value)))
         else:
             cell = {True: "yes", False: "no"}.get(value, value)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics groups`: every group of a robot, one line each."""
+"""`robot_semantics groups`: list the groups of a robot, one line each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from robot_semantics.cli.printing import add_json_argument, print_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Add the command's arguments."""
     inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
     add_json_argument(parser)
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The text of ``--help``: one line for each option, those of the command first, those of many commands last."""
+"""Text of ``--help``: one line for each option; the command's own options first, shared options last."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 SHARED = ("--strict", "--package-path", "--implicit-links", "--xacro", "--json")
-"""Options that mean the same in many commands, in the order of the help."""
+"""Options with one meaning in many commands, in the order of the help."""
 _WIDEST = 100
 _WIDEST_NAME = 26
 
 
 def usage_line(parser: argparse.ArgumentParser) -> str:
-    """Return one line with what must be given: ``usage: robot_semantics fk [options] URDF [SRDF]``."""
+    """Return one line with the required words: ``usage: robot_semantics fk [options] URDF [SRDF]``."""
     shown = [action for action in parser._actions if action.help != argparse.SUPPRESS]
     needed = [_invocation(action) for action in shown if action.option_strings and action.required]
-    places = [_place(action) for action in shown if not action.option_strings]
+    places = [_repetition(action) for action in shown if not action.option_strings]
     return " ".join(["usage:", parser.prog, "[options]", *needed, *places])
 
 
@@ -33,7 +33,7 @@ def help_text(parser: argparse.ArgumentParser, width: int | None = None) -> str:
 
     Args:
         parser: the parser.
-        width: characters in a line; by default as wide as the terminal, 100 at the most.
+        width: characters in a line; by default the width of the terminal, at most 100.
     """
     columns = min(shutil.get_terminal_size().columns if width is None else width, _WIDEST)
     lines = [usage_line(parser), ""]
@@ -75,7 +75,7 @@ def _rows(actions: Iterable[argparse.Action], columns: int) -> Iterator[str]:
 
 
 def _row(name: str, text: str, columns: int, indent: int) -> Iterator[str]:
-    """Yield a name and its text beside it; a long name pushes the text to the right."""
+    """Yield a name with its text beside it; a long name moves the text to the right."""
     start = f"  {name:<{indent}}"
     if len(start) > indent + 2:
         start += "  "
@@ -96,16 +96,16 @@ def _metavar(action: argparse.Action) -> str:
 
 
 def _invocation(action: argparse.Action) -> str:
-    """Return how an option or word is written: ``-o, --output FILE``."""
+    """Return the form of an option or word: ``-o, --output FILE``."""
     if not action.option_strings:
         return _metavar(action)
     names = ", ".join(sorted(action.option_strings, key=len))
     return names if action.nargs == 0 else f"{names} {_metavar(action)}"
 
 
-def _place(action: argparse.Action) -> str:
-    """Return how often a word stands on the line: ``[SRDF]``, ``BAG ...``."""
-    # argparse takes `nargs` away while options and words are read in any order.
+def _repetition(action: argparse.Action) -> str:
+    """Return a word with its number of repetitions: ``[SRDF]``, ``BAG ...``."""
+    # argparse changes `nargs` while options and words are read in any order.
     nargs = getattr(action, "save_nargs", action.nargs)
     name = f"{action.metavar} ..." if isinstance(action, argparse._SubParsersAction) else _metavar(action)
     if nargs == argparse.OPTIONAL:

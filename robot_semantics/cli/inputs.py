@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The arguments that commands share: which robot, how strictly, and how problems are shown."""
+"""Shared input arguments of commands: the robot, the strictness, and the output of problems."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.cli.argument_values import add_repeatable
 from robot_semantics.cli.node_inputs import add_node_argument, robot_of_node
-from robot_semantics.cli.printing import say
+from robot_semantics.cli.printing import print_line
 from robot_semantics.cli.problem_report import every_line, line_of_each_kind, summary
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.report import RestoreItem
@@ -30,11 +30,11 @@ from robot_semantics.xml.xacro_options import XacroOptions
 ALWAYS_SHOWN = frozenset(
     {"link-frames-moved", "unused-argument", "not-shown", "unshown-mesh", "far-from-convex", "mesh-unit"}
 )
-"""Kinds of warnings that every command prints: what it computes is not what the file says, or `check` does not tell."""
+"""Warnings that every command prints: the result differs from the file, or `check` does not report them."""
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_needed: bool = False, live: bool = False) -> None:
-    """Declare the URDF, the SRDF (a second word or ``--srdf``) and the options of loading.
+    """Add the URDF, the SRDF (a second word or ``--srdf``) and the loading options.
 
     With `live`, a running node can replace the files.
     """
@@ -49,10 +49,10 @@ def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_needed: bool = 
 def add_srdf_argument(
     parser: argparse.ArgumentParser, *, needed: bool = False, text: str = "SRDF, plain or xacro"
 ) -> None:
-    """Declare an SRDF that may stand in its place or behind ``--srdf``."""
+    """Add an SRDF as a positional word or as ``--srdf``."""
     named = getattr(parser, "names_srdf", False)
     if not named:
-        # An option of the same destination: without a word in its place, what that says must stay.
+        # The option has the same destination: a missing word must not overwrite its value.
         nargs: dict[str, Any] = {} if needed else {"nargs": "?", "default": argparse.SUPPRESS}
         parser.add_argument("srdf", metavar="SRDF", help=text, **nargs)
     parser.add_argument("--srdf", metavar="SRDF", required=named and needed, help=argparse.SUPPRESS)
@@ -60,36 +60,36 @@ def add_srdf_argument(
 
 
 def add_loading_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of loading; xacro arguments are given as ``name:=value`` anywhere on the line."""
+    """Add the loading options; xacro arguments are given as ``name:=value`` anywhere on the line."""
     parser.add_argument("--strict", action="store_true", help="refuse descriptions with warnings")
     add_package_argument(parser)
     add_reading_arguments(parser)
 
 
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare how the files of robots are read, for every command that reads one: links implied, xacros expanded."""
+    """Add the reading options of every command that reads robots: implicit links, xacro."""
     parser.add_argument("--implicit-links", action="store_true", help="accept joints that name undeclared links")
     add_xacro_arguments(parser)
 
 
 def add_xacro_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare how xacros are expanded; main takes their arguments, ``name:=value``, from anywhere on the line."""
+    """Add the xacro options; main takes the arguments, ``name:=value``, from anywhere on the line."""
     parser.add_argument("--xacro", action="store_true", help="expand any file as xacro; this runs its code")
 
 
 def xacro_of(arguments: argparse.Namespace) -> XacroOptions:
-    """Return how xacros are expanded as the arguments say."""
+    """Return the xacro options of the command line."""
     expand = True if arguments.xacro else None
     return XacroOptions(expand, arguments.xacro_arguments, asked=arguments.xacro_asked)
 
 
 def add_package_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--package-path``."""
+    """Add ``--package-path``."""
     add_repeatable(parser, "--package-path", "DIR", "package, or folder with packages")
 
 
 def package_finder(arguments: argparse.Namespace, file: str | Path) -> Callable[[str], str]:
-    """Return what finds the folders of the packages that a xacro names (``$(find NAME)``)."""
+    """Return a function that finds the folders of packages in an xacro (``$(find NAME)``)."""
     from robot_semantics.model.resources import PackageResolver
 
     resolver = PackageResolver(getattr(arguments, "package_path", ()))
@@ -99,12 +99,12 @@ def package_finder(arguments: argparse.Namespace, file: str | Path) -> Callable[
 def read_robot(
     arguments: argparse.Namespace, urdf: str, srdf: str | None = None, diagnostics: Diagnostics | None = None
 ) -> RobotModel:
-    """Return the robot of two files, read leniently, as the arguments say how; problems go to `diagnostics`.
+    """Return the robot of two files, read leniently with the given arguments; add problems to `diagnostics`.
 
     Raises:
-        DescriptionError: the URDF gives no tree, or a file cannot be read.
+        DescriptionError: the URDF has no valid tree, or a file cannot be read.
     """
-    # Imported here: a command that only prints its help need not load the readers.
+    # Import here: a command that only prints its help does not need the readers.
     from robot_semantics.model.loading import load_robot
     from robot_semantics.model.resources import PackageResolver
 
@@ -120,10 +120,10 @@ def read_robot(
 
 
 def load(arguments: argparse.Namespace) -> RobotModel:
-    """Load the robot of the files or of ``--node``, leniently unless ``--strict``; problems go to stderr.
+    """Load the robot of the files or of ``--node``, leniently unless ``--strict``; print problems to stderr.
 
     Raises:
-        DescriptionError: the URDF gives no tree, or with ``--strict`` anything is wrong.
+        DescriptionError: the URDF has no valid tree, or with ``--strict`` there is any problem.
         RobotSemanticsError: the node does not answer.
     """
     diagnostics = Diagnostics()
@@ -144,10 +144,10 @@ def load(arguments: argparse.Namespace) -> RobotModel:
 
 
 def refuse_wrong_kinds(urdf: str | None, srdf: str | None) -> None:
-    """Say in one sentence which of two files is of another kind than its place on the command line.
+    """Raise an error if a file is of another kind than its argument.
 
     Raises:
-        RobotSemanticsError: one is; what is wrong inside of it does not matter then.
+        RobotSemanticsError: it is; the message names the file, and problems inside the file are not reported.
     """
     found = {DocumentKind.URDF: urdf and _kind_of(urdf), DocumentKind.SRDF: srdf and _kind_of(srdf)}
     wrong = {expected: kind for expected, kind in found.items() if kind and kind is not expected}
@@ -163,7 +163,7 @@ _ARTICLES = {DocumentKind.URDF: "a URDF", DocumentKind.SRDF: "an SRDF", Document
 
 
 def _kind_of(file: str) -> DocumentKind | None:
-    """Return what a file is; None where it cannot be read, or has nothing in it that says so."""
+    """Return the kind of a file; None if it cannot be read or is unknown."""
     try:
         root = read_xml(file, forgiving=True).root
     except (DescriptionError, OSError):
@@ -172,9 +172,9 @@ def _kind_of(file: str) -> DocumentKind | None:
 
 
 def print_diagnostics(diagnostics: Diagnostics) -> None:
-    """Print the problems of files that are used leniently to stderr: one line that points to `check`.
+    """Print one line to stderr for the problems of leniently used files; it points to `check`.
 
-    The kinds that `check` cannot find, and notes, have lines of their own.
+    Kinds that `check` cannot find, and notes, have their own lines.
     """
     found = list(diagnostics)
     for line in line_of_each_kind([item for item in found if item.code in ALWAYS_SHOWN]):
@@ -200,17 +200,17 @@ def exit_code(problems: Diagnostics, descriptions: Diagnostics, *, strict: bool 
     """Return the exit code of a command that used descriptions leniently.
 
     Args:
-        problems: of the command's data: an error means that the result is not whole.
-        descriptions: problems inside the descriptions; they matter with `strict` only.
-        strict: whether any error or warning is a failure.
+        problems: of the command's data: an error means that the result is incomplete.
+        descriptions: problems inside the descriptions; they matter only with `strict`.
+        strict: True if any error or warning is a failure.
     """
     return int(problems.failed(strict=strict) or (strict and descriptions.failed(strict=True)))
 
 
 def print_report(items: Iterable[RestoreItem], notes: Iterable[str]) -> None:
-    """Print to stderr what of a state a robot does not take, why, and what else is to be known."""
+    """Print the parts of a state that a robot does not use, with reasons, and further notes to stderr."""
     for item in items:
         if not item.done:
-            say(f"not restored: {item}", file=sys.stderr)
+            print_line(f"not restored: {item}", file=sys.stderr)
     for note in notes:
-        say(f"note: {note}", file=sys.stderr)
+        print_line(f"note: {note}", file=sys.stderr)

@@ -13,7 +13,7 @@ from typing import Any
 
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli.console import console_for_output, table
-from robot_semantics.cli.printing import print_result, say
+from robot_semantics.cli.printing import print_line, print_result
 from robot_semantics.kinematics.joint_orders import (
     Component,
     free_position,
@@ -43,15 +43,15 @@ def show_order(model: RobotModel, name: str, *, as_json: bool) -> None:
         rows.add_row(str(number), shown(joint.name), joint.type.value, _range(at_q, q), _range(at_v, v), units)
         at_q, at_v = at_q + len(q), at_v + len(v)
     console_for_output().print(rows)
-    say(f"order: {value['rule']}")
+    print_line(f"order: {value['rule']}")
     base = value["base"]
     where = "in front of the joints" if base["in_vector"] else "not in the vectors"
-    say(f"base: {where}; {' '.join(base['position'])}; {' '.join(base['velocity'])}")
-    say(f"base velocity: linear in the axes of the {base['linear_axes']}, angular of the {base['angular_axes']}")
+    print_line(f"base: {where}; {' '.join(base['position'])}; {' '.join(base['velocity'])}")
+    print_line(f"base velocity: linear in the axes of the {base['linear_axes']}, angular of the {base['angular_axes']}")
     for joint_name in value["unsupported"]:
-        say(f"joint '{joint_name}': the URDF reader of {name} does not have its type")
+        print_line(f"joint '{joint_name}': the URDF reader of {name} does not have its type")
     if not order.tested:
-        say(f"source: documentation and reports of users; {name} was not run")
+        print_line(f"source: documentation and reports of users; {name} was not run")
 
 
 def _range(start: int, parts: list[Component]) -> str:
@@ -85,7 +85,7 @@ def order_as_json(model: RobotModel, name: str) -> dict[str, Any]:
 
 
 def show_map(model: RobotModel, source: str, target: str, *, as_json: bool) -> None:
-    """Print the numbers that take a list of joint values from the order of one program to that of another."""
+    """Print the indices that convert a list of joint values from the order of one program to the order of another."""
     numbers = permutation(model, joint_order(source), joint_order(target))
     joints = [joint.name for joint in ordered_joints(model, joint_order(target))]
     if as_json:
@@ -95,4 +95,6 @@ def show_map(model: RobotModel, source: str, target: str, *, as_json: bool) -> N
     for at, (name, number) in enumerate(zip(joints, numbers, strict=True)):
         rows.add_row(str(at), shown(name), str(number))
     console_for_output().print(rows)
-    say(f"values in the order of {target} = [values[i] for i in {numbers}], with values in the order of {source}")
+    print_line(
+        f"values in the order of {target} = [values[i] for i in {numbers}], with values in the order of {source}"
+    )

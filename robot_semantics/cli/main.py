@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The program `robot_semantics`: SIGINT and SIGTERM end it with one word, also while it is still being imported."""
+"""The program `robot_semantics`; SIGINT and SIGTERM end it with one word, even during its imports."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ EXIT_PROBLEMS, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 130, 143
 
 
 class Terminated(KeyboardInterrupt):  # a request to end, not an error
-    """SIGTERM has come: clean up and end, as after SIGINT."""
+    """SIGTERM was received: clean up and end, as after SIGINT."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code: 0 done, 1 problems in the input, 2 wrong usage."""
-    if sys.stdout is None:  # it was closed before we began
+    if sys.stdout is None:  # it was closed before the start
         print("error: standard output is closed", file=sys.stderr)
         return EXIT_PROBLEMS
     try:
         from robot_semantics.base.deferred_interrupt import deferred_interrupt
 
         with _sigterm_as_exception():
-            # Compiled modules make an ImportError of an interrupt in their imports.
+            # Compiled modules convert an interrupt during their imports to an ImportError.
             with deferred_interrupt():
                 from robot_semantics.cli.running import run
 
@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         code = EXIT_INTERRUPTED
     except SystemExit:
-        # argparse has shown a help or an error.
+        # argparse has printed a help or an error.
         if not _is_written_out():
             return EXIT_PROBLEMS
         raise
@@ -56,9 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _sigterm_as_exception() -> Iterator[None]:
-    """Raise `Terminated` at the first SIGTERM, so that all that is half done is removed; ignore further ones.
+    """Raise `Terminated` at the first SIGTERM, so that unfinished output is removed; ignore further ones.
 
-    A handler that somebody else has set stays, and so does no handler at all outside the main thread.
+    A handler that was set before stays. Outside the main thread no handler is set.
     """
 
     def terminate(_number: int, _frame: FrameType | None) -> None:
@@ -79,11 +79,11 @@ def _sigterm_as_exception() -> Iterator[None]:
 
 
 def _is_written_out() -> bool:
-    """Write out what is still held back, and tell whether all of it could be; what cannot be is an error, said once."""
+    """Flush standard output; print an error once and return False if this fails."""
     try:
         sys.stdout.flush()
     except OSError as error:
-        # The interpreter must not complain again when it flushes at its end.
+        # The interpreter must not report the error again when it flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             print(f"error: standard output: {error.strerror}", file=sys.stderr)

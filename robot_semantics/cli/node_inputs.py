@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
-from robot_semantics.cli.printing import say
+from robot_semantics.cli.printing import print_line
 
 if TYPE_CHECKING:
     from robot_semantics.base.diagnostics import Diagnostics
@@ -64,17 +64,17 @@ def world_of_node(name: str) -> WorldState:
 
     world = read_world_text(name)
     for item in world.missing:
-        say(f"missing: {item}", file=sys.stderr)
+        print_line(f"missing: {item}", file=sys.stderr)
     return parse_document(world.text).state
 
 
 @contextmanager
 def ros_needed(purpose: str) -> Iterator[None]:
-    """Let what imports ROS 2 say what is missing: all of it, or a package that the workspace builds.
+    """Convert a failed import of ROS 2 to a message about the missing part: ROS 2, or a package of the workspace.
 
     Raises:
-        MissingExtraError: there is no ROS 2.
-        RobotSemanticsError: there is, without our interfaces.
+        MissingExtraError: ROS 2 is missing.
+        RobotSemanticsError: only our interfaces are missing.
     """
     try:
         yield

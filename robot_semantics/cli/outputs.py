@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The files that commands write: none is written over another without being told to."""
+"""Output files of commands; an existing file is overwritten only on request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 
 
 class _OutputFile(argparse.Action):
-    """Keeps the path of a file that the command makes."""
+    """Action that stores the path of an output file."""
 
     def __init__(self, *words: Any, dash: str | None, **options: Any) -> None:
         super().__init__(*words, **options)
@@ -33,16 +33,16 @@ class _OutputFile(argparse.Action):
 
 
 def add_output(parser: Any, *flags: str, dash: str | None = "", **options: Any) -> None:
-    """Declare an option that names a file to write; `options` are those of `add_argument`.
+    """Add an option that names an output file; `options` are passed to `add_argument`.
 
-    The command then has ``--force`` as well, and refuses, before it does anything, to write over what is there. A
-    ``-`` is refused, unless `dash` says by which value the command knows that standard output is meant.
+    The command also gets ``--force``, and refuses at its start to overwrite an existing file. A ``-`` is refused,
+    unless `dash` is given: the value that means standard output for the command.
     """
     parser.add_argument(*flags, action=_OutputFile, dash=dash, **options)
 
 
 def declare_force(parser: argparse.ArgumentParser) -> None:
-    """Give a command that makes files its ``--force``, unless it has declared one with a meaning of its own."""
+    """Add ``--force`` to a command that makes files, unless it has its own."""
     outputs = [action.dest for action in parser._actions if isinstance(action, _OutputFile)]
     if outputs:
         if "--force" not in parser._option_string_actions:
@@ -51,11 +51,11 @@ def declare_force(parser: argparse.ArgumentParser) -> None:
 
 
 def check_outputs(arguments: argparse.Namespace) -> None:
-    """Look whether a file that the command would make is there already.
+    """Check that the command's output files do not exist yet.
 
     Raises:
-        RobotSemanticsError: it is, and ``--force`` was not given; a device or a pipe is no such file.
-        OSError: its name leads nowhere.
+        RobotSemanticsError: one exists and ``--force`` was not given; a device or a pipe does not count.
+        OSError: the path is invalid.
     """
     for name in getattr(arguments, "made_files", ()):
         path = getattr(arguments, name)
@@ -64,7 +64,7 @@ def check_outputs(arguments: argparse.Namespace) -> None:
 
 
 def check_not_there(path: Path, force: bool) -> None:
-    """Look whether a file is there already; raises as `check_outputs`."""
+    """Check that a file does not exist yet; raises as `check_outputs`."""
     try:
         is_file = stat.S_ISREG(path.stat().st_mode)
     except FileNotFoundError:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics plot`: a picture of a series of world states."""
+"""`robot_semantics plot`: draw a series of world states."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from robot_semantics.cli.inputs import (
     read_robot,
 )
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import say
+from robot_semantics.cli.printing import print_line
 from robot_semantics.cli.progress import print_all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Add the command's arguments."""
     from robot_semantics.recording.series_formats import SERIES_WORDS
 
     parser.add_argument("series", metavar="SERIES", nargs="+", help=f"USDF files, or a series ({SERIES_WORDS})")
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Draw; 0 done, 1 problems in the series."""
+    """Draw; return 0 if done, 1 for problems in the series."""
     from robot_semantics.recording.plotting import PlotData, draw, load_plot_data
     from robot_semantics.recording.target import whole_or_nothing
 
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
             data = PlotData(data.series, data.old, {model.name: limits for model in data.series.models})
         out = Path(arguments.output)
         with whole_or_nothing(out, folder=False, force=arguments.force) as path:
-            # The temporary name keeps the ending, which tells the kind of picture.
+            # The temporary name keeps the ending, which selects the picture format.
             picture = path.with_name(f"{path.name}{out.suffix}")
             try:
                 count = draw(data, picture, joints=arguments.joint, model=arguments.model, title=arguments.title)
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         print_diagnostics(inside)
         print_all(problems)
-    say(f"drew {count} joints at {len(data.series)} times to {arguments.output}")
+    print_line(f"drew {count} joints at {len(data.series)} times to {arguments.output}")
     return exit_code(problems, inside)
 
 

@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What commands print: lines for people, JSON with the version of its shape for programs.
+"""Output of commands: lines for people, JSON with a version for programs.
 
-Whatever names lines hold, they neither steer a terminal nor fill it. `spec/commands-2.schema.json` says the shape of
-every command's JSON, `spec/check-2.schema.json` that of problems and errors.
+Names in lines cannot control or flood the terminal. `spec/commands-2.schema.json` specifies the JSON of every command,
+`spec/check-2.schema.json` the JSON of problems and errors.
 """
 
 from __future__ import annotations
@@ -23,50 +23,50 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 
 LONGEST_LINE = 2000
-"""Characters of a line that are printed at most."""
+"""Longest printed line [characters]."""
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a number of things in words: ``1 state``, ``2 states``."""
+    """Return a count with its noun: ``1 state``, ``2 states``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def say(text: object, *, file: TextIO | None = None, flush: bool = False) -> None:
+def print_line(text: object, *, file: TextIO | None = None, flush: bool = False) -> None:
     """Print a text as one line, as the built-in `print` does."""
     print(shown(str(text), LONGEST_LINE), file=file, flush=flush)
 
 
 def print_document(text: str) -> None:
-    """Print a document for others to read, in UTF-8: so it says of itself, whatever the locale's encoding is."""
+    """Print a document for other programs in UTF-8, as the document declares, with any locale."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.stdout.write(text)
 
 
 JSON_VERSION = 2
-"""Grows when a key changes its meaning."""
+"""Increased when a key changes its meaning."""
 
 
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--json``."""
+    """Add ``--json``."""
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
     accept_json_1(parser, "json", True)
 
 
 def accept_json_1(parser: argparse._ActionsContainer, dest: str, value: object) -> None:
-    """Accept ``--json=1``, as version 1 had it, where ``--json`` is declared; it puts `value` into `dest`."""
+    """Accept ``--json=1`` of version 1 beside ``--json``; it stores `value` in `dest`."""
     parser.add_argument("--json=1", dest=dest, action="store_const", const=value, help=argparse.SUPPRESS)
 
 
 def wants_json(arguments: argparse.Namespace) -> bool:
-    """Return whether standard output is for programs: then errors are JSON there."""
-    # The reports of check have --format for it.
+    """Return True if standard output is for programs; errors are then JSON there."""
+    # `check` uses --format instead.
     of_a_check = None if hasattr(arguments, "json") else getattr(arguments, "format", None)
     return getattr(arguments, "json", None) in (True, "-") or of_a_check == "json"
 
 
 def print_result(result: Mapping[str, Any]) -> None:
-    """Print a command's result, JSON-ready values by key, with the version of its shape.
+    """Print a command's result, JSON-ready values by key, with the version.
 
     Raises:
         RobotSemanticsError: as `print_json`.
@@ -74,22 +74,22 @@ def print_result(result: Mapping[str, Any]) -> None:
     print_json({"version": JSON_VERSION, **result})
 
 
-def tell(arguments: argparse.Namespace, result: Mapping[str, Any], lines: Iterable[object]) -> None:
-    """Print a command's result as JSON if that is asked for, as `print_result` does; else as lines for people."""
+def print_output(arguments: argparse.Namespace, result: Mapping[str, Any], lines: Iterable[object]) -> None:
+    """Print a command's result as JSON on request, as `print_result`; else as lines for people."""
     if arguments.json:
         print_result(result)
         return
     for line in lines:
-        say(line)
+        print_line(line)
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON that is exact and free of NaN, whatever characters standard output takes.
+    """Print a value as exact JSON without NaN, in any encoding of standard output.
 
     Raises:
-        RobotSemanticsError: a number is not finite; nothing has been printed then.
+        RobotSemanticsError: a number is not finite; then nothing is printed.
     """
-    # Imported here: `--version` and `--help` need no JSON.
+    # Import here: `--version` and `--help` need no JSON.
     import json
 
     in_unicode = (sys.stdout.encoding or "utf-8").lower().replace("_", "-").startswith("utf-")

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Which problems count, and how much: options of the command line and the settings of a project.
+"""Severity of problems by the options of the command line and the settings of a project.
 
 A project's settings are the table ``[tool.robot_semantics]`` of the nearest ``pyproject.toml``, or the file
 ``.robot_semantics.toml`` beside it or further up; the command line adds to them.
@@ -32,13 +32,13 @@ KEYS = ("ignore", "error", "strict")
 
 
 @dataclass(frozen=True)
-class Policy:
-    """Which problems count.
+class ProblemPolicy:
+    """Rules for the severity of problems.
 
     Attributes:
         ignore: codes that are left out.
-        error: codes that are errors whatever they are otherwise.
-        strict: whether warnings make the files fail.
+        error: codes that are always errors.
+        strict: True if warnings make the files fail.
     """
 
     ignore: frozenset[str] = frozenset()
@@ -46,18 +46,18 @@ class Policy:
     strict: bool = False
 
     def of(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Return the problems that count, each once, with the severity that it has here."""
+        """Return the problems that are not ignored, each once, with the severity of this policy."""
         kept = (item for item in dict.fromkeys(found) if item.code not in self.ignore)
         return [replace(item, severity=Severity.ERROR) if item.code in self.error else item for item in kept]
 
     def failed(self, counted: Iterable[Diagnostic]) -> bool:
-        """Tell whether files with these problems fail."""
+        """Return True if files with these problems fail."""
         bad = (Severity.ERROR, Severity.WARNING) if self.strict else (Severity.ERROR,)
         return any(item.severity in bad for item in counted)
 
 
 def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--ignore`` and ``--error``."""
+    """Add ``--ignore`` and ``--error``."""
     for option, text in (
         ("--ignore", "ignore problems with this code"),
         ("--error", "report problems with this code as errors"),
@@ -65,8 +65,8 @@ def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
         add_repeatable(parser, option, "CODE", text)
 
 
-def policy_of(arguments: argparse.Namespace) -> Policy:
-    """Return what the project's settings and the command line say together.
+def policy_of(arguments: argparse.Namespace) -> ProblemPolicy:
+    """Return the policy of the project's settings and the command line.
 
     Raises:
         UsageError: a code or setting that does not exist, or a settings file that cannot be read.
@@ -76,10 +76,10 @@ def policy_of(arguments: argparse.Namespace) -> Policy:
         _codes([code for text in getattr(arguments, key) for code in text.split(",")], f"--{key}")
         for key in ("ignore", "error")
     )
-    # What the command line says of a code counts more than what the project does.
+    # The command line has priority over the project's settings.
     ignored = frozenset(settings.get("ignore", ())) - error | ignore
     error |= frozenset(settings.get("error", ()))
-    return Policy(ignored, error, arguments.strict or settings.get("strict", False))
+    return ProblemPolicy(ignored, error, arguments.strict or settings.get("strict", False))
 
 
 def _codes(codes: Any, where: str) -> frozenset[str]:
@@ -95,7 +95,7 @@ def _codes(codes: Any, where: str) -> frozenset[str]:
 
 
 def project_settings(folder: Path) -> Mapping[str, Any]:
-    """Return the settings of the nearest folder at or above `folder` that has any.
+    """Return the settings of the nearest folder at or above `folder` that has settings.
 
     Raises:
         UsageError: a file that cannot be read, or a setting that does not exist.
@@ -134,7 +134,7 @@ def _read(path: Path) -> Any:
     try:
         toml = importlib.import_module("tomllib")
     except ModuleNotFoundError:
-        # Before Python 3.11. A project file is most likely about other tools.
+        # Before Python 3.11, without tomllib. A project file is probably about other tools.
         if path.name == PROJECT_FILE:
             return {}
         raise UsageError(f"{path}: settings need Python 3.11 or later") from None

@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Problems as text, JSON, SARIF 2.1.0 and the commands that GitHub turns into annotations; the end of every check.
+"""Problems as text, JSON, SARIF 2.1.0 and GitHub annotations; the output of every check.
 
-doc/check.md and spec/check-2.schema.json specify the shapes.
+doc/check.md and spec/check-2.schema.json specify the formats.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _COLOUR = {Severity.ERROR: "\033[1;31m", Severity.WARNING: "\033[1;33m", Severit
 
 
 def counts_of(found: Sequence[Diagnostic]) -> dict[Severity, int]:
-    """Return how many problems of each severity there are."""
+    """Return the number of problems of each severity."""
     return {severity: sum(item.count for item in found if item.severity is severity) for severity in Severity}
 
 
@@ -40,7 +40,7 @@ def every_line(found: Sequence[Diagnostic]) -> list[str]:
 
 
 def line_of_each_kind(found: Sequence[Diagnostic]) -> list[str]:
-    """Return a line for each kind of problem: the first of its kind, and how often there is one."""
+    """Return a line for each kind of problem: the first one, and the number of problems of this kind."""
     kinds: dict[tuple[Severity, str], list[Diagnostic]] = {}
     for item in found:
         kinds.setdefault((item.severity, item.code), []).append(item)
@@ -52,7 +52,7 @@ def line_of_each_kind(found: Sequence[Diagnostic]) -> list[str]:
 
 
 def coloured(line: str) -> str:
-    """Return a line with its severity in colour, where standard output is a terminal."""
+    """Return a line with coloured severity if standard output is a terminal."""
     if not sys.stdout.isatty():
         return line
     for severity, colour in _COLOUR.items():
@@ -63,7 +63,7 @@ def coloured(line: str) -> str:
 
 
 def summary(found: Sequence[Diagnostic]) -> str:
-    """Return how many problems there are: ``2 errors, 1 warning``; empty where there are none that count."""
+    """Return the number of problems: ``2 errors, 1 warning``; empty if there are only notes."""
     counts = counts_of(found)
     words = [counted(count, severity.value) for severity, count in counts.items() if count]
     return ", ".join(words[:2]) if counts[Severity.ERROR] or counts[Severity.WARNING] else ""
@@ -155,11 +155,11 @@ FORMATS: dict[str, Callable[[Sequence[Diagnostic], bool], str]] = {
     "sarif": lambda found, ok: json.dumps(as_sarif(found), indent=2, allow_nan=False),
     "github": lambda found, ok: "\n".join(as_github(found)),
 }
-"""The formats for programs: what each makes of the problems, and of whether the files are fine."""
+"""The formats for programs: function of the problems and of the success flag."""
 
 
 def add_report_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare how problems are counted and printed."""
+    """Add options for the selection and output of problems."""
     shown = parser.add_argument_group("what is printed")
     shown.add_argument("--all", action="store_true", help="print every problem, not one line a kind")
     shown.add_argument("--quiet", action="store_true", help="print errors only")
@@ -170,7 +170,7 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def report(found: Iterable[Diagnostic], arguments: argparse.Namespace, files: int) -> int:
-    """Print the problems of a number of files as the arguments say; return the exit code.
+    """Print the problems of `files` files as the arguments request; return the exit code.
 
     Raises:
         UsageError: the arguments or the project's settings name a code that does not exist.

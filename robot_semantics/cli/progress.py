@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What long commands show on stderr: a progress bar with rate and time left on a terminal, and all problems."""
+"""Output of long commands to stderr: a progress bar with rate and remaining time on a terminal, and all problems."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from robot_semantics.base.diagnostics import Diagnostics
 
 
 def print_all(problems: Diagnostics) -> None:
-    """Print every problem to stderr, however many there are: nothing else will show them again."""
+    """Print every problem to stderr, with any number of them: they are not shown again."""
     for problem in problems:
         print(problem, file=sys.stderr)
 
 
 class Bar:
-    """A bar that follows one phase after the other; use it in a `with`. Off a terminal it does nothing."""
+    """Progress bar for several phases; use it in a `with`. Without a terminal it does nothing."""
 
     def __init__(self, *, enabled: bool = True) -> None:
         self._enabled = enabled and sys.stderr.isatty()
@@ -30,7 +30,7 @@ class Bar:
         self._task: Any = None
 
     def __enter__(self) -> Bar:
-        """Draw from now on."""
+        """Start drawing."""
         if self._enabled:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -48,7 +48,7 @@ class Bar:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._progress is not None:
             self._progress.stop()
 
@@ -60,7 +60,7 @@ class Bar:
             self._task = self._progress.add_task(name, total=total or None, rate="")
 
     def advance(self, count: int) -> None:
-        """Tell that `count` more steps are done."""
+        """Report `count` more finished steps."""
         if self._progress is not None and self._task is not None:
             (task,) = self._progress.tasks
             rate = f"{task.speed:,.0f}/s" if task.speed else ""

@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The command line as a command of ros2: ``ros2 semantics check robot.urdf`` is ``robot_semantics check robot.urdf``.
+"""Plugin of the ros2 command line: ``ros2 semantics check robot.urdf`` is ``robot_semantics check robot.urdf``.
 
-ros2cli finds it by its entry point and calls it by its methods' names; nothing of ROS is imported.
+ros2cli finds it by its entry point and calls its methods by name; no ROS module is imported.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class SemanticsCommand:
     def add_arguments(
         self, parser: argparse.ArgumentParser, _cli_name: str, *, argv: Sequence[str] | None = None
     ) -> None:
-        """Take all words as they are: the command's own parser reads them."""
+        """Pass all words unchanged: the command's own parser reads them."""
         self._parser = parser
         names = "\n".join(f"  {name:14}{summary}" for name, summary in COMMANDS.items())
         parser.epilog = f"commands (each has a --help):\n{names}"

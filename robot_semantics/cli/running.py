@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A command line carried out: its words, the command that they choose, and what is said of errors."""
+"""Execution of a command line: choice of the command, parsing, and error output."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ EXIT_CODES = """exit codes:
 'robot_semantics COMMAND --help' shows options and examples."""
 
 
-# Each command is the module of its name, whose COMMAND says the rest; only the chosen one is imported.
+# Each command is a module of the same name with a COMMAND; only the chosen module is imported.
 COMMANDS: dict[str, str] = {
     "check": "report every problem of URDF, SRDF and USDF files",
     "explain": "explain a kind of problem and how to fix it",
@@ -75,17 +75,17 @@ COMMANDS: dict[str, str] = {
 
 
 def run(words: list[str]) -> int:
-    """Carry out a command line; return its exit code."""
-    # A robot is many objects without cycles: the default of 700 spends a third of the time of reading one in vain.
+    """Run a command line; return its exit code."""
+    # Robots have many objects but no cycles: with the default of 700, collections take a third of the reading time.
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
     plain, xacro_arguments = split_xacro_arguments(words)
     arguments = argparse.Namespace()
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A terminal that cannot show an arrow shows its code, and the rest.
+        # A terminal that cannot show an arrow gets its code instead.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         if "_ARGCOMPLETE" in os.environ:
-            # A shell asks what may come next; the answer ends the process.
+            # A shell requests completion; the answer ends the process.
             completion = importlib.import_module("robot_semantics.cli.completion")
             completion.complete(_parser(completion.words_so_far()))
         parser = _parser(plain)
@@ -109,7 +109,7 @@ def run(words: list[str]) -> int:
         print(f"error: {first}", *more, sep="\n", file=sys.stderr)
         return EXIT_USAGE if isinstance(error, UsageError) else EXIT_PROBLEMS
     except BrokenPipeError:
-        # The reader of our output has gone (`| head`).
+        # The reader of our output has ended (`| head`).
         return EXIT_PROBLEMS
     except OSError as error:
         _tell_programs(arguments, error)
@@ -119,30 +119,30 @@ def run(words: list[str]) -> int:
 
 
 def _tell_programs(arguments: argparse.Namespace, error: Exception) -> None:
-    """Print an error as JSON, too, where JSON was to be printed: on standard output, in the shape of a check's."""
+    """If JSON is requested, print an error also as JSON on standard output, in the form of a check."""
     if wants_json(arguments):
         _print_error(str(error), error.diagnostics if isinstance(error, DescriptionError) else ())
 
 
 def _print_error(text: str, found: Sequence[Diagnostic] = ()) -> None:
-    # Imported here: it reads the pages of all codes.
+    # Import here: it reads the pages of all codes.
     from robot_semantics.cli.problem_report import as_json
 
     report = as_json(found, ok=False)
-    # Standard output may itself be what fails.
+    # Standard output may be the cause of the failure.
     with suppress(OSError):
         print_json({**report, "errors": max(report["errors"], 1), "error": text})
 
 
 def split_xacro_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Return the words that are not ``name:=value``, and the others, xacro arguments, as a mapping."""
+    """Return the other words, and the xacro arguments ``name:=value`` as a mapping."""
     assignments = {word: re.fullmatch(r"([A-Za-z_]\w*):=(.*)", word, re.DOTALL) for word in words}
     found = {match.group(1): match.group(2) for match in assignments.values() if match}
     return [word for word in words if not assignments[word]], found
 
 
 def usage_message(message: str, options: Iterable[str]) -> str:
-    """Return what argparse says of a wrong command line in the field's words, with the nearest word that is valid."""
+    """Return argparse's message about a wrong command line in plain words, with the nearest valid word."""
     wrong = re.fullmatch(r"argument (.*?): invalid choice: '(.*?)' \(choose from (.*)\)", message)
     if wrong:
         what, word, choices = wrong.groups()
@@ -152,7 +152,7 @@ def usage_message(message: str, options: Iterable[str]) -> str:
         return f"unknown {what.lower()} '{word}'{known}"
     unknown = re.fullmatch(r"unrecognized arguments: (.*)", message)
     if unknown:
-        # Imported here, as whatever only some command lines need: the start is most of the time of `--help`.
+        # Import here what only some command lines need: imports take most of the time of `--help`.
         from robot_semantics.cli.argument_values import unquoted_numbers
 
         words = unknown[1].split()
@@ -166,11 +166,11 @@ def usage_message(message: str, options: Iterable[str]) -> str:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser, and so are those of its commands, that says what a misspelt word was probably meant to be.
+    """A parser that suggests the right word for a misspelt one, as do the parsers of its commands.
 
     Attributes:
-        names_srdf: whether the line has ``--srdf``: no other word is the SRDF then, though it could stand without.
-        names_node: whether the line has ``--node``: a command that can ask a node has no words for files then.
+        names_srdf: True if the line has ``--srdf``; then no positional word is the SRDF.
+        names_node: True if the line has ``--node``; then a command that can ask a node takes no files.
     """
 
     def __init__(self, *, words: Sequence[str] = (), **options: Any) -> None:
@@ -182,12 +182,12 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(**options)
 
     def add_subparsers(self, **options: Any) -> Any:
-        """Let the commands' parsers know what this one does."""
+        """Pass this parser's settings to the parsers of its commands."""
         options["parser_class"] = partial(_Parser, words=self._words)
         return super().add_subparsers(**options)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Let a command's options stand anywhere between its other words; argparse alone ends these at an option."""
+        """Allow options anywhere between positional words; argparse alone does not."""
         if self._subparsers is not None or self._mixing:
             return super().parse_known_args(args, namespace)
         self._mixing = True
@@ -200,7 +200,7 @@ class _Parser(argparse.ArgumentParser):
         return found, unknown
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Print a help; argparse's own would not say that it could not."""
+        """Print a help text; unlike argparse's method, report a failure."""
         if message:
             (file or sys.stderr).write(message)
 
@@ -211,7 +211,7 @@ class _Parser(argparse.ArgumentParser):
         return help_text(self)
 
     def format_usage(self) -> str:
-        """Return one line with what must be given."""
+        """Return one line with the required words."""
         from robot_semantics.cli.help_text import usage_line
 
         return f"{usage_line(self)}\n"
@@ -225,7 +225,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser; only the chosen command's module is imported, which keeps the others' start-up cheap."""
+    """Return the parser; only the chosen command's module is imported, for a fast start."""
     chosen = next((word for word in words if not word.startswith("-")), None)
     parser = _Parser(
         words=words,
@@ -244,14 +244,14 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def command_of(name: str) -> Command:
-    """Return a command by its name; this imports the module that does its work."""
+    """Return a command by its name; this imports its module."""
     with deferred_interrupt():
         command: Command = importlib.import_module(f"robot_semantics.cli.{name}").COMMAND
     return command
 
 
 def all_commands() -> Iterator[tuple[str, Command]]:
-    """Yield every command and operation by its words; this imports the modules of all."""
+    """Yield every command and operation with its words; this imports all their modules."""
     for name in COMMANDS:
         command = command_of(name)
         yield name, command

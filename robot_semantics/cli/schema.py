@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics schema`: the grammar of a format, for editors and other programs."""
+"""`robot_semantics schema`: print the grammar of a format, for editors and other programs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import sys
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.running import all_commands
-from robot_semantics.cli.shared_files import shared
+from robot_semantics.cli.shared_files import shared_folder
 from robot_semantics.cli.usage import UsageError
 
 VERSIONS = {"usdf": "1.0", "urdf": "1.2", "srdf": "1.0"}
-"""The formats, and the versions of their specifications."""
+"""The formats and the versions of their specifications."""
 
 
 def schema(name: str, *, as_xsd: bool = False) -> str:
@@ -32,20 +32,20 @@ def schema(name: str, *, as_xsd: bool = False) -> str:
     """
     others = {"check": "check-2.schema.json", "json": f"usdf-{VERSIONS['usdf']}.schema.json"}
     file = others.get(name) or f"{name}-{VERSIONS[name]}.{'xsd' if as_xsd else 'rng'}"
-    return (shared("spec") / file).read_text(encoding="utf-8")
+    return (shared_folder("spec") / file).read_text(encoding="utf-8")
 
 
 def command_schema(words: str) -> str:
-    """Return the text of the JSON Schema of what a command, as ``collisions check``, prints with ``--json``.
+    """Return the JSON Schema of the ``--json`` output of a command, such as ``collisions check``.
 
     Raises:
-        UnknownNameError: there is no such command, or it prints no JSON.
+        UnknownNameError: the command does not exist, or has no JSON output.
     """
     if words in ("check", "usdf check"):
         return schema("check")
     if words == "usdf show":
         return schema("json")
-    shapes = json.loads((shared("spec") / "commands-2.schema.json").read_text(encoding="utf-8"))
+    shapes = json.loads((shared_folder("spec") / "commands-2.schema.json").read_text(encoding="utf-8"))
     known = [name for name, _ in all_commands() if name in shapes["commands"]]
     if words not in known:
         raise UnknownNameError("command with JSON", words, known)
@@ -56,7 +56,7 @@ def command_schema(words: str) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Add the command's arguments."""
     parser.add_argument(
         "name",
         metavar="FORMAT",
@@ -76,8 +76,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the schema.
 
     Raises:
-        UsageError: XSD of what is no XML, or a command with another word than json.
-        UnknownNameError: there is no such command.
+        UsageError: XSD of a format that is not XML, or a command with another word than json.
+        UnknownNameError: the command does not exist.
     """
     if arguments.words:
         if arguments.name != "json":

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Files that are installed beside the package, under ``share/robot_semantics``: schemas and conformance cases."""
+"""Files installed beside the package, in ``share/robot_semantics``: schemas and conformance cases."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pathlib import Path
 from robot_semantics.base.errors import RobotSemanticsError
 
 
-def shared(name: str) -> Path:
-    """Return the folder `name`: of the source tree where the package lies in one, else of the installation.
+def shared_folder(name: str) -> Path:
+    """Return the folder `name`: in the source tree if the package is in one, else in the installation.
 
     Raises:
         RobotSemanticsError: it is not installed.

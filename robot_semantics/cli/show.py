@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics show`: a robot's tree of links and joints, and what its SRDF says about them."""
+"""`robot_semantics show`: show a robot's tree of links and joints, and its SRDF content."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 
 DEEPEST = 32
-"""So many levels a tree has; indented further, nobody could read it, and a chain's text would grow with its square."""
+"""Largest depth of a printed tree; deeper trees are unreadable, and the text of a chain would grow quadratically."""
 
 _STYLE = {
     JointType.FIXED: "dim",
@@ -45,7 +45,7 @@ _STYLE = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Add the command's arguments."""
     inputs.add_robot_arguments(parser)
     add_json_argument(parser)
     parser.add_argument("--order", choices=ORDERS, metavar="ORDER", help="joint numbers of another program")
@@ -101,7 +101,7 @@ def _draw(model: RobotModel, svg: str | None, dot: str | None) -> None:
 
 
 def as_json(model: RobotModel) -> dict[str, Any]:
-    """Return the robot as JSON-ready values; a limit that the description does not state is null."""
+    """Return the robot as JSON-ready values; a limit that is not in the description is null."""
     semantics = model.semantics
     return {
         "name": model.name,
@@ -141,13 +141,13 @@ def _joint_json(joint: JointModel) -> dict[str, Any]:
 
 
 def _trees(model: RobotModel) -> list[Tree]:
-    """Return the robot as a tree, and what hangs deeper in it than `DEEPEST` as trees of their own, in order."""
+    """Return the robot as a tree; deeper parts than `DEEPEST` become separate trees, in order."""
     moving = sum(joint.is_active for joint in model.joints if joint.urdf is not None)
     counts = f"  {len(model.links)} links, {len(model.joints) - 1} joints, {moving} of them active"
     trees = [Tree(Text.assemble((shown(model.name), "bold"), counts))]
     nodes: dict[int, Tree] = {-1: trees[0]}
     depths = {-1: -1}
-    # Links come depth first, so a parent's node exists before its children's.
+    # Links are depth first, so a parent's node exists before its children's nodes.
     for link, joint in zip(model.links, model.joints, strict=True):
         depths[link.index] = depths[link.parent] + 1
         if depths[link.index] % DEEPEST == 0 and link.parent >= 0:

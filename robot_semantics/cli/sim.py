@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics sim`: simulate the world of a USDF file, and write down where it stands afterwards. No ROS."""
+"""`robot_semantics sim`: simulate the world of a USDF file without ROS, and write the final state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved, save_bytes
-from robot_semantics.cli.argument_values import add_repeatable, output_file, real, whole
+from robot_semantics.cli.argument_values import add_repeatable, integer, number_in_range, output_file
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import (
     add_package_argument,
@@ -29,7 +29,7 @@ from robot_semantics.cli.inputs import (
     xacro_of,
 )
 from robot_semantics.cli.outputs import add_output, check_not_there
-from robot_semantics.cli.printing import say
+from robot_semantics.cli.printing import print_line
 from robot_semantics.cli.progress import Bar
 from robot_semantics.cli.usage import UsageError
 from robot_semantics.cli.usdf_files import FORMATS, print_lost, save_state
@@ -39,15 +39,15 @@ from robot_semantics.state.report import RestoreReport
 from robot_semantics.usdf.world_state import WorldState
 
 _EXPORTS = {".xml": "mjcf", ".sdf": "sdf", ".dmd.yaml": "directives"}
-"""What a world is exported as, by the ending of the file."""
+"""Export format by the ending of the file."""
 
 _STEPS_AT_ONCE = 500
-"""Steps after which progress is shown."""
+"""Number of steps between updates of the progress bar."""
 
 
 def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     _add_world_arguments(parser)
-    parser.add_argument("--steps", type=whole(0), required=True, metavar="N", help="number of time steps")
+    parser.add_argument("--steps", type=integer(0), required=True, metavar="N", help="number of time steps")
     add_output(
         parser,
         "-o",
@@ -59,7 +59,7 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--every",
-        type=real(above=0.0),
+        type=number_in_range(above=0.0),
         metavar="S",
         help="write a series, one state every S seconds",
     )
@@ -83,7 +83,9 @@ def _add_export_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_world_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("world", metavar="WORLD.usdf", help="world state with models and objects")
     add_repeatable(parser, "--model", "NAME=URDF[,SRDF]", "other files of a model")
-    parser.add_argument("--timestep", type=real(above=0.0), default=0.002, metavar="S", help="time step [s] (0.002)")
+    parser.add_argument(
+        "--timestep", type=number_in_range(above=0.0), default=0.002, metavar="S", help="time step [s] (0.002)"
+    )
     parser.add_argument("--no-ground", action="store_true", help="no floor at z = 0")
     parser.add_argument("--partial", action="store_true", help="start if some items cannot be restored")
     parser.add_argument("--strict", action="store_true", help="refuse descriptions with warnings")
@@ -92,8 +94,8 @@ def _add_world_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, WorldState, RestoreReport]:
-    """Return the world's simulator, the state that it was put into, and the report, which is printed."""
-    # Imported here: a simulator is an optional part, and a missing one is reported by its name.
+    """Return the world's simulator, its initial state, and the report, which is also printed."""
+    # Import here: a simulator is optional, and the error names a missing one.
     from robot_semantics.model.resources import PackageResolver
     from robot_semantics.simulation.engines import start
     from robot_semantics.simulation.loading import ModelFiles, world_from_state
@@ -118,9 +120,9 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
     if arguments.strict:
         diagnostics.raise_if_failed(strict=True)
     print_diagnostics(diagnostics)
-    simulator = start(engine, spec, lambda text: say(f"note: {text}", file=sys.stderr))
+    simulator = start(engine, spec, lambda text: print_line(f"note: {text}", file=sys.stderr))
     for note in simulator.notes:
-        say(f"note: {note}", file=sys.stderr)
+        print_line(f"note: {note}", file=sys.stderr)
     report = simulator.restore(state, partial=arguments.partial)
     print_report(report.items, report.notes)
     if not report.applied:
@@ -150,7 +152,7 @@ def _run(arguments: argparse.Namespace) -> None:
     simulated = arguments.steps * arguments.timestep
     rate = f", {simulated / elapsed:.1f} times real time" if elapsed > 0.0 and arguments.steps else ""
     restart = "continued bit for bit" if report.exact else "started from positions and velocities"
-    say(
+    print_line(
         f"{restart}; {arguments.steps} steps to {simulator.time_ns * 1e-9:.3f} s{rate}"
         + (f"; written to {arguments.output}" if arguments.output else ""),
         file=sys.stderr,
@@ -158,10 +160,10 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _steps_between(arguments: argparse.Namespace) -> int | None:
-    """Return after how many steps a state is written, None for one at the end.
+    """Return the number of steps between written states; None for only the last state.
 
     Raises:
-        UsageError: it is no whole number of steps, or there is no folder.
+        UsageError: it is not a whole number of steps, or no folder is given.
     """
     if arguments.every is None:
         return None
@@ -183,7 +185,7 @@ def _advance(simulator: Simulator, steps: int, bar: Bar) -> None:
 
 
 def _save(simulator: Simulator, state: WorldState, output: str | None, place: Path | None = None) -> None:
-    """Write where a simulation stands to a file, the robots' files named as seen from `place`, its place at last."""
+    """Write the simulation's state to a file; the robots' file names are relative to `place`, its final location."""
     from robot_semantics.usdf.descriptions import with_relative_paths
 
     result = replace(simulator.capture(), name=state.name, foreign=state.foreign)

@@ -18,7 +18,7 @@ from robot_semantics.cli.argument_values import add_repeatable, wait
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.node_inputs import ros_needed
-from robot_semantics.cli.printing import add_json_argument, print_result, say
+from robot_semantics.cli.printing import add_json_argument, print_line, print_result
 from robot_semantics.cli.usage import UsageError
 
 
@@ -36,9 +36,9 @@ def _save(arguments: argparse.Namespace) -> None:
         plain = {"path": saved.answer.path, "time_ns": stamp_ns(saved.answer.stamp), "missing": missing}
         print_result({**plain, "items": [_plain(item) for item in saved.missing]})
     else:
-        say(saved.answer.path)
+        print_line(saved.answer.path)
         for item in saved.missing:
-            say(f"missing: {item}", file=sys.stderr)
+            print_line(f"missing: {item}", file=sys.stderr)
 
 
 def _restore_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,14 +77,14 @@ def _restore(arguments: argparse.Namespace) -> int:
         )
     else:
         for item in answer.restored:
-            say(item)
+            print_line(item)
         for item in answer.not_restored:
-            say(f"not restored: {item}", file=sys.stderr)
+            print_line(f"not restored: {item}", file=sys.stderr)
         for item in answer.notes:
-            say(f"note: {item}", file=sys.stderr)
+            print_line(f"note: {item}", file=sys.stderr)
         if not answer.success:
             for line in answer.message.split("\n"):
-                say(f"error: {line}", file=sys.stderr)
+                print_line(f"error: {line}", file=sys.stderr)
     return int(not answer.success)
 
 
@@ -92,7 +92,7 @@ def _text_of(path: str) -> str:
     """Return a USDF file's text.
 
     Raises:
-        DescriptionError: it cannot be read, or has errors: they are told with its name and places.
+        DescriptionError: it cannot be read, or has errors; the error has the file name and the places.
     """
     from robot_semantics.usdf.reader import read_document
 
@@ -128,7 +128,7 @@ def _call(arguments: argparse.Namespace, operation: str, *, must_succeed: bool =
     """Return the node's answer.
 
     Raises:
-        RobotSemanticsError: there is no ROS 2 or no such node, or (with `must_succeed`) it says that it failed.
+        RobotSemanticsError: ROS 2 or the node is missing, or (with `must_succeed`) the node reports a failure.
 
     """
     with ros_needed("talking to a node"):

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics srdf`: make and change SRDF files without the Setup Assistant, in place and checked first."""
+"""`robot_semantics srdf`: create and change SRDF files without the Setup Assistant, in place and checked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import add_repeatable, pair_of
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import print_document, say
+from robot_semantics.cli.printing import print_document, print_line
 from robot_semantics.cli.srdf_parts import add_part_arguments, with_parts
 from robot_semantics.cli.usage import UsageError
 from robot_semantics.model.authoring import check_change
@@ -33,7 +33,7 @@ from robot_semantics.xml.edit import XmlText
 from robot_semantics.xml.reader import read_text
 
 KINDS = ("link", "joint", "group", "end-effector", "state", "frame")
-"""What can be renamed."""
+"""Kinds of things that can be renamed."""
 
 
 def _new_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +58,7 @@ REMOVABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("--disable-default-collisions", ("LINK",), "link disabled by default"),
     ("--spheres", ("LINK",), "link with spheres"),
 )
-"""What can be removed by name: the option, its words, and the kind of part (`robot_semantics.srdf.edit.PARTS`)."""
+"""Removable parts: the option, its words, and the kind of part (`robot_semantics.srdf.edit.PARTS`)."""
 
 PAIRS = ("disable_collisions", "enable_collisions")
 
@@ -83,7 +83,7 @@ def _rename_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_file_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the SRDF that is changed in place, and the robot against which the change is checked."""
+    """Add the SRDF that is changed in place, and the robot for the check of the change."""
     parser.add_argument("srdf", metavar="S.srdf", help="SRDF to change")
     parser.add_argument("--urdf", metavar="URDF", help="URDF of the robot, to check the change")
     add_output(parser, "-o", "--output", metavar="FILE", help="file for the result (default: change S.srdf)")
@@ -145,9 +145,9 @@ def _rename(arguments: argparse.Namespace) -> None:
     )
     robot_before = inputs.read_robot(arguments, arguments.urdf)
     found = check_change(before, text, robot, robot_before, renamed)
-    # What the rename left is nowhere to be seen later: check knows nothing of the old name.
+    # Report what the renaming left: `check` does not know the old name.
     for note in notes:
-        say(note, file=sys.stderr)
+        print_line(note, file=sys.stderr)
     inputs.print_diagnostics(found)
     save_all({Path(arguments.urdf): urdf.original, Path(arguments.output or arguments.srdf): bytes(text)})
 
@@ -159,10 +159,10 @@ def finish(
     robot: RobotModel | None,
     renamed: tuple[str, str] | None = None,
 ) -> None:
-    """Check the change and write it; a file that stays as it was is not touched.
+    """Check the change and write it; an unchanged file is not written.
 
     Raises:
-        DescriptionError: the change makes a new error.
+        DescriptionError: the change adds an error.
     """
     inputs.print_diagnostics(check_change(before, text, robot, renamed=renamed))
     target = arguments.output or arguments.srdf
@@ -171,7 +171,7 @@ def finish(
 
 
 def known_robot(arguments: argparse.Namespace) -> RobotModel | None:
-    """Return the robot of ``--urdf``; without one, a note says what that means."""
+    """Return the robot of ``--urdf``; without it, print a note on the consequences."""
     if arguments.urdf is not None:
         return inputs.read_robot(arguments, arguments.urdf)
     print("note: without --urdf, names of links and joints are not checked", file=sys.stderr)

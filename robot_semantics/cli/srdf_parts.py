@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The parts of an SRDF as command-line options: virtual joint, groups, end effectors, states and more."""
+"""Command-line options for SRDF parts: virtual joint, groups, end effectors, states and more."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from robot_semantics.xml.numbers import numbers_or_none
 
 
 def add_part_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options that state parts."""
+    """Add the options for SRDF parts."""
     parser.add_argument(
         "--virtual-joint",
         choices=VIRTUAL_JOINT_TYPES,
@@ -58,7 +58,7 @@ def add_part_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def with_parts(text: SrdfText, arguments: argparse.Namespace, robot: RobotModel | None) -> SrdfText:
-    """Return the text with the parts that the options state; members of a group that is there are added to it.
+    """Return the text with the parts of the options; an existing group gets the new members.
 
     Raises:
         RobotSemanticsError: an option's words have the wrong form.
@@ -120,7 +120,7 @@ def _groups(arguments: argparse.Namespace) -> dict[str, list[NewElement]]:
 
 
 def _named_lists(words: list[list[str]], option: str, form: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the name and the members of each use of an option; commas and further words part the members."""
+    """Yield the name and the members of each use of an option; commas and spaces separate the members."""
     for first, *others in words:
         name, members = pair_of(first, "=", option, form)
         listed = [member.strip() for part in (members, *others) for member in part.split(",")]

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics states`: the named states of a robot's groups, and which of them given positions are in."""
+"""`robot_semantics states`: show the named states of a robot's groups, and the states that match given positions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import argparse
 from collections.abc import Iterator, Mapping
 
 from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import numbers_by_name, real
+from robot_semantics.cli.argument_values import number_in_range, numbers_by_name
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import add_json_argument, tell
+from robot_semantics.cli.printing import add_json_argument, print_output
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import MissingJoints, with_state
 from robot_semantics.model.queries import matching_states, states_of
@@ -23,11 +23,11 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import NamedState
 
 TOLERANCE = 1e-3
-"""How far a joint may be from a state to be in it, unless said otherwise [rad or m]."""
+"""Default tolerance for a joint to match a state [rad or m]."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Add the command's arguments."""
     inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
     parser.add_argument("group", metavar="GROUP[/STATE]", nargs="?", help="group, or one state")
     parser.add_argument("--fill", action="store_true", help="add default positions of joints without value")
@@ -39,7 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="find states with these positions [rad, m]",
     )
     parser.add_argument(
-        "--tolerance", type=real(0.0), default=TOLERANCE, help="largest difference of a joint [rad, m] (%(default)s)"
+        "--tolerance",
+        type=number_in_range(0.0),
+        default=TOLERANCE,
+        help="largest difference of a joint [rad, m] (%(default)s)",
     )
     add_json_argument(parser)
 
@@ -63,7 +66,7 @@ def run(arguments: argparse.Namespace) -> None:
                 if joint in members or joint in values
             }
         table.setdefault(state.group, {})[state.name] = {joint: list(numbers) for joint, numbers in values.items()}
-    tell(arguments, {"states": table}, _lines(table))
+    print_output(arguments, {"states": table}, _lines(table))
 
 
 def _lines(table: Mapping[str, Mapping[str, Mapping[str, list[float]]]]) -> Iterator[str]:
@@ -75,7 +78,7 @@ def _lines(table: Mapping[str, Mapping[str, Mapping[str, list[float]]]]) -> Iter
 
 
 def _asked_for(model: RobotModel, word: str | None) -> tuple[NamedState, ...]:
-    """Return the states that GROUP or GROUP/STATE means, all without; names may have slashes in them."""
+    """Return the states for GROUP or GROUP/STATE, or all states; names may contain slashes."""
     if word is None or word in model.semantics.groups:
         return states_of(model, word)
     return (model.semantics.state_from_path(word),) if "/" in word else states_of(model, word)
@@ -95,7 +98,7 @@ def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> None:
         for group, matches in found.items()
         for match in matches
     )
-    tell(arguments, {"matches": rows}, lines)
+    print_output(arguments, {"matches": rows}, lines)
 
 
 COMMAND = Command(

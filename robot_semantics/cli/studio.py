@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics studio`: edit an SRDF in the browser, beside the robot."""
+"""`robot_semantics studio`: edit an SRDF in the browser, with a view of the robot."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Add the command's arguments."""
     parser.add_argument("urdf", metavar="URDF", help="URDF, plain or xacro")
     inputs.add_srdf_argument(parser, text="SRDF to edit (default: a new one)")
     parser.add_argument(
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve the studio until interrupted; 0 done, 1 a problem in the files."""
+    """Serve the studio until interrupted; return 0 if done, 1 for a problem in the files."""
     from robot_semantics.viewer.page import three_js
 
     output = Path(arguments.output or arguments.srdf or "")
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_semantics.viewer.studio import Studio
 
     def pieces() -> tuple[Piece, ...]:
-        # Only who generates pairs needs the extra that samples.
+        # Only the generation of pairs needs the extra for sampling.
         from robot_semantics.collision.pieces import pieces_of
 
         found = Diagnostics()

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics upgrade`: an older form of URDF in, the current one out."""
+"""`robot_semantics upgrade`: convert an older form of URDF to the current form."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import print_document, say
+from robot_semantics.cli.printing import print_document, print_line
 from robot_semantics.cli.problem_report import line_of_each_kind
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Add the command's arguments."""
     parser.add_argument("urdf", metavar="OLD.urdf", help="URDF in any form")
     add_output(parser, "-o", "--output", dash=None, metavar="NEW.urdf", help="file to write (default: stdout)")
     parser.add_argument("--implicit-links", action="store_true", help="add the undeclared links that joints name")
@@ -49,10 +49,10 @@ def run(arguments: argparse.Namespace) -> None:
     diagnostics = Diagnostics()
     rewritten = upgraded(document, diagnostics, implicit_links=arguments.implicit_links)
     for line in line_of_each_kind(list(diagnostics)):
-        say(line, file=sys.stderr)
+        print_line(line, file=sys.stderr)
     old = document.places.text.decode()
     if rewritten is None:
-        say(f"{arguments.urdf}: is in the current form already", file=sys.stderr)
+        print_line(f"{arguments.urdf}: is in the current form already", file=sys.stderr)
     new, data = (old, original) if rewritten is None else (rewritten.decode(), rewritten)
     if arguments.diff:
         name = arguments.output or f"{Path(arguments.urdf).name} (upgraded)"

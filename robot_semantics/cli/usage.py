@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The error of a wrong command line; a module of its own, so that the start imports nothing else."""
+"""The error of a wrong command line, in its own module, so that the start imports nothing else."""
 
 from robot_semantics.base.errors import RobotSemanticsError
 
 
 class UsageError(RobotSemanticsError):
-    """Words of the command line that have no meaning, whatever the input: the exit code is 2."""
+    """Meaningless words on the command line, independent of the input; the exit code is 2."""

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics usdf`: world states shown, checked, resolved, compared, combined, converted and changed."""
+"""`robot_semantics usdf`: show, check, resolve, compare, combine, convert and change world states."""
 
 from __future__ import annotations
 

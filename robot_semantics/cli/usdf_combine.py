@@ -16,12 +16,12 @@ from pathlib import Path
 
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli import usdf_files
-from robot_semantics.cli.argument_values import add_repeatable, nanoseconds, on_disk, real
+from robot_semantics.cli.argument_values import add_repeatable, nanoseconds, number_in_range, on_disk
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import check_not_there
-from robot_semantics.cli.printing import say
+from robot_semantics.cli.printing import print_line
 from robot_semantics.cli.usage import UsageError
-from robot_semantics.cli.usdf_files import placed
+from robot_semantics.cli.usdf_files import located_problems
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.combine import merge, prefixed, split
 from robot_semantics.usdf.descriptions import rebased
@@ -44,7 +44,7 @@ def _merge_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _merge(arguments: argparse.Namespace) -> None:
     """Write the merged state."""
-    origins = usdf_files.read_origins(arguments.files)
+    origins = usdf_files.read_world_files(arguments.files)
     states = [origin.state for origin in origins]
     first = usdf_files.folder_of(arguments.files[0])
     folders = [usdf_files.folder_of(file) for file in arguments.files]
@@ -59,7 +59,7 @@ def _merge(arguments: argparse.Namespace) -> None:
         for file, origin, prefix in zip(arguments.files, origins, arguments.prefix or [""] * len(origins), strict=True):
             found = usdf_files.robots(arguments, origin.state, file)
             robots.update((prefix + name, robot) for name, robot in found.items())
-    with placed(renamed) as diagnostics:
+    with located_problems(renamed) as diagnostics:
         merged = merge(
             states,
             sources=[origin.source for origin in origins],
@@ -81,11 +81,11 @@ def _split_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _split(arguments: argparse.Namespace) -> None:
     """Write one file for each model and print their names."""
-    origins = usdf_files.read_origins([arguments.file])
+    origins = usdf_files.read_world_files([arguments.file])
     state = origins[0].state
     carrying = any(body.parent_link for body in state.bodies)
     robots = usdf_files.robots(arguments, state, arguments.file) if carrying else {}
-    with placed(origins) as diagnostics:
+    with located_problems(origins) as diagnostics:
         parts = split(state, diagnostics, robots=robots)
     folder = Path(arguments.output_folder)
     paths: dict[Path, str] = {}
@@ -98,14 +98,14 @@ def _split(arguments: argparse.Namespace) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for path, name in paths.items():
         usdf_files.write_state(parts[name], str(path), arguments.file)
-        say(path)
+        print_line(path)
 
 
 def _interpolate_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", metavar="FIRST", help="USDF or JSON file")
     parser.add_argument("second", metavar="SECOND", help="USDF or JSON file")
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--share", type=real(), metavar="S", help="share of the way to SECOND, from 0 to 1")
+    where.add_argument("--share", type=number_in_range(), metavar="S", help="share of the way to SECOND, from 0 to 1")
     where.add_argument("--time", metavar="T", help="time between the two [s]")
     usdf_files.add_robot_options(parser)
     usdf_files.add_output_option(parser)
@@ -114,11 +114,11 @@ def _interpolate_arguments(parser: argparse.ArgumentParser) -> None:
 def _interpolate(arguments: argparse.Namespace) -> None:
     """Write the state between the two."""
     time_ns = None if arguments.time is None else nanoseconds(arguments.time, "--time")
-    origins = usdf_files.read_origins([arguments.first, arguments.second])
+    origins = usdf_files.read_world_files([arguments.first, arguments.second])
     first, second = (origin.state for origin in origins)
     share = arguments.share if time_ns is None else share_at(first, second, time_ns)
     robots = usdf_files.robots(arguments, first, arguments.first)
-    with placed(origins) as diagnostics:
+    with located_problems(origins) as diagnostics:
         between = interpolate(first, second, share, robots=robots, diagnostics=diagnostics)
     if time_ns is not None:
         between = replace(between, time_ns=time_ns)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics usdf convert`: between USDF, JSON, SDFormat and MuJoCo options."""
+"""`robot_semantics usdf convert`: convert between USDF, JSON, SDFormat and MuJoCo."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import print_document, say
+from robot_semantics.cli.printing import print_document, print_line
 from robot_semantics.cli.usage import UsageError
 from robot_semantics.convert.sdformat_input import POSES_IN
 from robot_semantics.convert.state_vectors import npz_bytes, state_vectors
@@ -55,7 +55,7 @@ def _convert_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _convert(arguments: argparse.Namespace) -> None:
-    """Write the converted state; what the conversion could not carry goes to stderr."""
+    """Write the converted state; list lost content on stderr."""
     source = arguments.source or _format_of(arguments.file, "--from")
     if arguments.order is not None:
         _write_vectors(arguments, source)
@@ -77,7 +77,7 @@ def _convert(arguments: argparse.Namespace) -> None:
         state = rebased(state, usdf_files.folder_of(arguments.file), usdf_files.folder_of(arguments.output))
     written = write_as(state, target, options)
     for note in read.notes:
-        say(f"note: {note}; --state-poses chooses another frame", file=sys.stderr)
+        print_line(f"note: {note}; --state-poses chooses another frame", file=sys.stderr)
     usdf_files.print_lost((*read.lost, *written.lost))
     if arguments.output is None:
         print_document(written.value)
@@ -86,7 +86,7 @@ def _convert(arguments: argparse.Namespace) -> None:
 
 
 def _write_vectors(arguments: argparse.Namespace, source: str) -> None:
-    """Write the state vector of each model; the values that the state does not have go to stderr."""
+    """Write the state vector of each model; list missing values on stderr."""
     if arguments.output is None or not arguments.output.endswith(".npz"):
         raise UsageError("--order: state vectors go into an .npz file: name it with --output")
     diagnostics = Diagnostics()

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics usdf diff`: what is different between two world states, and by how much."""
+"""`robot_semantics usdf diff`: print the differences between two world states, and their size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import usdf_files, usdf_views
-from robot_semantics.cli.argument_values import add_repeatable, real
+from robot_semantics.cli.argument_values import add_repeatable, number_in_range
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.printing import add_json_argument, counted, print_result
@@ -24,7 +24,7 @@ from robot_semantics.usdf.descriptions import rebased
 from robot_semantics.usdf.table import DifferenceKind
 
 _MOST_NUMBERS = 10
-"""A row of more numbers is not shown in the table."""
+"""Longest row of numbers that is shown in the table."""
 
 _KINDS = {kind.label.replace(" ", "-"): kind for kind in DifferenceKind}
 
@@ -45,7 +45,7 @@ def _diff_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def diff_worlds(arguments: argparse.Namespace) -> int:
-    """Print the differences; 1 if there are any."""
+    """Print the differences; return 1 if there are any."""
     tolerances: dict[DifferenceKind | None, float] = {None: DEFAULT_TOLERANCE, **dict(arguments.tolerance)}
     first, second = usdf_files.read_states([arguments.first, arguments.second])
     robots = {
@@ -85,15 +85,15 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return usdf_views.numbers(value["rpy"])
     if isinstance(value, (list, tuple)) and all(isinstance(item, float) for item in value):
-        # An engine's array may have thousands: `--json` has them all.
+        # An engine's array may have thousands of numbers: `--json` shows them all.
         return usdf_views.numbers(value) if len(value) <= _MOST_NUMBERS else f"{len(value)} numbers"
     return "-" if value is None else str(value)
 
 
 def _tolerance(word: str) -> tuple[DifferenceKind | None, float]:
-    """Return a tolerance and its kind, None for that of all others."""
+    """Return a tolerance and its kind; None for the tolerance of all other kinds."""
     kind, equals, value = word.rpartition("=")
-    return (_kind(kind) if equals else None), real(0.0)(value)
+    return (_kind(kind) if equals else None), number_in_range(0.0)(value)
 
 
 def _kind(word: str) -> DifferenceKind:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics usdf edit`: poses, joints, named states and the time of a world state changed."""
+"""`robot_semantics usdf edit`: change poses, joints, named states and the time of a world state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from robot_semantics.cli.argument_values import add_repeatable, named_state, nan
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.usage import UsageError
-from robot_semantics.cli.usdf_files import placed
+from robot_semantics.cli.usdf_files import located_problems
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.check import check_world
 from robot_semantics.state.moving import pose_refusal, reparented
@@ -53,7 +53,7 @@ def _edit_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_change_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what of a world is put where, which `changed` carries out."""
+    """Add the options that edit a world; `apply_edits` applies them."""
     for option, words, text in (
         ("--pose", "NAME NUMBERS", 'set a pose: "x y z roll pitch yaw"'),
         ("--twist", "NAME NUMBERS", 'set a twist: "vx vy vz wx wy wz"'),
@@ -71,15 +71,15 @@ def _edit(arguments: argparse.Namespace) -> None:
     """Write the edited state."""
     if arguments.in_place and arguments.file == "-":
         raise ArrayError("--in-place", "there is no file to write to")
-    origins = usdf_files.read_origins([arguments.file])
+    origins = usdf_files.read_world_files([arguments.file])
     state = origins[0].state
     wanted = arguments.joint or arguments.state or arguments.parent or arguments.pose
     robots = usdf_files.robots(arguments, state, arguments.file) if wanted else {}
-    with placed(origins) as diagnostics:
-        edited = changed(state, arguments, robots, diagnostics)
+    with located_problems(origins) as diagnostics:
+        edited = apply_edits(state, arguments, robots, diagnostics)
         edited = without_engines(edited, diagnostics)
         _refuse_poses(edited, {name for name, _ in arguments.pose}, robots)
-        # In this order, so that something can be removed with all that stands on it.
+        # Objects are removed in this order, so that an object can be removed together with the objects on it.
         for name in arguments.remove:
             edited = removed(edited, name)
         left = {name: robot for name, robot in robots.items() if name in {model.name for model in edited.models}}
@@ -91,10 +91,10 @@ def _edit(arguments: argparse.Namespace) -> None:
 
 
 def _refuse_poses(state: WorldState, names: set[str], robots: Mapping[str, RobotModel]) -> None:
-    """Refuse poses that were set and that a robot's virtual joint cannot take.
+    """Refuse changed poses that a robot's virtual joint cannot have.
 
     Raises:
-        ArrayError: there is one; the error says by how much it is off.
+        ArrayError: there is one; the error has its distance.
     """
     for name in names & robots.keys():
         reason = pose_refusal(state, name, robots[name])
@@ -103,7 +103,7 @@ def _refuse_poses(state: WorldState, names: set[str], robots: Mapping[str, Robot
 
 
 def _new_problems(before: WorldState, after: WorldState, robots: Mapping[str, RobotModel]) -> tuple[Diagnostic, ...]:
-    """Return what the robots find wrong with the edited state, and not with the state before."""
+    """Return the problems of the edited state with its robots that the old state did not have."""
     known, found = Diagnostics(), Diagnostics()
     check_world(before, robots, known)
     check_world(after, robots, found)
@@ -111,10 +111,10 @@ def _new_problems(before: WorldState, after: WorldState, robots: Mapping[str, Ro
     return tuple(problem for problem in found if problem not in seen)
 
 
-def changed(
+def apply_edits(
     state: WorldState, arguments: argparse.Namespace, robots: Mapping[str, RobotModel], diagnostics: Diagnostics
 ) -> WorldState:
-    """Return a state with all changes that the arguments name; the robots are needed for named states.
+    """Return a state with all changes in the arguments; named states need the robots.
 
     Raises:
         UsageError: a word of the arguments has no meaning.
@@ -146,7 +146,7 @@ def changed(
 
 
 def _joints(state: WorldState, words: Sequence[tuple[str, str]]) -> dict[str, dict[str, tuple[float, ...]]]:
-    """Return the positions that ``MODEL/JOINT NUMBERS`` give, by model and joint; one model needs no ``MODEL/``."""
+    """Return the positions in ``MODEL/JOINT NUMBERS`` by model and joint; a single model needs no ``MODEL/``."""
     found: dict[str, dict[str, tuple[float, ...]]] = {}
     names = [item.name for item in state.models]
     for word, text in words:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What the operations on world states share: files in and out, the robots they are about, and where problems stand."""
+"""Shared by the operations on world states: input and output files, robots, and places of problems."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from robot_semantics.base.files import save_all
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import output_file
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import print_document, say
+from robot_semantics.cli.printing import print_document, print_line
 from robot_semantics.convert.json_form import json_text, parse_json
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -41,8 +41,8 @@ from robot_semantics.xml.reader import SourceMap
 ROOT = "/world_state"
 
 
-class Origin(NamedTuple):
-    """A world state and the file it was read from; `places` is None where that has no lines (JSON)."""
+class WorldFile(NamedTuple):
+    """A world state and its file; `places` is None if the file has no lines (JSON)."""
 
     state: WorldState
     source: str
@@ -50,8 +50,8 @@ class Origin(NamedTuple):
 
 
 @contextmanager
-def placed(origins: Sequence[Origin]) -> Iterator[Diagnostics]:
-    """Collect an operation's problems; they go to stderr at the end, or into its error, each with its place in a file.
+def located_problems(origins: Sequence[WorldFile]) -> Iterator[Diagnostics]:
+    """Collect an operation's problems; print them at the end, or add them to its error, each with its place in a file.
 
     Raises:
         DescriptionError: the operation raised one.
@@ -60,20 +60,20 @@ def placed(origins: Sequence[Origin]) -> Iterator[Diagnostics]:
     try:
         yield found
     except DescriptionError as error:
-        # The error may carry what was found before it.
+        # The error may already have the problems found before it.
         raise DescriptionError(_located(dict.fromkeys((*found, *error.diagnostics)), origins)) from None
     for problem in _located(found, origins):
-        say(problem, file=sys.stderr)
+        print_line(problem, file=sys.stderr)
 
 
-def _located(problems: Iterable[Diagnostic], origins: Sequence[Origin]) -> list[Diagnostic]:
+def _located(problems: Iterable[Diagnostic], origins: Sequence[WorldFile]) -> list[Diagnostic]:
     problems = list(problems)
     numbers = [_numbers(origin.state) if problems else {} for origin in origins]
     return [replace(problem, place=_place(problem.place, origins, numbers)) for problem in problems]
 
 
-def _place(place: SourcePlace, origins: Sequence[Origin], numbers: Sequence[dict[str, int]]) -> SourcePlace:
-    """Return where `place` is: in the file that it names, else in the first that has what its path names."""
+def _place(place: SourcePlace, origins: Sequence[WorldFile], numbers: Sequence[dict[str, int]]) -> SourcePlace:
+    """Return the file place for `place`: in the file that it names, else in the first file that has its path."""
     if place.line:
         return place
     named = [at for at, origin in enumerate(origins) if origin.source == place.source]
@@ -83,7 +83,7 @@ def _place(place: SourcePlace, origins: Sequence[Origin], numbers: Sequence[dict
         while path and path not in numbers[at]:
             path, _, last = path.rpartition("/")
             attribute = last[1:] if last.startswith("@") else None
-        # A path of which only the root is known here is another file's.
+        # If only the root of the path is known here, the place is in another file.
         if not path or (path == ROOT and place.path.count("/") > 1 and attribute is None):
             continue
         if origin.places is None:
@@ -94,7 +94,7 @@ def _place(place: SourcePlace, origins: Sequence[Origin], numbers: Sequence[dict
 
 
 def _numbers(state: WorldState) -> dict[str, int]:
-    """Return the numbers of a state's elements by their paths."""
+    """Return the numbers of a state's elements by path."""
     numbers = {ROOT: state.at}
     numbers.update((path_of(body), body.at) for body in state.bodies)
     numbers.update((path_of(engine), engine.at) for engine in state.engines)
@@ -105,11 +105,11 @@ def _numbers(state: WorldState) -> dict[str, int]:
 
 
 FORMATS = {".usdf": "usdf", ".xml": "usdf", ".json": "json"}
-"""What a world state's file holds, by its ending; without one it is USDF."""
+"""Format of a world state by the ending of its file; USDF without an ending."""
 
 
 def add_robot_options(parser: argparse.ArgumentParser) -> None:
-    """Declare which robots the states are about; what ``rs:description`` names is found without them."""
+    """Add the robots for the states; robots in ``rs:description`` are found without these options."""
     parser.add_argument("--urdf", metavar="URDF", help="URDF of a model")
     parser.add_argument("--srdf", metavar="SRDF", help="SRDF of that model")
     inputs.add_package_argument(parser)
@@ -118,7 +118,7 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_output_option(parser: argparse.ArgumentParser) -> None:
-    """Declare where the result goes."""
+    """Add the output option."""
     add_output(
         parser,
         "-o",
@@ -130,25 +130,25 @@ def add_output_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def finder(arguments: argparse.Namespace, path: str) -> FileFinder:
-    """Return what finds the robot files that the world state in the file `path` names."""
+def file_finder(arguments: argparse.Namespace, path: str) -> FileFinder:
+    """Return a finder for the robot files that the world state in `path` names."""
     resolver = PackageResolver(arguments.package_path)
     return lambda uri: resolver.resolve(uri, Path(path))
 
 
 def given_robot(arguments: argparse.Namespace, diagnostics: Diagnostics) -> RobotModel | None:
-    """Return the robot of ``--urdf`` and ``--srdf``, loaded leniently, None without them."""
+    """Return the leniently loaded robot of ``--urdf`` and ``--srdf``; None without these options."""
     if arguments.urdf is None:
         return None
     return inputs.read_robot(arguments, arguments.urdf, arguments.srdf, diagnostics)
 
 
 def robots(arguments: argparse.Namespace, state: WorldState, path: str) -> dict[str, RobotModel]:
-    """Return the robots of a world state's models, as far as they are known; problems go to stderr."""
+    """Return the known robots of a world state's models; print problems to stderr."""
     inside, diagnostics = Diagnostics(), Diagnostics()
     robot = given_robot(arguments, inside)
     inputs.print_diagnostics(inside)
-    find = None if arguments.no_robots else finder(arguments, path)
+    find = None if arguments.no_robots else file_finder(arguments, path)
     found = robots_of(state, robot=robot, find=find, diagnostics=diagnostics, implicit_links=arguments.implicit_links)
     for model in state.models:
         reason = describes_another_robot(model, found[model.name]) if model.name in found else None
@@ -162,21 +162,21 @@ def robots(arguments: argparse.Namespace, state: WorldState, path: str) -> dict[
 
 
 def read_states(paths: Sequence[str]) -> list[WorldState]:
-    """Read several world states; every problem of every file is reported, notes and warnings on stderr.
+    """Read several world states; report every problem of every file, notes and warnings on stderr.
 
     Raises:
         DescriptionError: a file has errors.
     """
-    return [origin.state for origin in read_origins(paths)]
+    return [origin.state for origin in read_world_files(paths)]
 
 
-def read_origins(paths: Sequence[str]) -> list[Origin]:
-    """Read several world states with the places of their elements; otherwise as `read_states`."""
+def read_world_files(paths: Sequence[str]) -> list[WorldFile]:
+    """Read several world states with the places of their elements, as `read_states`."""
     diagnostics = Diagnostics()
-    origins: list[Origin] = []
+    origins: list[WorldFile] = []
     for path in paths:
         try:
-            origins.append(read_origin(path, diagnostics))
+            origins.append(read_world_file(path, diagnostics))
         except DescriptionError as error:
             diagnostics.extend(error.diagnostics)
     if len(origins) < len(paths):
@@ -185,28 +185,28 @@ def read_origins(paths: Sequence[str]) -> list[Origin]:
     return origins
 
 
-def read_origin(path: str, diagnostics: Diagnostics | None = None) -> Origin:
-    """Read a world state: JSON where the file is called so, ``-`` for USDF from stdin, else USDF.
+def read_world_file(path: str, diagnostics: Diagnostics | None = None) -> WorldFile:
+    """Read a world state: JSON for a file with this ending, ``-`` for USDF from stdin, else USDF.
 
     Raises:
         DescriptionError: the file cannot be read or has errors.
     """
     if FORMATS.get(Path(path).suffix.lower()) == "json":
-        return Origin(parse_json(read_text(path), path), path, None)
+        return WorldFile(parse_json(read_text(path), path), path, None)
     if path == "-":
         document = parse_document(sys.stdin.buffer.read(), "<stdin>", diagnostics)
     else:
         document = read_document(path, diagnostics)
-    return Origin(document.state, document.places.source, document.places)
+    return WorldFile(document.state, document.places.source, document.places)
 
 
 def folder_of(path: str | None) -> Path:
-    """Return the folder that relative paths in a world state at `path` are relative to; of a stream the working one."""
+    """Return the folder for relative paths in the world state `path`; for a stream the working folder."""
     return Path() if path is None or path == "-" else Path(path).parent
 
 
 def write_state(state: WorldState, output: str | None, source: str) -> None:
-    """Write a world state, read from `source`, to a file, atomically, or to stdout; it names the same robot files."""
+    """Write a world state that was read from `source` to a file, atomically, or to stdout; keep its robot files."""
     save_state(rebased(state, folder_of(source), folder_of(output)), output)
 
 
@@ -224,6 +224,6 @@ def save_state(state: WorldState, output: str | None, beside: Mapping[str, bytes
 
 
 def print_lost(lost: Sequence[str]) -> None:
-    """Print what a conversion could not carry to stderr."""
+    """Print the content that a conversion lost to stderr."""
     for what in lost:
-        say(f"not carried: {what}", file=sys.stderr)
+        print_line(f"not carried: {what}", file=sys.stderr)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics usdf new` and `usdf from-series`: a world state of robots that are given, or of a recording."""
+"""`robot_semantics usdf new` and `usdf from-series`: create a world state from robots, or from a recording."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.cli.argument_values import unquoted_numbers
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import say
+from robot_semantics.cli.printing import print_line
 from robot_semantics.cli.usage import UsageError
-from robot_semantics.cli.usdf_edit import add_change_arguments, changed
-from robot_semantics.cli.usdf_files import Origin, placed
+from robot_semantics.cli.usdf_edit import add_change_arguments, apply_edits
+from robot_semantics.cli.usdf_files import WorldFile, located_problems
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.check import check_world
@@ -38,8 +38,8 @@ from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
 from robot_semantics.xml.xacro import read_document
 
 
-class Described(NamedTuple):
-    """A robot to be put into the world; its texts are given where its files are not what others can read."""
+class NewRobot(NamedTuple):
+    """A robot for the new world; `texts` is given if other programs cannot read its files."""
 
     robot: RobotModel
     state: ModelState
@@ -59,7 +59,7 @@ def _new_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _new(arguments: argparse.Namespace) -> None:
-    """Write the world, and beside it the texts of robots that are made by macros."""
+    """Write the world, and beside it the texts of robots from xacro files."""
     found = [_described(word, arguments) for word in arguments.robots]
     robots = {item.state.name: item.robot for item in found}
     if len(robots) < len(found):
@@ -69,8 +69,8 @@ def _new(arguments: argparse.Namespace) -> None:
     state = WorldState(name=arguments.name or "world", models=tuple(item.state for item in found))
     parents = dict.fromkeys(model.parent for model in state.models if model.parent not in (WORLD, *robots))
     state = replace(state, frames=tuple(root_frame(name) for name in parents))
-    with placed([Origin(state, arguments.output or "<stdout>", None)]) as diagnostics:
-        state = changed(state, arguments, robots, diagnostics)
+    with located_problems([WorldFile(state, arguments.output or "<stdout>", None)]) as diagnostics:
+        state = apply_edits(state, arguments, robots, diagnostics)
         check_world(state, robots, diagnostics)
         diagnostics.raise_if_failed(strict=arguments.strict)
     texts = {item.state.name: item.texts for item in found if item.texts is not None}
@@ -81,7 +81,7 @@ def _new(arguments: argparse.Namespace) -> None:
     usdf_files.save_state(state, arguments.output, files)
 
 
-def _described(word: str, arguments: argparse.Namespace) -> Described:
+def _described(word: str, arguments: argparse.Namespace) -> NewRobot:
     name, files = word.split("=", 1) if "=" in word else (None, word)
     if numbers := unquoted_numbers([word]):
         raise UsageError(numbers)
@@ -96,11 +96,11 @@ def _described(word: str, arguments: argparse.Namespace) -> Described:
     if texts is None:
         description, semantic = (*(str(Path(path).resolve()) for path in paths), None)[:2]
         state = replace(state, description=description, semantic=semantic)
-    return Described(robot, state, texts)
+    return NewRobot(robot, state, texts)
 
 
 def _texts(paths: Sequence[str], robot: RobotModel, arguments: argparse.Namespace) -> Texts | None:
-    """Return what the files mean where others could not read them so, None where the files can be named."""
+    """Return expanded texts if other programs could not read the files the same way; None if the files are enough."""
     how = inputs.xacro_of(arguments)
     if not (how.expand or arguments.implicit_links or any(path.endswith(".xacro") for path in paths)):
         return None
@@ -126,7 +126,7 @@ def _from_series(arguments: argparse.Namespace) -> None:
     state, texts = state_at(Path(arguments.series), arguments.at, problems)
     inputs.print_diagnostics(problems)
     save_state(state, texts, Path(arguments.output))
-    say(f"wrote the state at {arguments.at} with {len(state.models)} models to {arguments.output}")
+    print_line(f"wrote the state at {arguments.at} with {len(state.models)} models to {arguments.output}")
 
 
 NEW = Command(

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics usdf check`, `usdf show` and `usdf resolve`: what a world state says, and what follows."""
+"""`robot_semantics usdf check`, `usdf show` and `usdf resolve`: the content of a world state, and derived values."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    """Print every problem of the files; 1 if there is an error (with ``--strict``: a warning)."""
+    """Print every problem of the files; return 1 if there is an error (with ``--strict``: a warning)."""
     found = Diagnostics()
     robot = usdf_files.given_robot(arguments, found)
     for file in arguments.files:
-        find = None if arguments.no_robots else usdf_files.finder(arguments, file)
+        find = None if arguments.no_robots else usdf_files.file_finder(arguments, file)
         try:
             check_world_file(
                 Path(file),
@@ -120,7 +120,7 @@ def _pose(pose: Pose | None) -> tuple[str, str]:
 
 
 def numbers(row: Sequence[float] | None) -> str:
-    """Return numbers for people: six digits, or all of them where that is fewer; a dash where none are stated."""
+    """Return numbers for people: six digits, or fewer if these are exact; a dash for None."""
     if row is None:
         return "-"
     return " ".join(min(f"{value:.6g}", shortest(value), key=len) for value in row)
@@ -136,7 +136,7 @@ def _resolve_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _resolve(arguments: argparse.Namespace) -> None:
-    """Print the poses, twists and wrenches; links that no pose states follow from the joints of known robots."""
+    """Print the poses, twists and wrenches; links without a pose follow from the joints of known robots."""
     (state,) = usdf_files.read_states([arguments.file])
     robots = usdf_files.robots(arguments, state, arguments.file)
     diagnostics = Diagnostics()
@@ -155,7 +155,7 @@ def _resolve(arguments: argparse.Namespace) -> None:
 
 
 def _rows(resolved: ResolvedWorld, names: list[str], relative_to: str, axes: str | None) -> list[dict[str, Any]]:
-    """Return name, position, rpy, quaternion, twist and wrench (None where not stated) of each name."""
+    """Return name, position, rpy, quaternion, twist and wrench (None if not stated) of each name."""
     poses = poses_from_matrices(resolved.poses(names, relative_to))
     twists = resolved.relative_twists(names, relative_to, axes)
     rows = []

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics view`: see robots, worlds and series; on a page, in a file, or as a picture."""
+"""`robot_semantics view`: show robots, worlds and series on a page, in a file, or as a picture."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import (
     add_repeatable,
     named_state,
+    number_in_range,
     numbers_by_name,
     output_file,
     port,
-    real,
     wait,
 )
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.node_inputs import ros_needed
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import say
+from robot_semantics.cli.printing import print_line
 from robot_semantics.cli.usage import UsageError
 
 if TYPE_CHECKING:
@@ -46,11 +46,11 @@ STANDARD_VIEWS = {
     "right": (-90.0, 0.0),
     "top": (180.0, 90.0),
 }
-"""Azimuth and elevation [deg] of what the page's buttons show."""
+"""Azimuth and elevation [deg] of the view buttons."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Add the command's arguments."""
     words = "URDF, SRDF, USDF, recording or series"
     parser.add_argument("files", metavar="FILE", nargs="*", help=words)
     parser.add_argument("--srdf", metavar="SRDF", help=argparse.SUPPRESS)
@@ -81,9 +81,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("pictures")
     how.add_argument("--size", type=_size, default=(1200, 900), metavar="WxH", help="size in pixels (1200x900)")
     how.add_argument(
-        "--azimuth", type=real(), default=35.0, metavar="DEG", help="angle of view about z, from x [deg] (35)"
+        "--azimuth",
+        type=number_in_range(),
+        default=35.0,
+        metavar="DEG",
+        help="angle of view about z, from x [deg] (35)",
     )
-    how.add_argument("--elevation", type=real(), default=20.0, metavar="DEG", help="height of view [deg] (20)")
+    how.add_argument(
+        "--elevation", type=number_in_range(), default=20.0, metavar="DEG", help="height of view [deg] (20)"
+    )
     add_repeatable(
         how,
         "--view",
@@ -91,12 +97,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "standard view",
         choices=sorted(STANDARD_VIEWS),
     )
-    how.add_argument("--zoom", type=real(0.01, 100.0), default=1.0, metavar="F", help="zoom; above 1 is nearer (1)")
+    how.add_argument(
+        "--zoom", type=number_in_range(0.01, 100.0), default=1.0, metavar="F", help="zoom; above 1 is nearer (1)"
+    )
     how.add_argument("--no-legend", action="store_true", help="hide the names of the groups")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Show; 0 done, 1 a problem in the files."""
+    """Show the input; return 0 if done, 1 for a problem in the files."""
     from robot_semantics.viewer.opening import Opening, open_files
     from robot_semantics.viewer.page import three_js
     from robot_semantics.viewer.scene import check_groups, posed
@@ -110,7 +118,7 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.files:
         raise UsageError("give a file to show, or --live")
     only: Kind = "collision" if arguments.collision_geometry else "visual"
-    # A picture shows one of the two, a page either.
+    # A picture shows one geometry kind, a page can switch.
     kinds: tuple[Kind, ...] = ("visual", "collision") if arguments.html or not arguments.png else (only,)
     opening = Opening(
         tuple(arguments.package_path),
@@ -155,7 +163,7 @@ def run(arguments: argparse.Namespace) -> None:
         from robot_semantics.viewer.page import page
 
         save_bytes(page(scene, **shown).encode(), Path(arguments.html))
-        say(f"wrote {arguments.html}")
+        print_line(f"wrote {arguments.html}")
         return
     three_js()
     from robot_semantics.viewer.scene_data import scene_bytes
@@ -195,7 +203,7 @@ def _picture(scene: Scene, kind: Kind, arguments: argparse.Namespace) -> None:
     ]
     image = with_legend(np.concatenate([render(scene, view) for view in views], axis=1), legend)
     save_bytes(png_bytes(image), Path(arguments.png))
-    say(f"wrote {arguments.png}: {image.shape[1]} x {image.shape[0]}")
+    print_line(f"wrote {arguments.png}: {image.shape[1]} x {image.shape[0]}")
 
 
 def _live(arguments: argparse.Namespace) -> None:
