@@ -84,7 +84,7 @@ LIBRARIES: dict[str, set[str]] = {
     "comparison": {"numpy", "scipy"},
     "recording": {
         *("apsw", "backports", "compression", "distributed", "lz4", "matplotlib", "numpy", "pyarrow", "rosbags"),
-        "ruamel",
+        *("rosbag2_py", "ruamel"),
     },
     "simulation": {"lxml", "mujoco", "numpy", "pybullet", "pydrake"},
     "viewer": {"PIL", "fastapi", "nicegui", "numpy", "uvicorn"},
@@ -126,7 +126,7 @@ GUARDED: dict[str, set[str]] = {
 
 # Everything that comes with ROS 2: only the room `ros` may import any of it.
 ROS_NAMES = (
-    *("rclpy", "rpyutils", "rosidl_runtime_py", "rosidl_parser", "rosbag2_py", "ros2cli", "ros2pkg", "ros2run"),
+    *("rclpy", "rpyutils", "rosidl_runtime_py", "rosidl_parser", "ros2cli", "ros2pkg", "ros2run"),
     *("launch", "launch_ros", "launch_testing", "ament_index_python", "tf2_ros", "tf2_py", "tf_transformations"),
     *("rcl_interfaces", "builtin_interfaces", "service_msgs", "simulation_interfaces", "robot_semantics_interfaces"),
     *("std_srvs", "unique_identifier_msgs", "message_filters", "cv_bridge", "controller_manager_msgs"),

@@ -20,11 +20,11 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.nanoseconds import seconds_text
+from robot_semantics.recording.bags import storage_files
 from robot_semantics.recording.columns import Pieces, stamps_of
 from robot_semantics.recording.recording import Recording, Span, read_recording, tasks_of_spans
 from robot_semantics.recording.recording_plan import RecordingPlan
 from robot_semantics.recording.robots import RequestError
-from robot_semantics.recording.salvage import storage_files
 from robot_semantics.recording.stretches import read_stretch
 from robot_semantics.recording.times import TimeRequest, parse_time
 from robot_semantics.transforms.arrays import IntArray

@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
-from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.cdr.message_types import JOINT_STATE, MULTI_DOF, STRING, TF_MESSAGE
 from robot_semantics.convert.messages import CLOCK, JointRow, MessageMaker, PoseRow, Transform
@@ -34,8 +33,10 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.recording.bag_frames import TfFrames, fixed_frames, on_known_links
+from robot_semantics.recording.bag_libraries import create_bag
 from robot_semantics.recording.bag_metadata import KEY, RecordedModel, metadata_text
 from robot_semantics.recording.bag_rows import floating_pose, scalar_rows
+from robot_semantics.recording.bags import BagWriter
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.target import whole_or_nothing
 from robot_semantics.state.apply import AppliedState, apply_model_state
@@ -46,26 +47,8 @@ from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.world_state import WORLD, JointState, ModelState, WorldState
 
-try:
-    from rosbags.interfaces import Connection, Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
-    from rosbags.rosbag2 import StoragePlugin, Writer
-    from rosbags.typesys import Stores, get_typestore
-except ImportError as error:
-    raise MissingExtraError("rosbags", "bag", "writing recordings") from error
-
 END_OF_TIME_NS = 2**31 * 1_000_000_000
 """ROS counts seconds in 32 bits [ns]."""
-
-_LATCHED = Qos(
-    QosHistory.KEEP_LAST,
-    1,
-    QosReliability.RELIABLE,
-    QosDurability.TRANSIENT_LOCAL,
-    *(QosTime(0, 0), QosTime(0, 0)),
-    QosLiveliness.AUTOMATIC,
-    QosTime(0, 0),
-    avoid_ros_namespace_conventions=False,
-)
 
 
 class Described(NamedTuple):
@@ -124,14 +107,13 @@ def write_bag(
             last = seconds_text(END_OF_TIME_NS - 1)
             raise RequestError(f"a recording has times from 0 to {last} s, not {seconds_text(time_ns)} s")
     with whole_or_nothing(path, folder=True, force=force) as folder:
-        # The writer names the data file after the folder and wants to make it itself. Version 8 of the metadata is read
-        # by more releases of ROS 2 than 9.
+        # The library creates the folder, and names the data file after it.
         inner = folder / path.name
-        with Writer(inner, version=8, storage_plugin=StoragePlugin.MCAP) as writer:
-            bag = _Bag(writer, states, described, problems, links)
-            for state in states:
-                bag.write(state)
-            writer.set_custom_data(KEY, metadata_text(bag.recorded_models(), bag.frames.renamed))
+        writer = create_bag(inner)
+        bag = _Bag(writer, path.name, states, described, problems, links)
+        for state in states:
+            bag.write(state)
+        writer.close({KEY: metadata_text(bag.recorded_models(), bag.frames.renamed)})
         for file in inner.iterdir():
             shutil.move(file, folder / file.name)
         inner.rmdir()
@@ -141,17 +123,17 @@ def write_bag(
 class _Bag:
     def __init__(
         self,
-        writer: Writer,
+        writer: BagWriter,
+        source: str,
         states: Sequence[WorldState],
         described: Mapping[str, Described],
         problems: Diagnostics,
         links: bool,
     ) -> None:
         self.writer, self.described, self.problems, self.links = writer, described, problems, links
-        self.store = get_typestore(Stores.ROS2_JAZZY)
-        self.connections: dict[str, Connection] = {}
+        self.place = SourcePlace(source)
         self.counts: dict[str, int] = {}
-        self.maker = MessageMaker(self.store.types)
+        self.maker = MessageMaker(writer.types)
         self.told: set[str] = set()
         names = {model.name for state in states for model in state.models}
         self.alone = len(names) == 1
@@ -172,11 +154,7 @@ class _Bag:
 
     def send(self, topic: str, msgtype: str, time_ns: int, message: Any, *, latched: bool = False) -> None:
         """Write a message as of a time of recording; a latched topic is offered to those that come late, too."""
-        if topic not in self.connections:
-            qos = [_LATCHED] if latched else []
-            added = self.writer.add_connection(topic, msgtype, typestore=self.store, offered_qos_profiles=qos)
-            self.connections[topic] = added
-        self.writer.write(self.connections[topic], time_ns, self.store.serialize_cdr(message, msgtype))
+        self.writer.write(topic, msgtype, time_ns, message, latched=latched)
         self.counts[topic] = self.counts.get(topic, 0) + 1
 
     def topic(self, model: str, name: str) -> str:
@@ -293,7 +271,7 @@ class _Bag:
         for item in found.refused:
             if f"refused {item.subject}" not in self.told:
                 self.told.add(f"refused {item.subject}")
-                self.problems.error("not-recorded", f"not recorded: {item}", SourcePlace(str(self.writer.path.name)))
+                self.problems.error("not-recorded", f"not recorded: {item}", self.place)
         positions = {name: found.positions[kinematics.space.joint_positions[name]] for name in found.positions_of}
         return _with_derived(model.joints, found, kinematics.space), positions
 
@@ -322,7 +300,7 @@ class _Bag:
     def tell(self, text: str, key: str) -> None:
         if f"{key} {text}" not in self.told:
             self.told.add(f"{key} {text}")
-            self.problems.warning(f"not-recorded-{key}", text, SourcePlace(str(self.writer.path.name)))
+            self.problems.warning(f"not-recorded-{key}", text, self.place)
 
 
 def _with_derived(joints: Sequence[JointState], found: AppliedState, space: JointSpace) -> list[JointState]:

@@ -5,71 +5,44 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Bags as streams of raw messages: rosbag2 (sqlite3, mcap, compressed, split, bare files) and ROS 1, whole or damaged.
-
-The reading itself is the `rosbags` library's. What it refuses, because a bag was cut off or its index is broken, is
-scanned record by record by `salvage`, and the problems say so.
-"""
+"""Facts about bags, and the protocol of the sources that read their messages."""
 
 from __future__ import annotations
 
-import io
+import re
 import struct
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, Protocol
 
-from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
-from robot_semantics.base.files import open_bounded, read_bounded
-from robot_semantics.base.unpack_limit import longest_part
-from robot_semantics.recording.bag_metadata import RecordedModel, frames_of_metadata, models_of_metadata
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.recording.bag_metadata import RecordedModel
+from robot_semantics.recording.channels import Batch, Channel
 from robot_semantics.recording.columns import NONSENSE
-from robot_semantics.recording.message_types import ROS1_NAMES
-from robot_semantics.xml.decoding import MAX_BYTES
 
 try:
     import apsw
-    from rosbags.interfaces import Connection
-    from rosbags.rosbag1 import Reader as Reader1
     from rosbags.rosbag1 import ReaderError as ReaderError1
-    from rosbags.rosbag1.reader import decompressors as ros1_chunks
-    from rosbags.rosbag2 import Reader as Reader2
     from rosbags.rosbag2 import ReaderError as ReaderError2
-    from rosbags.rosbag2.storage_mcap import DECOMPRESSORS as MCAP_CHUNKS
-
-    from robot_semantics.recording.channels import Batch, Channel, in_batches
-    from robot_semantics.recording.compression import unpack
-    from robot_semantics.recording.mcap_chunks import chunk_batches, indexed_mcap
 
     if sys.version_info >= (3, 14):
         from compression.zstd import ZstdError
     else:
         from backports.zstd import ZstdError
-except ImportError as error:
-    raise MissingExtraError("rosbags", "bag", "reading recordings") from error
 
+    _NAMED_ERRORS: tuple[type[Exception], ...] = (ReaderError1, ReaderError2, apsw.Error)
+    _LIBRARY_ERRORS: tuple[type[Exception], ...] = (*_NAMED_ERRORS, ZstdError)
+except ImportError:
+    # rosbag2_py raises this type for everything.
+    _NAMED_ERRORS = _LIBRARY_ERRORS = (RuntimeError,)
 
-def _unpacks(kind: str) -> Callable[[bytes, int], bytes]:
-    return lambda packed, _size: unpack(kind, packed)
+READ_ERRORS: tuple[type[Exception], ...] = (*_LIBRARY_ERRORS, struct.error, OSError, *NONSENSE)
+"""Errors that a damaged bag can cause."""
 
-
-# What rosbags unpacks by itself, ROS 1 and MCAP without an index, it too unpacks no further than is allowed.
-ros1_chunks.update({kind: partial(unpack, kind) for kind in ros1_chunks})
-MCAP_CHUNKS.update({kind: _unpacks(kind) for kind in MCAP_CHUNKS})
-
-READ_ERRORS = (
-    ReaderError1,
-    ReaderError2,
-    apsw.Error,
-    struct.error,
-    ZstdError,
-    OSError,
-    *NONSENSE,
-)
-"""What reading a damaged bag may raise."""
+ENDINGS = (".mcap.zstd", ".db3.zstd", ".mcap", ".db3", ".bag", ".bag.active")
+"""Endings of the files with messages; a longer ending comes before a shorter one."""
 
 
 class BagError(RobotSemanticsError):
@@ -85,104 +58,49 @@ class BagError(RobotSemanticsError):
         super().__init__(f"{path}: {reason}")
 
 
-class _BoundedPath(type(Path())):  # type: ignore[misc]  # the class of this system's paths
-    """A path whose file is read within bounds: rosbags reads as much as a record states, before it knows the file."""
-
-    def open(self, mode: str = "r", *_: object, **__: object) -> IO[Any]:
-        """Open the file to be read."""
-        file = open_bounded(self, longest_part())
-        return file if "b" in mode else io.TextIOWrapper(file, encoding="utf-8")
-
-    def read_text(self, *_: object, **__: object) -> str:
-        """Return the text of the file, of a bag's metadata."""
-        return read_bounded(self, MAX_BYTES).decode()
-
-
-class RosbagsSource:
-    """A bag that `rosbags` reads; use it in a `with`."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._ros1 = path.is_file() and path.name.endswith((".bag", ".bag.active"))
-        self._reader: Reader1 | Reader2 = Reader1(_BoundedPath(path)) if self._ros1 else Reader2(_BoundedPath(path))
-
-    def __enter__(self) -> RosbagsSource:
-        for file in sorted(self.path.glob("*.db3")) if self.path.is_dir() else (self.path,):
-            # rosbags would pass over it, and with it over the last messages of a recorder that was killed.
-            if write_ahead_log(file) is not None:
-                raise ReaderError2(f"'{file.name}' has a write-ahead log")
-            if file.suffix == ".db3" and is_cut_off(file):
-                raise ReaderError2(f"'{file.name}' is cut off in its last pages")
-        self._reader.open()
-        self._packed = False
-        if isinstance(self._reader, Reader2) and self._reader.compression_mode == "message":
-            self._packed = True
-            # rosbags would unpack each message to whatever it becomes.
-            folder = self._reader.storage
-            folder.metadata = folder.metadata._replace(compression_mode=None)
-        self._by_channel = [(self._channel(connection), connection) for connection in self._reader.connections]
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._reader.close()
+class BagSource(Protocol):
+    """A bag that a library reads; use it in a ``with`` statement."""
 
     @property
     def channels(self) -> tuple[Channel, ...]:
-        """What the bag holds."""
-        return tuple(channel for channel, _ in self._by_channel)
+        """The channels of the bag."""
 
     @property
     def models(self) -> tuple[RecordedModel, ...]:
-        """The models that the metadata name, where we wrote the bag."""
-        return models_of_metadata(self._custom_data)
+        """The models in the metadata, if this package wrote the bag."""
 
     @property
     def frames(self) -> dict[str, str]:
-        """The names of frames by their TF names, where these differ and we wrote the bag."""
-        return frames_of_metadata(self._custom_data)
-
-    @property
-    def _custom_data(self) -> Mapping[str, Any] | None:
-        return self._reader.storage.metadata.custom if isinstance(self._reader, Reader2) else None
+        """The names of frames by their TF names, if they differ and this package wrote the bag."""
 
     @property
     def span_ns(self) -> tuple[int, int]:
         """Log time of the first and of the last message [ns]."""
-        return self._reader.start_time, self._reader.end_time - 1
 
     def batches(self, topics: Collection[str], start: int | None = None, stop: int | None = None) -> Iterator[Batch]:
-        """Yield messages of some topics, logged from `start` to before `stop` [ns], a few thousand at a time.
+        """Yield the messages of some topics with log times from `start` to before `stop` [ns]."""
 
-        They come about in the order of their log time: exactly but for MCAP, whose chunks come one after the other.
-        """
-        wanted = [(channel, connection) for channel, connection in self._by_channel if channel.topic in topics]
-        if not wanted:
-            return
-        storages = [] if self._packed else indexed_mcap(self._reader)
-        if storages:
-            by_name = {(channel.topic, channel.msgtype): channel for channel, _ in wanted}
-            for storage in storages:
-                names = ((c.id, (c.topic, ROS1_NAMES.get(c.msgtype, c.msgtype))) for c in storage.connections)
-                channels = {key: by_name[name] for key, name in names if name in by_name}
-                yield from chunk_batches(storage, channels, start, stop)
-            return
-        by_connection = {connection.id: channel for channel, connection in wanted}
-        messages = self._reader.messages([connection for _, connection in wanted], start, stop)
-        yield from in_batches(
-            (by_connection[connection.id], log_ns, unpack("zstd", data) if self._packed else data)
-            for connection, log_ns, data in messages
-        )
+    def __enter__(self) -> BagSource:
+        """Open the bag."""
 
-    def _channel(self, connection: Connection) -> Channel:
-        encoding = getattr(connection.ext, "serialization_format", "cdr")
-        return Channel(
-            connection.topic,
-            ROS1_NAMES.get(connection.msgtype, connection.msgtype),
-            connection.msgdef,
-            self._ros1,
-            connection.msgcount,
-            "" if encoding == "cdr" else encoding,
-        )
+    def __exit__(self, *error: object) -> None:
+        """Close the bag."""
+
+
+class BagWriter(Protocol):
+    """Writes messages to a new bag.
+
+    Attributes:
+        types: message classes by name.
+    """
+
+    types: Mapping[str, Any]
+
+    def write(self, topic: str, msgtype: str, time_ns: int, message: Any, *, latched: bool) -> None:
+        """Write a message with its log time [ns]."""
+
+    def close(self, custom_data: Mapping[str, str]) -> None:
+        """Close the bag and add the custom data to its metadata."""
 
 
 @dataclass(frozen=True)
@@ -240,8 +158,35 @@ def is_cut_off(path: Path) -> bool:
 def describe(error: BaseException) -> str:
     """Return an error's text on one line, with its type where the text alone says too little."""
     text = " ".join(str(error).split())
-    return (
-        text
-        if isinstance(error, ReaderError1 | ReaderError2 | apsw.Error) and text
-        else f"{type(error).__name__}: {text}"
+    return text if isinstance(error, _NAMED_ERRORS) and text else f"{type(error).__name__}: {text}"
+
+
+def storage_files(path: Path) -> tuple[Path, ...]:
+    """Return the files with messages of a bag, in the order of their names.
+
+    Raises:
+        BagError: there is none.
+    """
+    if not path.is_dir():
+        return (path,)
+    found = (file for pattern in ENDINGS for file in path.glob(f"*{pattern}"))
+    # Splits are numbered without leading zeros: bag_2 comes before bag_10.
+    files = tuple(
+        sorted(found, key=lambda file: [int(part) if part.isdigit() else 0 for part in re.split(r"(\d+)", file.name)])
     )
+    if not files:
+        raise BagError(path, "no bag: the folder holds neither .mcap nor .db3 files")
+    return files
+
+
+def ending_of(file: Path) -> str:
+    """Return the ending of a file with messages, of `ENDINGS`.
+
+    Raises:
+        BagError: the file has another ending.
+    """
+    suffixes = "".join(file.suffixes[-2:])
+    for ending in ENDINGS:
+        if suffixes.endswith(ending):
+            return ending
+    raise BagError(file, f"a bag ends in .mcap, .db3 or .bag, not in '{file.suffix}'")

@@ -10,9 +10,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
 from typing import NamedTuple
 
-from rosbags.interfaces import MessageDefinition
+
+class DefinitionFormat(Enum):
+    """The language of a message definition."""
+
+    NONE = ""
+    MSG = "msg"
+    IDL = "idl"
+
+
+class MessageDefinition(NamedTuple):
+    """A message definition in a bag, with the definitions that it uses."""
+
+    format: DefinitionFormat = DefinitionFormat.NONE
+    data: str = ""
 
 
 class Channel(NamedTuple):

@@ -11,22 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from itertools import zip_longest
 from typing import Any
 
-from rosbags.interfaces import MessageDefinitionFormat, Nodetype
+from rosbags.interfaces import Nodetype
 from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 
 from robot_semantics.cdr.message_types import FIELDS
-from robot_semantics.recording.bags import READ_ERRORS
-from robot_semantics.recording.channels import Channel
-
-Flat = tuple[tuple[str, str], ...]
+from robot_semantics.recording.channels import Channel, DefinitionFormat
+from robot_semantics.recording.definition_text import Flat, difference
 
 
 def definition_problem(channel: Channel) -> str | None:
     """Return how the definition that a bag carries differs from the real one; None if it does not, or there is none."""
-    if channel.definition.format is MessageDefinitionFormat.NONE or channel.msgtype not in FIELDS:
+    if channel.definition.format is DefinitionFormat.NONE or channel.msgtype not in FIELDS:
         return None
     types = _types(channel)
     if isinstance(types, str):
@@ -37,10 +34,7 @@ def definition_problem(channel: Channel) -> str | None:
     except LookupError as error:
         return f"its definition of {channel.msgtype} leaves out {error}"
     expected = _expected(channel.msgtype)
-    odd = [a if a[0] else b for a, b in zip_longest(found, expected, fillvalue=("", "")) if a != b]
-    if not odd:
-        return None
-    return f"its definition of {channel.msgtype} is another than the real one, from {' '.join(odd[0])} on"
+    return difference(channel.msgtype, found, expected)
 
 
 def starts_with_header(channel: Channel) -> bool:
@@ -56,7 +50,7 @@ def _types(channel: Channel) -> Mapping[str, Any] | str:
     """Return the types of a channel's definition, or what is wrong with it."""
     text = channel.definition.data
     try:
-        if channel.definition.format is MessageDefinitionFormat.IDL:
+        if channel.definition.format is DefinitionFormat.IDL:
             types: dict[str, Any] = {}
             separator = "=" * 80 + "\n"
             for part in text.split(separator)[1:] if text.startswith(f"{separator}IDL: ") else [f"\n{text}"]:
@@ -65,8 +59,7 @@ def _types(channel: Channel) -> Mapping[str, Any] | str:
         # ROS 1's word `time` is a primitive there and a message type here.
         builtin = get_typestore(Stores.ROS2_JAZZY).fielddefs["builtin_interfaces/msg/Time"]
         return {"builtin_interfaces/msg/Time": builtin, **get_types_from_msg(text, channel.msgtype)}
-    # The grammar's own errors have no common root but Exception.
-    except (*READ_ERRORS, Exception) as error:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001 - the errors of the grammar have no other common root
         return " ".join(str(error).split())[:100] or type(error).__name__
 
 

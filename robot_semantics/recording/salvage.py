@@ -12,13 +12,12 @@ Every part that has to be left out is named with its place. Messages come in the
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from robot_semantics.base.files import scratch_folder
-from robot_semantics.recording.bags import READ_ERRORS, BagError, describe
+from robot_semantics.recording.bags import READ_ERRORS, describe, ending_of, storage_files
 from robot_semantics.recording.channels import Batch, Channel, Message, Report, in_batches
 from robot_semantics.recording.salvage_mcap import scan_mcap
 from robot_semantics.recording.salvage_ros1 import scan_ros1
@@ -30,49 +29,15 @@ else:
     from backports import zstd
 
 
-def storage_files(path: Path) -> tuple[Path, ...]:
-    """Return the files with messages of a bag, in the order of their names.
-
-    Raises:
-        BagError: there is none.
-    """
-    if not path.is_dir():
-        return (path,)
-    found = (file for pattern in _SCANNERS for file in path.glob(f"*{pattern}"))
-    # Splits are numbered without leading zeros: bag_2 comes before bag_10.
-    files = tuple(
-        sorted(found, key=lambda file: [int(part) if part.isdigit() else 0 for part in re.split(r"(\d+)", file.name)])
-    )
-    if not files:
-        raise BagError(path, "no bag: the folder holds neither .mcap nor .db3 files")
-    return files
-
-
-def storage_scanners(path: Path) -> list[tuple[Path, Scanner]]:
-    """Return the files with messages of a bag, each with what reads it when it is damaged.
-
-    Raises:
-        BagError: there is none, or one whose ending is no bag's.
-    """
-    found = []
-    for file in storage_files(path):
-        suffixes = "".join(file.suffixes[-2:])
-        scanner = next((scanner for ending, scanner in _SCANNERS.items() if suffixes.endswith(ending)), None)
-        if scanner is None:
-            raise BagError(file, f"a bag ends in .mcap, .db3 or .bag, not in '{file.suffix}'")
-        found.append((file, scanner))
-    return found
-
-
 def scan(path: Path, report: Report) -> Iterator[Message]:
     """Yield every whole message of a damaged bag; `report` is told what had to be left out."""
-    for file, scanner in storage_scanners(path):
+    for file in storage_files(path):
 
         def here(text: str, file: Path = file) -> None:
             report(text if file == path else f"{file.name}: {text}")
 
         try:
-            yield from scanner(file, here)
+            yield from _SCANNERS[ending_of(file)](file, here)
         except READ_ERRORS as error:
             here(f"reading ends early: {describe(error)}")
 
@@ -103,10 +68,6 @@ _SCANNERS: dict[str, Scanner] = {
     ".bag": scan_ros1,
     ".bag.active": scan_ros1,
 }
-
-
-ENDINGS = tuple(_SCANNERS)
-"""How files with messages end."""
 
 
 class SalvagedSource:

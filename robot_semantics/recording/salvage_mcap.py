@@ -15,13 +15,12 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from rosbags.interfaces import MessageDefinition, MessageDefinitionFormat
 from rosbags.typesys.msg import normalize_msgtype
 
 from robot_semantics.base.files import open_bounded
 from robot_semantics.base.unpack_limit import longest_part
 from robot_semantics.recording.bags import READ_ERRORS, describe
-from robot_semantics.recording.channels import Channel, Message, Report
+from robot_semantics.recording.channels import Channel, DefinitionFormat, Message, MessageDefinition, Report
 from robot_semantics.recording.compression import unpack, unpack_cut, unpack_message
 from robot_semantics.recording.message_types import ROS1_NAMES
 
@@ -29,10 +28,10 @@ MCAP_MAGIC = b"\x89MCAP0\r\n"
 _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _DATA_END = 3, 4, 5, 6, 15
 
 _DEFINITION_FORMATS = {
-    "ros1msg": MessageDefinitionFormat.MSG,
-    "ros2msg": MessageDefinitionFormat.MSG,
-    "ros2idl": MessageDefinitionFormat.IDL,
-    "omgidl": MessageDefinitionFormat.IDL,
+    "ros1msg": DefinitionFormat.MSG,
+    "ros2msg": DefinitionFormat.MSG,
+    "ros2idl": DefinitionFormat.IDL,
+    "omgidl": DefinitionFormat.IDL,
 }
 
 
@@ -167,12 +166,12 @@ class _Mcap:
         elif opcode == _SCHEMA:
             (key,) = struct.unpack_from("<H", body)
             name, encoding, text = _strings(body, 2, 3)
-            form = _DEFINITION_FORMATS.get(encoding, MessageDefinitionFormat.NONE)
+            form = _DEFINITION_FORMATS.get(encoding, DefinitionFormat.NONE)
             self.schemas[key] = _Schema(name, MessageDefinition(form, text))
         elif opcode == _CHANNEL:
             key, schema_id = struct.unpack_from("<HH", body)
             topic, encoding = _strings(body, 4, 2)
-            schema = self.schemas.get(schema_id, _Schema("", MessageDefinition(MessageDefinitionFormat.NONE, "")))
+            schema = self.schemas.get(schema_id, _Schema("", MessageDefinition(DefinitionFormat.NONE, "")))
             ros1 = encoding == "ros1"
             name = normalize_msgtype(schema.name) if ros1 else schema.name
             other = "" if encoding in ("cdr", "ros1") else encoding or "unnamed"

@@ -15,13 +15,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from rosbags.interfaces import MessageDefinition, MessageDefinitionFormat
 from rosbags.typesys.msg import normalize_msgtype
 
 from robot_semantics.base.files import open_bounded
 from robot_semantics.base.unpack_limit import longest_part
 from robot_semantics.recording.bags import READ_ERRORS, describe
-from robot_semantics.recording.channels import Channel, Message, Report
+from robot_semantics.recording.channels import Channel, DefinitionFormat, Message, MessageDefinition, Report
 from robot_semantics.recording.compression import unpack, unpack_cut
 from robot_semantics.recording.message_types import ROS1_NAMES
 
@@ -96,7 +95,7 @@ class _Ros1:
         elif opcode == _CONNECTION:
             facts = dict(_ros1_fields(data))
             msgtype = normalize_msgtype(facts[b"type"].decode())
-            definition = MessageDefinition(MessageDefinitionFormat.MSG, facts[b"message_definition"].decode())
+            definition = MessageDefinition(DefinitionFormat.MSG, facts[b"message_definition"].decode())
             key = int.from_bytes(header[b"conn"], "little")
             topic = header[b"topic"].decode()
             self.channels[key] = Channel(topic, ROS1_NAMES.get(msgtype, msgtype), definition, True, -1)

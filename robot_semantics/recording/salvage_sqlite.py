@@ -21,11 +21,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import apsw
-from rosbags.interfaces import MessageDefinition, MessageDefinitionFormat
 
 from robot_semantics.base.files import scratch_folder
 from robot_semantics.recording.bags import write_ahead_log
-from robot_semantics.recording.channels import Channel, Message, Report
+from robot_semantics.recording.channels import Channel, DefinitionFormat, Message, MessageDefinition, Report
 from robot_semantics.recording.compression import unpack_message
 
 MAGIC = b"SQLite format 3\x00"
@@ -72,7 +71,7 @@ def _scan(path: Path, report: Report) -> Iterator[Message]:
             match row.values:
                 # Rows of the message definitions look alike, but for a type's name there stands its language.
                 case (None, str(topic), str(msgtype), str(encoding), *_) if "/" in msgtype:
-                    none = MessageDefinition(MessageDefinitionFormat.NONE, "")
+                    none = MessageDefinition(DefinitionFormat.NONE, "")
                     other = "" if encoding == "cdr" else encoding
                     channels[row.number] = Channel(topic, msgtype, none, False, -1, other)
         seen: set[int] = set()

@@ -12,22 +12,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
+from robot_semantics.base.errors import install_hint
 from robot_semantics.base.files import read_bounded
 from robot_semantics.cdr.message_types import FIELDS
-from robot_semantics.recording.bags import READ_ERRORS, BagError, BagInfo, RosbagsSource, describe
-from robot_semantics.recording.channels import Channel
+from robot_semantics.recording.bag_libraries import HAS_ROSBAGS, definition_problem, open_source, starts_with_header
+from robot_semantics.recording.bags import READ_ERRORS, BagError, BagInfo, BagSource, describe, ending_of, storage_files
+from robot_semantics.recording.channels import Channel, Report
 from robot_semantics.recording.columns import IN_MEMORY_BYTES, Array, Columns, GroupKey
-from robot_semantics.recording.compression import check_packed_file
-from robot_semantics.recording.definitions import definition_problem, starts_with_header
 from robot_semantics.recording.reading import Refusals, StampReader, Text, TopicReader
-from robot_semantics.recording.salvage import SalvagedSource, storage_files, storage_scanners
 from robot_semantics.state.settings import Invalid
 from robot_semantics.xml.decoding import MAX_BYTES
+
+if TYPE_CHECKING:
+    from robot_semantics.recording.salvage import SalvagedSource
 
 Groups = dict[GroupKey, dict[str, Array]]
 Advance = Callable[[int], None]
@@ -118,17 +120,18 @@ def inspect_bag(path: Path, problems: Diagnostics) -> BagInfo:
     """
     if not path.exists():
         raise FileNotFoundError(2, "no such bag", str(path))
-    # Tells that a folder holds no bag, or that a file's ending is no bag's.
-    for file, _ in storage_scanners(path):
-        if file.suffix == ".zstd":
+    for file in storage_files(path):
+        if ending_of(file).endswith(".zstd") and HAS_ROSBAGS:
+            from robot_semantics.recording.compression import check_packed_file
+
             check_packed_file(file)
     try:
-        with RosbagsSource(path) as source:
+        with open_source(path) as source:
             return BagInfo(path, source.channels, *source.span_ns, models=source.models, frames=source.frames)
     except READ_ERRORS as error:
         reason = describe(error)
     losses: list[str] = []
-    salvaged = SalvagedSource(path, losses.append)
+    salvaged = _salvaged(path, losses.append, reason)
     if not salvaged.channels:
         raise BagError(path, f"no message can be read ({reason})")
     losses += _lost_files(path)
@@ -176,22 +179,35 @@ def read_stretch(task: Task, advance: Advance | None = None) -> Stretch:
         BagError: nothing can be read.
     """
     if task.scanned:
-        return _read(SalvagedSource(task.path, lambda _: None), task, "salvaged", advance)
+        return _read(_salvaged(task.path, lambda _: None), task, "salvaged", advance)
     try:
-        with RosbagsSource(task.path) as source:
+        with open_source(task.path) as source:
             return _read(source, task, "whole", advance)
     except READ_ERRORS as error:
         reason = describe(error)
     problems, place = Diagnostics(), SourcePlace(str(task.path))
     problems.error("bag-damaged", f"the bag is damaged ({reason}); what is whole is read", place)
-    salvaged = SalvagedSource(task.path, lambda text: problems.error("bag-damaged", text, place))
+    salvaged = _salvaged(task.path, lambda text: problems.error("bag-damaged", text, place), reason)
     stretch = _read(salvaged, task, "salvaged", advance)
     found = sum(stretch.counts.values())
     problems.note("bag-salvaged", f"{found} messages on {len(stretch.counts)} topics could be read", place)
     return replace(stretch, problems=tuple(problems))
 
 
-def _read(source: RosbagsSource | SalvagedSource, task: Task, name: str, advance: Advance | None) -> Stretch:
+def _salvaged(path: Path, report: Report, reason: str = "") -> SalvagedSource:
+    """Return the whole messages of a damaged bag.
+
+    Raises:
+        BagError: the library that reads damaged bags is not installed.
+    """
+    if not HAS_ROSBAGS:
+        raise BagError(path, f"the bag is damaged ({reason}); to read the rest: {install_hint('bag')}")
+    from robot_semantics.recording.salvage import SalvagedSource
+
+    return SalvagedSource(path, report)
+
+
+def _read(source: BagSource | SalvagedSource, task: Task, name: str, advance: Advance | None) -> Stretch:
     """Read a stretch of a source; what is too large for memory goes to the folder of that name."""
     folder = None if task.folder is None else task.folder / name
     if folder is not None:

@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.recording.bags import storage_files
 from robot_semantics.recording.parallel import Processes, WorkerError, Workers, choose_workers
-from robot_semantics.recording.salvage import storage_files
 
 
 def _same(a: Path, b: Path) -> None:

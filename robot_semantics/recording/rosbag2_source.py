@@ -1,0 +1,126 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Bags as streams of raw messages, read by `rosbag2_py` of a ROS 2 installation: rosbag2 with any storage plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import rosbag2_py
+
+from robot_semantics.base.errors import install_hint
+from robot_semantics.recording.bag_metadata import RecordedModel, frames_of_metadata, models_of_metadata
+from robot_semantics.recording.bags import BagError, is_cut_off
+from robot_semantics.recording.channels import (
+    Batch,
+    Channel,
+    DefinitionFormat,
+    Message,
+    MessageDefinition,
+    in_batches,
+)
+
+_FORMATS = {"ros2msg": DefinitionFormat.MSG, "ros2idl": DefinitionFormat.IDL}
+
+
+class Rosbag2Source:
+    """A bag that `rosbag2_py` reads; use it in a ``with`` statement."""
+
+    def __init__(self, path: Path) -> None:
+        """Prepare to read.
+
+        Raises:
+            BagError: the bag is one of ROS 1.
+        """
+        if path.name.endswith((".bag", ".bag.active")):
+            raise BagError(path, f"rosbag2 does not read bags of ROS 1: {install_hint('bag')}")
+        self.path = path
+
+    def __enter__(self) -> Rosbag2Source:
+        for file in sorted(self.path.glob("*.db3")) if self.path.is_dir() else (self.path,):
+            if file.suffix == ".db3" and is_cut_off(file):
+                raise RuntimeError(f"'{file.name}' is cut off in its last pages")
+        reader = self._open()
+        self._metadata: Any = reader.get_metadata()
+        counts = {item.topic_metadata.name: item.message_count for item in self._metadata.topics_with_message_count}
+        definitions = {item.topic_type: item for item in reader.get_all_message_definitions()}
+        self._channels = {
+            topic.name: Channel(
+                topic.name,
+                topic.type,
+                _definition(definitions.get(topic.type)),
+                False,
+                counts.get(topic.name, -1),
+                "" if topic.serialization_format == "cdr" else topic.serialization_format,
+            )
+            for topic in reader.get_all_topics_and_types()
+        }
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Readers of rosbag2 close when they are deleted."""
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        """The channels of the bag."""
+        return tuple(self._channels.values())
+
+    @property
+    def models(self) -> tuple[RecordedModel, ...]:
+        """The models in the metadata, if this package wrote the bag."""
+        return models_of_metadata(self._custom_data)
+
+    @property
+    def frames(self) -> dict[str, str]:
+        """The names of frames by their TF names, if they differ and this package wrote the bag."""
+        return frames_of_metadata(self._custom_data)
+
+    @property
+    def span_ns(self) -> tuple[int, int]:
+        """Log time of the first and of the last message [ns]."""
+        start = int(self._metadata.starting_time.nanoseconds)
+        return start, start + int(self._metadata.duration.nanoseconds)
+
+    def batches(self, topics: Collection[str], start: int | None = None, stop: int | None = None) -> Iterator[Batch]:
+        """Yield the messages of some topics with log times from `start` to before `stop` [ns]."""
+        wanted = [topic for topic in self._channels if topic in topics]
+        if not wanted:
+            return
+        reader = self._open()
+        reader.set_filter(rosbag2_py.StorageFilter(topics=wanted))
+        if start is not None:
+            reader.seek(start)
+        yield from in_batches(self._messages(reader, start, stop))
+
+    def _messages(self, reader: Any, start: int | None, stop: int | None) -> Iterator[Message]:
+        while reader.has_next():
+            topic, data, log_ns = reader.read_next()
+            if stop is not None and log_ns >= stop:
+                return
+            if start is None or log_ns >= start:
+                yield self._channels[topic], log_ns, data
+
+    def _open(self) -> Any:
+        path, metadata_io = str(self.path), rosbag2_py.MetadataIo()
+        has_metadata = self.path.is_dir() and metadata_io.metadata_file_exists(path)
+        is_packed = has_metadata and bool(metadata_io.read_metadata(path).compression_mode)
+        reader = rosbag2_py.SequentialCompressionReader() if is_packed else rosbag2_py.SequentialReader()
+        reader.open_uri(path)
+        return reader
+
+    @property
+    def _custom_data(self) -> Mapping[str, Any]:
+        return dict(self._metadata.custom_data)
+
+
+def _definition(found: Any) -> MessageDefinition:
+    if found is None:
+        return MessageDefinition()
+    return MessageDefinition(_FORMATS.get(found.encoding, DefinitionFormat.NONE), found.encoded_message_definition)
