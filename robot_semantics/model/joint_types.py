@@ -12,7 +12,8 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 
 class JointType(enum.Enum):
@@ -25,6 +26,9 @@ class JointType(enum.Enum):
     FLOATING = "floating"
     PLANAR = "planar"
 
+    # Members are singletons. The hash of `Enum` is a Python function, and every look-up in a table calls it.
+    __hash__ = object.__hash__
+
 
 class Quantity(enum.Enum):
     """Physical quantity of a position variable; values are the units."""
@@ -35,7 +39,8 @@ class Quantity(enum.Enum):
     """A component of a unit quaternion x y z w."""
 
 
-class Motion(NamedTuple):
+@dataclass(frozen=True)
+class Motion:
     """The state variables of a joint type; most of the package needs only this about a type.
 
     Attributes:
@@ -53,43 +58,43 @@ class Motion(NamedTuple):
     quantities: tuple[Quantity, ...]
     limited: bool = False
 
-    @property
+    @cached_property
     def wraps(self) -> bool:
         """True if the position is one angle without limits, so that whole turns do not change the pose."""
         return self.quantities == (Quantity.ANGLE,) and not self.limited
 
-    @property
+    @cached_property
     def turns(self) -> bool:
         """True if a position variable is an angle."""
         return Quantity.ANGLE in self.quantities
 
-    @property
+    @cached_property
     def slides(self) -> bool:
         """True if the position is one distance."""
         return self.quantities == (Quantity.DISTANCE,)
 
-    @property
+    @cached_property
     def is_planar(self) -> bool:
         """True if the position is a point and an angle in a plane."""
         return self.turns and Quantity.DISTANCE in self.quantities
 
-    @property
+    @cached_property
     def has_quaternion(self) -> bool:
         """True if the last four position variables are a quaternion x y z w."""
         return Quantity.QUATERNION in self.quantities
 
-    @property
+    @cached_property
     def neutral(self) -> tuple[float, ...]:
         """The zero position: zeros, and for a quaternion the identity."""
         zeros = (0.0,) * len(self.quantities)
         return (*zeros[:-1], 1.0) if self.has_quaternion else zeros
 
-    @property
+    @cached_property
     def reach(self) -> tuple[float, ...]:
         """Half the sampling range of each variable without limits: half a turn, 1 m, 1."""
         return tuple(math.pi if quantity is Quantity.ANGLE else 1.0 for quantity in self.quantities)
 
-    @property
+    @cached_property
     def units(self) -> str:
         """The units of the position variables, as ``m or rad``."""
         return " or ".join(dict.fromkeys(quantity.value for quantity in self.quantities))
