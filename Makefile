@@ -1,5 +1,5 @@
 # Everything happens in .venv and build/; each target does the set-up that it needs first.
-.PHONY: help setup demo demo-engines test ros docs bench soak fuzz sbom clean lock
+.PHONY: help setup demo demo-engines test ros docs bench soak fuzz mutants sbom clean lock
 
 # The first Python that is new enough, unless one is named: make PYTHON=python3.12 ...
 ifndef PYTHON
@@ -37,6 +37,7 @@ help:
 	@echo "make bench   benchmarks"
 	@echo "make soak    ten minutes of good and malformed messages"
 	@echo "make fuzz    coverage-guided fuzzing of every reader, SECONDS=60 each"
+	@echo "make mutants test the tests: small changes of the code that none notices"
 	@echo "make sbom    a bill of what is installed, as CycloneDX, in build/sbom.json"
 	@echo "make clean   remove build/ and .venv"
 	@echo "With DISTRO=kilted each is done on ROS 2 Kilted, in .venv-kilted."
@@ -84,6 +85,17 @@ $(DOCS)/made: requirements/docs.lock
 SECONDS := 60
 fuzz: setup
 	$(VENV)/python test/fuzz --seconds $(SECONDS)
+
+# In an environment of its own, so that no test depends on it.
+MUTANTS := build/mutants-env
+MOST := 100
+mutants: setup $(MUTANTS)/made
+	$(VENV)/python tools/mutants.py --most $(MOST) $(FILES)
+
+$(MUTANTS)/made: requirements/mutants.lock
+	$(PYTHON) -m venv $(MUTANTS)
+	$(MUTANTS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	touch $@
 
 sbom: setup
 	@$(VENV)/cyclonedx-py environment $(VENV)/python --output-file build/sbom.json

@@ -9,8 +9,8 @@
 
 `demo.lock` and `test.lock` share no package: the second holds what the tests need beyond the first, in versions that
 go together. `build.lock` is what the few packages without wheels are built with. `kilted.lock` holds ROS 2 Kilted
-alone, for the place of Jazzy in `demo.lock`; `docs.lock` what makes the site, in an environment of its own. Every
-package has its files' hashes.
+alone, for the place of Jazzy in `demo.lock`. `docs.lock` makes the site and `mutants.lock` changes the code, each in an
+environment of its own. Every package has its files' hashes.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import subprocess
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "requirements"
-# These three have no wheels; they are pure Python, or compiled from a source of known hash.
-WITHOUT_WHEELS = ("empy", "lark-parser", "urdf-parser-py")
+# These have no wheels; they are pure Python, or compiled from a source of known hash.
+WITHOUT_WHEELS = ("docopt-subcommands", "empy", "lark-parser", "urdf-parser-py", "yattag")
 OPTIONS = (
     *("--universal", "--python-version=3.10", "--no-emit-index-url", "--no-annotate", "--no-header", "--quiet"),
     *("--no-python-downloads", "--generate-hashes", "--only-binary=:all:"),
@@ -95,8 +95,11 @@ def main() -> None:
         versions.write_text("\n".join(others))
         kilted_entries = kilted(versions)
         corpus = compiled("corpus.in", "--no-deps")
-        site = FOLDER / "docs.lock"
-        docs = compiled("docs.in", *([f"--constraint={site}"] if site.exists() and not upgrade else []))
+        alone = {
+            name: compiled(f"{name}.in", *([f"--constraint={lock}"] if lock.exists() and not upgrade else []))
+            for name in ("docs", "mutants")
+            for lock in (FOLDER / f"{name}.lock",)
+        }
     finally:
         versions.unlink()
     build = [entry for entry in demo if head(entry).partition("==")[0] in BUILD]
@@ -112,7 +115,8 @@ def main() -> None:
         [entry for entry in everything if head(entry) not in set(map(head, demo))],
     )
     write("kilted.lock", "ROS 2 Kilted, in the place of Jazzy's packages in demo.lock.", kilted_entries)
-    write("docs.lock", "What the site of the pages is made with.", docs)
+    write("docs.lock", "What the site of the pages is made with.", alone["docs"])
+    write("mutants.lock", "What `make mutants` changes the code with.", alone["mutants"])
     write("corpus.lock", "Packages that carry robots, of which only the descriptions are kept.", corpus)
 
 

@@ -425,3 +425,10 @@ def test_a_second_shape_is_called_one() -> None:
     assert (problem.code, problem.place.line, problem.place.column) == ("duplicate-element", 2, 1)
     assert problem.message == "<geometry> has more than one shape; the first counts, this one is kept but not used"
     assert problem.suggestion is None
+
+
+def test_the_arrays_of_every_joint_are_read_only() -> None:
+    srdf = '<robot name="r"><virtual_joint name="v" type="planar" parent_frame="odom" child_link="l0"/></robot>'
+    for joint in robot_from_text(chain("fixed"), srdf).joints:
+        assert not joint.axis.flags.writeable
+        assert not joint.T_parent_joint.flags.writeable

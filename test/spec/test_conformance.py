@@ -57,6 +57,19 @@ def test_our_reader_passes_every_case(name: str, capsys: pytest.CaptureFixture[s
     assert code == 0
 
 
+@pytest.mark.parametrize("name", ["urdf", "srdf"])
+def test_the_page_has_the_numbers_of_cases(name: str) -> None:
+    found = list(cases(CASES, (name,)))
+    verbs = [sum(f"-{verb}-" in case.name for case in found) for verb in ("accepts", "rejects")]
+    chapters = [sum(case.rule.startswith(f"R{number}.") for case in found) for number in range(1, 6)]
+    numbers = [len(found), *verbs, *(chapters if name == "urdf" else [len(found) - sum(verbs)])]
+    lines = (ROOT / "doc" / "conformance.md").read_text().splitlines()
+    head = next(line for line in lines if line.startswith(f"| {name.upper()} |"))
+    ours = next(line for line in lines[lines.index(head) :] if line.startswith("| ours |"))
+    assert [int(number) for number in re.findall(r"of (\d+)", head)] == numbers
+    assert [int(number) for number in re.findall(r"\d+", ours)] == numbers
+
+
 def test_each_file_beside_the_cases_belongs_to_one() -> None:
     for name in SPECIFICATIONS:
         used = {Path(field) for case in cases(CASES, (name,)) for field in case.fields[1:3] if field}
