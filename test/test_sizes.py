@@ -83,3 +83,12 @@ def f(a, b):
 """
     (function,) = ast.parse(text).body
     assert complexity(function) == 1 + 1 + 3 + 1 + 3 + 1 + 1 + 1 + 1
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    homes: dict[str, list[str]] = {}
+    for path, text in modules().items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(path)
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}

@@ -28,7 +28,7 @@ from robot_semantics.cli.printing import counted, print_line
 from robot_semantics.cli.progress import print_all
 
 if TYPE_CHECKING:
-    from robot_semantics.recording.bag_writer import Described
+    from robot_semantics.recording.bag_writer import ModelDescription
     from robot_semantics.recording.series_input import Loaded
 
 
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _described(
     loaded: Loaded, arguments: argparse.Namespace, problems: Diagnostics, inside: Diagnostics
-) -> dict[str, Described]:
+) -> dict[str, ModelDescription]:
     """Return the descriptions of every model.
 
     `problems` receives the reasons why a model has none, `inside` the problems of leniently read descriptions.
@@ -91,12 +91,12 @@ def _described(
     """
     from robot_semantics.model.apply_semantics import apply_semantics
     from robot_semantics.model.loading import robot_from_text
-    from robot_semantics.recording.bag_writer import Described
+    from robot_semantics.recording.bag_writer import ModelDescription
     from robot_semantics.srdf.reader import parse_srdf, srdf_from_file
 
     names = list(dict.fromkeys(model.name for state in loaded.states for model in state.models))
     files = {option: by_model(option, getattr(arguments, option), names) for option in ("urdf", "srdf")}
-    result: dict[str, Described] = {}
+    result: dict[str, ModelDescription] = {}
     for name in names:
         urdf, srdf = loaded.urdf.get(name, ""), loaded.srdf.get(name, "")
         given, semantic = (single_value(option, files[option][name]) for option in files)
@@ -123,7 +123,7 @@ def _described(
                 inside.extend(found)
             except DescriptionError as error:
                 problems.extend(error.diagnostics)
-        result[name] = Described(model, urdf, srdf)
+        result[name] = ModelDescription(model, urdf, srdf)
     return result
 
 

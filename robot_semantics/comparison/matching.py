@@ -24,7 +24,7 @@ import numpy as np
 from robot_semantics.comparison.link_content import TOLERANCE, same_content
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
-from robot_semantics.model.joint_types import Quantity
+from robot_semantics.model.joint_types import JointQuantity
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import invert, quat_from_rotvec
 from robot_semantics.transforms.arrays import FloatArray
@@ -33,7 +33,7 @@ SAMPLES = np.array([0.0, 0.3, -0.7, 1.1, -1.6, 2.3])
 """Values [rad, m] at which the motion of every joint is compared; the first is the zero position."""
 
 
-class Edge(NamedTuple):
+class JointEdge(NamedTuple):
     """A joint from one of its links to the other.
 
     Attributes:
@@ -64,16 +64,16 @@ class RobotGraph:
         for joint in space.joints:
             quantities = joint.motion.quantities
             rows = np.tile(SAMPLES[:, np.newaxis], len(quantities))
-            if Quantity.QUATERNION in quantities:
+            if JointQuantity.QUATERNION in quantities:
                 rows[:, 3:] = quat_from_rotvec(SAMPLES[:, np.newaxis] * np.array([0.27, 0.53, 0.80]))
             q[:, space.positions_of(joint)] = rows
         T_parent_child = LocalTransforms(model, space=space, follow_mimics=False).matrices(q)
-        self.edges: list[list[Edge]] = [[] for _ in model.links]
+        self.edges: list[list[JointEdge]] = [[] for _ in model.links]
         for joint in model.joints[1:]:
             child, parent = joint.index, model.links[joint.index].parent
             motion = T_parent_child[:, joint.index]
-            self.edges[parent].append(Edge(joint, child, reversed=False, motion=motion))
-            self.edges[child].append(Edge(joint, parent, reversed=True, motion=invert(motion)))
+            self.edges[parent].append(JointEdge(joint, child, reversed=False, motion=motion))
+            self.edges[child].append(JointEdge(joint, parent, reversed=True, motion=invert(motion)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +157,7 @@ class _Matching:
         candidates = [np.eye(4), *same_content(self.a.model.links[link_a].urdf, self.b.model.links[link_b].urdf)]
         return max(candidates, key=lambda X: self._votes(link_a, link_b, X))
 
-    def _pairs(self, link_a: int, link_b: int) -> Iterator[tuple[Edge, Edge]]:
+    def _pairs(self, link_a: int, link_b: int) -> Iterator[tuple[JointEdge, JointEdge]]:
         """Yield the joints of two links that belong together: by name, by motion, then by the link at the other end."""
         taken = set(self.found.links.values())
         free_a = [edge for edge in self.a.edges[link_a] if edge.other not in self.found.links]
@@ -165,16 +165,16 @@ class _Matching:
         names_a, names_b = self.a.model.joint_index, self.b.model.joint_index
         links_a, links_b = self.a.model.link_names, self.b.model.link_names
 
-        def by_name(x: Edge, y: Edge) -> bool:
+        def by_name(x: JointEdge, y: JointEdge) -> bool:
             return x.joint.name == y.joint.name
 
-        def renamed(x: Edge, y: Edge) -> bool:
+        def renamed(x: JointEdge, y: JointEdge) -> bool:
             return x.joint.name not in names_b and y.joint.name not in names_a and x.joint.type is y.joint.type
 
-        def by_motion(x: Edge, y: Edge) -> bool:
+        def by_motion(x: JointEdge, y: JointEdge) -> bool:
             return renamed(x, y) and _apart(self.found.frames[link_a] @ x.motion, y.motion) < TOLERANCE
 
-        def by_link(x: Edge, y: Edge) -> bool:
+        def by_link(x: JointEdge, y: JointEdge) -> bool:
             return x.joint.name not in names_b and links_a[x.other] == links_b[y.other]
 
         for rule in (by_name, by_motion, by_link):
@@ -189,7 +189,7 @@ class _Matching:
         self.found.links[link_a] = link_b
         self.found.frames[link_a] = X
 
-    def _match_joints(self, link_a: int, edge_a: Edge, edge_b: Edge) -> None:
+    def _match_joints(self, link_a: int, edge_a: JointEdge, edge_b: JointEdge) -> None:
         """Match two joints and the links at their other ends, and decide which of frame and joint has moved."""
         moved = self.found.frames[link_a] @ edge_a.motion
         # The pose of the other link's frame if the joint is the same.
@@ -238,7 +238,7 @@ def _angle(R: FloatArray) -> float:
     return float(2.0 * np.arcsin(min(1.0, np.linalg.norm(R - np.eye(3)) / np.sqrt(8.0))))
 
 
-def _axis_angle(edge_a: Edge, edge_b: Edge, X: FloatArray) -> float:
+def _axis_angle(edge_a: JointEdge, edge_b: JointEdge, X: FloatArray) -> float:
     if edge_a.reversed or edge_b.reversed or not edge_a.joint.position_count:
         return 0.0
     a, b = X[:3, :3] @ edge_a.joint.axis, edge_b.joint.axis

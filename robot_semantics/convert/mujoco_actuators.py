@@ -20,7 +20,7 @@ import numpy as np
 
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.usdf.commands import Command, commands_of, commands_state
+from robot_semantics.usdf.commands import JointCommand, commands_of, commands_state
 from robot_semantics.usdf.world_state import EngineState, WorldState
 
 KEYFRAME = "mujoco-keyframe"
@@ -51,7 +51,7 @@ def engines_of(model: Any, models: dict[str, str], ctrl: FloatArray, act: FloatA
         if meaning is not None and meaning[0] in models:
             joint, mode, factor = meaning
             name = models[joint]
-            commands[Command(name, joint.removeprefix(f"{name}/"), mode)] = float(ctrl[index] * factor)
+            commands[JointCommand(name, joint.removeprefix(f"{name}/"), mode)] = float(ctrl[index] * factor)
     return (exact, commands_state(commands)) if commands else (exact,)
 
 

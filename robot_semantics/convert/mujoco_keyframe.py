@@ -71,10 +71,10 @@ def to_keyframe(
     Raises:
         DescriptionError: the state's parents are unknown or form a cycle.
     """
-    return _Export(state, model, robots or {}).converted(name)
+    return _KeyframeExport(state, model, robots or {}).converted(name)
 
 
-class _Export:
+class _KeyframeExport:
     def __init__(self, state: WorldState, model: Any, robots: Mapping[str, RobotModel]) -> None:
         self._model = model
         self._robots = robots

@@ -55,10 +55,10 @@ def to_sdformat(
         NotStatedError: the pose of a link that carries something is neither stated nor follows.
     """
     check_writable(state)
-    return _Export(state, resolve(with_carriers(state, robots or {}))).converted()
+    return _SdformatExport(state, resolve(with_carriers(state, robots or {}))).converted()
 
 
-class _Export:
+class _SdformatExport:
     def __init__(self, state: WorldState, resolved: ResolvedWorld) -> None:
         self._state, self._resolved = state, resolved
         self._bodies = {body.name: body for body in state.bodies}

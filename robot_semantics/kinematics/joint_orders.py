@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.model.joint_types import JointType, Quantity
+from robot_semantics.model.joint_types import JointQuantity, JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 
 
@@ -145,10 +145,10 @@ def free_velocity(prefix: str, order: JointOrder) -> list[Component]:
 def position_components(joint: JointModel, order: JointOrder) -> list[Component]:
     """Return the position variables of a joint as a program has them."""
     quantities = joint.motion.quantities
-    if Quantity.QUATERNION in quantities:
+    if JointQuantity.QUATERNION in quantities:
         return free_position(f"{joint.name}/", order)
     parts = [Component(name, quantity.value) for name, quantity in zip(joint.variable_names, quantities, strict=True)]
-    if order.cos_sin and quantities[-1] is Quantity.ANGLE and not joint.motion.limited:
+    if order.cos_sin and quantities[-1] is JointQuantity.ANGLE and not joint.motion.limited:
         parts[-1:] = [Component(f"{joint.name}/cos", "1"), Component(f"{joint.name}/sin", "1")]
     return parts
 
@@ -156,7 +156,7 @@ def position_components(joint: JointModel, order: JointOrder) -> list[Component]
 def velocity_components(joint: JointModel, order: JointOrder) -> list[Component]:
     """Return the velocity variables of a joint as a program has them."""
     quantities = joint.motion.quantities
-    if Quantity.QUATERNION in quantities:
+    if JointQuantity.QUATERNION in quantities:
         return free_velocity(f"{joint.name}/", order)
     return [
         Component(name, f"{quantity.value}/s") for name, quantity in zip(joint.variable_names, quantities, strict=True)

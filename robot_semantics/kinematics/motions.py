@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.model.joint_types import JointType, Quantity
+from robot_semantics.model.joint_types import JointQuantity, JointType
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import quat_from_matrix, quat_multiply, quat_normalize, rotation_from_z
 from robot_semantics.transforms.arrays import FloatArray
@@ -33,7 +33,7 @@ Rows = slice | IndexArray
 
 def turns(joint: JointModel, at: int) -> bool:
     """Return True if variable number `at` of a joint is an angle, which a pose determines except for whole turns."""
-    return joint.motion.quantities[at] is Quantity.ANGLE
+    return joint.motion.quantities[at] is JointQuantity.ANGLE
 
 
 def plane_axes(joint: JointModel) -> FloatArray:

@@ -30,7 +30,7 @@ class JointType(enum.Enum):
     __hash__ = object.__hash__
 
 
-class Quantity(enum.Enum):
+class JointQuantity(enum.Enum):
     """Physical quantity of a position variable; values are the units."""
 
     DISTANCE = "m"
@@ -55,33 +55,33 @@ class Motion:
     variables: tuple[str, ...]
     velocities: int
     mimicked: int
-    quantities: tuple[Quantity, ...]
+    quantities: tuple[JointQuantity, ...]
     limited: bool = False
 
     @cached_property
     def wraps(self) -> bool:
         """True if the position is one angle without limits, so that whole turns do not change the pose."""
-        return self.quantities == (Quantity.ANGLE,) and not self.limited
+        return self.quantities == (JointQuantity.ANGLE,) and not self.limited
 
     @cached_property
     def turns(self) -> bool:
         """True if a position variable is an angle."""
-        return Quantity.ANGLE in self.quantities
+        return JointQuantity.ANGLE in self.quantities
 
     @cached_property
     def slides(self) -> bool:
         """True if the position is one distance."""
-        return self.quantities == (Quantity.DISTANCE,)
+        return self.quantities == (JointQuantity.DISTANCE,)
 
     @cached_property
     def is_planar(self) -> bool:
         """True if the position is a point and an angle in a plane."""
-        return self.turns and Quantity.DISTANCE in self.quantities
+        return self.turns and JointQuantity.DISTANCE in self.quantities
 
     @cached_property
     def has_quaternion(self) -> bool:
         """True if the last four position variables are a quaternion x y z w."""
-        return Quantity.QUATERNION in self.quantities
+        return JointQuantity.QUATERNION in self.quantities
 
     @cached_property
     def neutral(self) -> tuple[float, ...]:
@@ -92,7 +92,7 @@ class Motion:
     @cached_property
     def reach(self) -> tuple[float, ...]:
         """Half the sampling range of each variable without limits: half a turn, 1 m, 1."""
-        return tuple(math.pi if quantity is Quantity.ANGLE else 1.0 for quantity in self.quantities)
+        return tuple(math.pi if quantity is JointQuantity.ANGLE else 1.0 for quantity in self.quantities)
 
     @cached_property
     def units(self) -> str:
@@ -108,7 +108,7 @@ class Motion:
             return math.nan
         pairs = [
             [pair for pair, quantity in zip(zip(a, b, strict=True), self.quantities, strict=True) if quantity is kind]
-            for kind in Quantity
+            for kind in JointQuantity
         ]
         distances, angles, quaternion = pairs
         found = math.hypot(*(x - y for x, y in distances))
@@ -129,16 +129,18 @@ def _angle_between(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 MOTION: dict[JointType, Motion] = {
-    JointType.REVOLUTE: Motion(("",), 1, 1, (Quantity.ANGLE,), limited=True),
-    JointType.CONTINUOUS: Motion(("",), 1, 1, (Quantity.ANGLE,)),
-    JointType.PRISMATIC: Motion(("",), 1, 1, (Quantity.DISTANCE,), limited=True),
+    JointType.REVOLUTE: Motion(("",), 1, 1, (JointQuantity.ANGLE,), limited=True),
+    JointType.CONTINUOUS: Motion(("",), 1, 1, (JointQuantity.ANGLE,)),
+    JointType.PRISMATIC: Motion(("",), 1, 1, (JointQuantity.DISTANCE,), limited=True),
     JointType.FIXED: Motion((), 0, 0, ()),
-    JointType.PLANAR: Motion(("x", "y", "theta"), 3, 3, (Quantity.DISTANCE, Quantity.DISTANCE, Quantity.ANGLE)),
+    JointType.PLANAR: Motion(
+        ("x", "y", "theta"), 3, 3, (JointQuantity.DISTANCE, JointQuantity.DISTANCE, JointQuantity.ANGLE)
+    ),
     JointType.FLOATING: Motion(
         ("trans_x", "trans_y", "trans_z", "rot_x", "rot_y", "rot_z", "rot_w"),
         6,
         3,
-        (Quantity.DISTANCE,) * 3 + (Quantity.QUATERNION,) * 4,
+        (JointQuantity.DISTANCE,) * 3 + (JointQuantity.QUATERNION,) * 4,
     ),
 }
 

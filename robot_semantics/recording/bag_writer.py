@@ -51,7 +51,7 @@ END_OF_TIME_NS = 2**31 * 1_000_000_000
 """ROS counts seconds in 32 bits [ns]."""
 
 
-class Described(NamedTuple):
+class ModelDescription(NamedTuple):
     """A model's descriptions.
 
     Attributes:
@@ -68,7 +68,7 @@ class Described(NamedTuple):
 def write_bag(
     states: Sequence[WorldState],
     path: Path,
-    described: Mapping[str, Described],
+    described: Mapping[str, ModelDescription],
     problems: Diagnostics,
     *,
     links: bool = True,
@@ -126,7 +126,7 @@ class _Bag:
         writer: BagWriter,
         source: str,
         states: Sequence[WorldState],
-        described: Mapping[str, Described],
+        described: Mapping[str, ModelDescription],
         problems: Diagnostics,
         links: bool,
     ) -> None:
@@ -142,7 +142,9 @@ class _Bag:
         self.static = fixed_frames(states)
         # Who has a twist once has its pose in every such message, so that a reader has one source for it.
         self.moving = {model.name for state in states for model in state.models if model.twist is not None}
-        self.robots = {name: model for name in names if (model := described.get(name, Described()).model) is not None}
+        self.robots = {
+            name: model for name in names if (model := described.get(name, ModelDescription()).model) is not None
+        }
         self.fk = {name: ForwardKinematics(model) for name, model in self.robots.items()}
         self.digests = {name: model_digest(model) for name, model in self.robots.items()}
         self.local = {name: LocalTransforms(model, follow_mimics=False) for name, model in self.robots.items() if links}
@@ -167,7 +169,7 @@ class _Bag:
 
     def _descriptions(self, names: set[str], time_ns: int) -> None:
         for name in sorted(names):
-            texts = self.described.get(name, Described())
+            texts = self.described.get(name, ModelDescription())
             for topic, text in (("robot_description", texts.urdf), ("robot_description_semantic", texts.srdf)):
                 if text:
                     self.send(self.topic(name, topic), STRING, time_ns, self.maker.text(text), latched=True)

@@ -18,7 +18,7 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.columns import GroupKey, Part, Pieces
 from robot_semantics.state.joint_input import Followers, InputPlan, MovingJoints, Refusal, make_plan
-from robot_semantics.state.joint_state import Fault, JointValues, take_quaternions
+from robot_semantics.state.joint_state import Fault, MessageJointValues, take_quaternions
 from robot_semantics.state.settings import Invalid
 from robot_semantics.transforms.arrays import FloatArray
 
@@ -66,7 +66,7 @@ def _with_quaternions(
         return
     count = len(part["log"])
     position, velocity, effort = (np.asarray(part.get(name, np.empty((count, 0)))) for name in QUANTITIES)
-    values = JointValues(np.arange(count), key.names, position, velocity, effort)
+    values = MessageJointValues(np.arange(count), key.names, position, velocity, effort)
     taken = take_quaternions(plan, values, invalid=invalid)
     for fault in (*taken.refused, *taken.notices):
         report(key.topic, fault)

@@ -29,7 +29,7 @@ from robot_semantics.simulation.robot_motion import (
 from robot_semantics.simulation.simulator import ControlMode, SimulationError, Simulator
 from robot_semantics.simulation.world_spec import WorldSpec
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.usdf.commands import Command, commands_state
+from robot_semantics.usdf.commands import JointCommand, commands_state
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import EngineState, ModelState
 
@@ -123,7 +123,7 @@ class JointStateSimulator(Simulator):
 
     def _engine_states(self) -> tuple[EngineState, ...]:
         commands = {
-            Command(name, joint, "position"): float(target)
+            JointCommand(name, joint, "position"): float(target)
             for name, motion in self._motions.items()
             for joint, target in zip(self._driven[name], motion.targets, strict=True)
         }

@@ -18,7 +18,7 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.state.joint_input import InputPlan, MovingJoints
-from robot_semantics.state.joint_state import JointValues
+from robot_semantics.state.joint_state import MessageJointValues
 from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 
@@ -96,7 +96,7 @@ class JointBuffer:
         """Newest time of any value; `NEVER_NS` if there is none."""
         return int(self._stamps_ns.max(initial=NEVER_NS))
 
-    def put_joint_state(self, plan: InputPlan, values: JointValues, stamp_ns: int) -> BoolArray | None:
+    def put_joint_state(self, plan: InputPlan, values: MessageJointValues, stamp_ns: int) -> BoolArray | None:
         """Store the values of one message.
 
         Returns:

@@ -27,7 +27,7 @@ SMALLEST_QUATERNION = 1e-6
 """A shorter quaternion has no direction."""
 
 
-class JointValues(NamedTuple):
+class MessageJointValues(NamedTuple):
     """Usable values of messages with one list of names.
 
     Attributes:
@@ -44,7 +44,7 @@ class JointValues(NamedTuple):
     velocity: FloatArray
     effort: FloatArray
 
-    def chosen(self, rows: IntArray, columns: BoolArray) -> JointValues:
+    def chosen(self, rows: IntArray, columns: BoolArray) -> MessageJointValues:
         """Return some rows and columns."""
         if len(rows) == len(self.messages) and columns.all():
             return self
@@ -53,7 +53,7 @@ class JointValues(NamedTuple):
             for part in (self.position, self.velocity, self.effort)
         )
         names = tuple(name for name, wanted in zip(self.names, columns, strict=True) if wanted)
-        return JointValues(self.messages[rows], names, position, velocity, effort)
+        return MessageJointValues(self.messages[rows], names, position, velocity, effort)
 
 
 class Fault(NamedTuple):
@@ -72,7 +72,7 @@ class TakenJointStates(NamedTuple):
         notices: messages of which something is not used.
     """
 
-    values: tuple[JointValues, ...]
+    values: tuple[MessageJointValues, ...]
     refused: tuple[Fault, ...] = ()
     notices: tuple[Fault, ...] = ()
 
@@ -109,7 +109,9 @@ def take_joint_state(
         if part.shape[1] not in (0, len(names)):
             text = f"it has {len(names)} names but {part.shape[1]} {what}; these are not used"
             notices.append(Fault(Refusal(Reason.WRONG_LENGTH, text), messages))
-    values = JointValues(messages, names, rows, *(_finite_or_unknown(part, len(names)) for part in (rates, efforts)))
+    values = MessageJointValues(
+        messages, names, rows, *(_finite_or_unknown(part, len(names)) for part in (rates, efforts))
+    )
     bad = ~np.isfinite(rows)
     if not bad.any():
         return TakenJointStates((values,), (), tuple(notices))
@@ -122,7 +124,9 @@ def take_joint_state(
     return _without(values, bad, Reason.NOT_FINITE, describe, invalid, notices)
 
 
-def take_quaternions(plan: InputPlan, values: JointValues, *, invalid: Invalid = Invalid.SKIP) -> TakenJointStates:
+def take_quaternions(
+    plan: InputPlan, values: MessageJointValues, *, invalid: Invalid = Invalid.SKIP
+) -> TakenJointStates:
     """Return values with the quaternions of floating joints at length one.
 
     A joint whose quaternion is zero is skipped, or makes the message refused.
@@ -169,7 +173,7 @@ def _finite_or_unknown(values: FloatArray, count: int) -> FloatArray:
 
 
 def _without(
-    values: JointValues,
+    values: MessageJointValues,
     bad: BoolArray,
     reason: Reason,
     describe: Callable[[int, list[int]], list[str]],

@@ -24,7 +24,7 @@ VERSION = "1"
 MODES = ("position", "velocity", "effort")
 
 
-class Command(NamedTuple):
+class JointCommand(NamedTuple):
     """What one variable of a model's joint is told to do, and what the value means: one of `MODES`."""
 
     model: str
@@ -32,7 +32,7 @@ class Command(NamedTuple):
     mode: str
 
 
-def commands_state(commands: Mapping[Command, float]) -> EngineState:
+def commands_state(commands: Mapping[JointCommand, float]) -> EngineState:
     """Return commands as an engine's part of a world state."""
     return EngineState(
         COMMANDS,
@@ -41,9 +41,9 @@ def commands_state(commands: Mapping[Command, float]) -> EngineState:
     )
 
 
-def commands_of(state: WorldState) -> tuple[dict[Command, float], tuple[str, ...]]:
+def commands_of(state: WorldState) -> tuple[dict[JointCommand, float], tuple[str, ...]]:
     """Return the commands that a world state has, and the names of arrays there that are none."""
-    found: dict[Command, float] = {}
+    found: dict[JointCommand, float] = {}
     others: list[str] = []
     models = {model.name for model in state.models}
     for engine in state.engines:
@@ -73,11 +73,11 @@ def with_renamed_models(engine: EngineState, names: Mapping[str, str]) -> Engine
     return replace(engine, arrays=arrays)
 
 
-def _command(name: str, models: Collection[str]) -> Command | None:
+def _command(name: str, models: Collection[str]) -> JointCommand | None:
     """Return what an array's name says, if it is a command."""
     subject, _, mode = name.rpartition(" ")
     model, variable = model_and_variable(subject, models)
-    return Command(model, variable, mode) if variable and mode in MODES else None
+    return JointCommand(model, variable, mode) if variable and mode in MODES else None
 
 
 def model_and_variable(subject: str, models: Collection[str]) -> tuple[str, str]:

@@ -28,7 +28,7 @@ STALE_S = 1.0
 """Silence after which what is seen is called stale [s]."""
 
 
-class LiveRobots(Protocol):
+class LiveRobotSource(Protocol):
     """Robots that move by themselves: what a live page follows, and whom it asks."""
 
     def wait(self, seen: int, timeout: float) -> tuple[int, Moment] | None:
@@ -53,7 +53,7 @@ class LiveRobots(Protocol):
 class LivePanel:
     """What stands beside the viewer: the clock, whether it stands still, and the snapshots of the node."""
 
-    def __init__(self, viewer: ViewerElement, robots: LiveRobots, title: str) -> None:
+    def __init__(self, viewer: ViewerElement, robots: LiveRobotSource, title: str) -> None:
         """Build it, and let the viewer follow the robots."""
         self._viewer, self._robots = viewer, robots
         self._number, self._heard_at = -1, time.monotonic()

@@ -34,7 +34,7 @@ class RefusedError(Exception):
     """The parent process could not read a file; it knows the reason."""
 
 
-class Channel:
+class ParentConnection:
     """The connection to the parent process."""
 
     def __init__(self) -> None:
@@ -142,7 +142,7 @@ class _Inherited:
 
 def main() -> None:
     """Expand the file that the first message names."""
-    channel = Channel()
+    channel = ParentConnection()
     request = channel.receive()
     import xacro
     import xacro.substitution_args
@@ -182,7 +182,7 @@ class _Arguments(dict[str, str]):
         return super().__getitem__(name)
 
 
-def _read_through(channel: Channel, xacro: Any) -> None:
+def _read_through(channel: ParentConnection, xacro: Any) -> None:
     """Let the parent process read files and mark their elements."""
     own = xacro.parse
 
@@ -209,7 +209,7 @@ class _MissingError(OSError, RefusedError):
     """A file that cannot be read at all."""
 
 
-def _find_through(channel: Channel, substitution: Any) -> None:
+def _find_through(channel: ParentConnection, substitution: Any) -> None:
     """Let the parent process find packages."""
 
     def find(package: str) -> str:

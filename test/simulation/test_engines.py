@@ -25,7 +25,7 @@ from robot_semantics.simulation.engines import ENGINES, start
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.simulator import ControlMode, DivergedError, Simulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
-from robot_semantics.usdf.commands import Command, commands_of, commands_state
+from robot_semantics.usdf.commands import JointCommand, commands_of, commands_state
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world
@@ -165,7 +165,7 @@ def test_an_edited_file_does_what_it_says_and_not_what_the_engines_state_beside_
     assert report.applied
     assert not report.exact
     np.testing.assert_allclose(resolve(simulator.capture()).pose("pendulum")[:3, 3], (1, 2, 3), atol=1e-12)
-    wanted = {Command("pendulum", "swing", "position"): 0.25}
+    wanted = {JointCommand("pendulum", "swing", "position"): 0.25}
     engines = [each for each in state.engines if each.name == engine]
     report = simulator.restore(replace(state, engines=(*engines, commands_state(wanted))))
     assert report.applied
@@ -311,7 +311,7 @@ def test_a_block_falls_as_bodies_fall(engine: str) -> None:
 @pytest.mark.parametrize("engine", sorted(ENGINES))
 def test_a_mimic_joint_follows_while_its_leader_moves(engine: str) -> None:
     simulator = started(engine, model_from_text("pendulum", PENDULUM), ground=False)
-    (command,) = [Command("pendulum", "swing", "position")]
+    (command,) = [JointCommand("pendulum", "swing", "position")]
     state = simulator.capture()
     assert simulator.restore(WorldState(models=state.models, engines=(commands_state({command: 0.5}),))).applied
     simulator.step(600)
@@ -326,7 +326,7 @@ def test_a_mimic_joint_follows_while_its_leader_moves(engine: str) -> None:
 def test_engines_of_position_servos_say_which_commands_they_cannot_take(engine: str) -> None:
     simulator = started(engine, model_from_text("pendulum", PENDULUM))
     state = simulator.capture()
-    commands = {Command("pendulum", "swing", "velocity"): 1.0, Command("pendulum", "follow", "position"): 1.0}
+    commands = {JointCommand("pendulum", "swing", "velocity"): 1.0, JointCommand("pendulum", "follow", "position"): 1.0}
     report = simulator.restore(WorldState(models=state.models, engines=(commands_state(commands),)))
     assert not report.applied
     assert [str(item) for item in report.not_restored] == [
@@ -338,7 +338,7 @@ def test_engines_of_position_servos_say_which_commands_they_cannot_take(engine: 
     assert not report.applied
     assert "0 controls and 1 activations are of actuators that this simulator does not have" in report.message
     given, unknown = commands_of(simulator.capture())
-    assert (given, unknown) == ({Command("pendulum", "swing", "position"): 0.0}, ())
+    assert (given, unknown) == ({JointCommand("pendulum", "swing", "position"): 0.0}, ())
 
 
 def test_a_state_of_another_world_is_not_continued_but_set(robots: Path) -> None:

@@ -22,7 +22,7 @@ from robot_semantics.examples import example
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.simulator import ControlMode
 from robot_semantics.transforms import quat_from_rpy
-from robot_semantics.usdf.commands import Command, commands_state
+from robot_semantics.usdf.commands import JointCommand, commands_state
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, WorldState
@@ -482,9 +482,9 @@ def test_a_model_without_a_pose_stays_where_it_is_and_that_is_said() -> None:
 def test_commands_to_joints_that_a_state_has_beside_its_models_are_taken_or_refused_by_name() -> None:
     simulator = example_world()
     commands = {
-        Command("rover_arm", "elbow_joint", "position"): 0.4,
-        Command("rover_arm", "wrist_joint", "effort"): 0.25,
-        Command("rover_arm", "world_joint/x", "velocity"): 0.5,
+        JointCommand("rover_arm", "elbow_joint", "position"): 0.4,
+        JointCommand("rover_arm", "wrist_joint", "effort"): 0.25,
+        JointCommand("rover_arm", "world_joint/x", "velocity"): 0.5,
     }
     state = replace(saved(), engines=(commands_state(commands),))
     report = simulator.restore(state)
@@ -493,7 +493,9 @@ def test_commands_to_joints_that_a_state_has_beside_its_models_are_taken_or_refu
     elbow, wrist = places["elbow_joint"].actuators[0], places["wrist_joint"].actuators[0]
     assert (simulator.data.ctrl[elbow], simulator.data.ctrl[wrist]) == (0.4, 0.25)
     assert (simulator.modes[elbow], simulator.modes[wrist]) == (ControlMode.POSITION, ControlMode.EFFORT)
-    passive = replace(state, engines=(commands_state({Command("rover_arm", "caster_swivel_joint", "effort"): 1.0}),))
+    passive = replace(
+        state, engines=(commands_state({JointCommand("rover_arm", "caster_swivel_joint", "effort"): 1.0}),)
+    )
     refused = simulator.restore(passive)
     assert not refused.applied
     assert "model 'rover_arm': command 'caster_swivel_joint': it is passive: no motor drives it" in refused.message

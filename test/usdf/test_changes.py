@@ -24,7 +24,7 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.combine import merge, prefixed, renamed, split
-from robot_semantics.usdf.commands import COMMANDS, Command, commands_of
+from robot_semantics.usdf.commands import COMMANDS, JointCommand, commands_of
 from robot_semantics.usdf.compare import compare
 from robot_semantics.usdf.edit import set_joints, set_named_state, set_pose, without_engines
 from robot_semantics.usdf.frames import resolve
@@ -307,9 +307,9 @@ def test_commands_go_where_their_models_go() -> None:
     engine = EngineState(COMMANDS, "1", arrays | {"no command": (3.0,)})
     state = WorldState(models=(ModelState("arm"), ModelState("site/arm")), engines=(engine, EngineState("e", "1")))
     expected = {
-        Command("L_arm", "lift", "position"): 0.5,
-        Command("L_site/arm", "cart/x", "velocity"): 1.0,
-        Command("other", "lift", "position"): 2.0,
+        JointCommand("L_arm", "lift", "position"): 0.5,
+        JointCommand("L_site/arm", "cart/x", "velocity"): 1.0,
+        JointCommand("other", "lift", "position"): 2.0,
     }
     assert commands_of(prefixed(state, "L_")) == (expected, ("no command",))
     assert prefixed(state, "L_").engines[1] == EngineState("e", "1")

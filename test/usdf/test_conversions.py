@@ -30,7 +30,7 @@ from robot_semantics.convert.mujoco_keyframe_input import from_keyframe
 from robot_semantics.convert.sdformat_input import from_sdformat
 from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.usdf.commands import Command, commands_of
+from robot_semantics.usdf.commands import JointCommand, commands_of
 from robot_semantics.usdf.compare import compare
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import parse_world
@@ -488,9 +488,9 @@ def test_controls_that_command_joints_are_commands_that_other_models_and_simulat
     commands, unknown = commands_of(state)
     assert unknown == ()
     assert commands == {
-        Command("arm", "shoulder", "position"): 0.3,
-        Command("arm", "slide", "velocity"): -0.2,
-        Command("arm", "wrist", "effort"): 3.0,
+        JointCommand("arm", "shoulder", "position"): 0.3,
+        JointCommand("arm", "slide", "velocity"): -0.2,
+        JointCommand("arm", "wrist", "effort"): 3.0,
     }
     other = DRIVEN.replace('gear="2"', 'gear="5"').replace('<velocity name="v" joint="arm/slide" kv="3"/>', "")
     found = to_keyframe(state, mujoco.MjModel.from_xml_string(other))

@@ -32,10 +32,10 @@ async def in_background(
     Raises:
         Exception: what the work raises.
     """
-    return await _Work(lambda: work(*arguments, **options))
+    return await _ThreadCall(lambda: work(*arguments, **options))
 
 
-class _Work(Generic[Result]):
+class _ThreadCall(Generic[Result]):
     """One call in a thread, to be awaited once."""
 
     _slots = threading.BoundedSemaphore(MAX_THREADS)
@@ -49,13 +49,13 @@ class _Work(Generic[Result]):
 
     def __await__(self) -> Generator[None, Any, Result]:
         threading.Thread(target=self._run, name="background", daemon=True).start()
-        _Work._waiting += 1
+        _ThreadCall._waiting += 1
         try:
             # The executor looks at all waiting work in turn: together they take one pause.
-            while not self._done.wait(LOOK_S / _Work._waiting):
+            while not self._done.wait(LOOK_S / _ThreadCall._waiting):
                 yield
         finally:
-            _Work._waiting -= 1
+            _ThreadCall._waiting -= 1
         if self._error is not None:
             raise self._error
         return self._result

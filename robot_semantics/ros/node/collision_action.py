@@ -68,7 +68,7 @@ class CollisionAction:
         return GoalResponse.REJECT
 
     async def _execute(self, handle: ServerGoalHandle) -> GenerateCollisionMatrix.Result:
-        work = _Work(self._served.description, handle, self._stop)
+        work = _GoalInThread(self._served.description, handle, self._stop)
         with self._busy:
             self._stop.clear()
             worker = self._worker = threading.Thread(target=work.run, name="collision matrix", daemon=True)
@@ -96,7 +96,7 @@ class _CancelledError(RobotSemanticsError):
     """The client, or the end of the node, asked the worker to stop."""
 
 
-class _Work:
+class _GoalInThread:
     """One goal, done in a thread."""
 
     def __init__(self, description: Description | None, handle: ServerGoalHandle, stop: threading.Event) -> None:
