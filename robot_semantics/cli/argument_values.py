@@ -30,7 +30,7 @@ Model = TypeVar("Model", str, str | None)
 def on_disk(text: str) -> str:
     """Argparse type: the name of a file or folder that is created, so not standard output."""
     if text == "-":
-        raise argparse.ArgumentTypeError("'-' is standard output, and a file or folder is needed")
+        raise argparse.ArgumentTypeError("'-' is standard output; give a file or folder")
     return text
 
 

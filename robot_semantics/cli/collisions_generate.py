@@ -106,14 +106,14 @@ def _output(arguments: argparse.Namespace) -> Path:
     """
     if arguments.update:
         if not arguments.srdf or arguments.output not in (None, arguments.srdf):
-            raise RobotSemanticsError("--update writes into the given SRDF: name it after the URDF, without -o")
+            raise RobotSemanticsError("--update changes an SRDF in place: give the SRDF after the URDF, without -o")
         return Path(arguments.srdf)
     if not arguments.output:
-        raise RobotSemanticsError("name the file to write: -o OUT.srdf, or an SRDF with --update")
+        raise RobotSemanticsError("give the file to write: -o OUT.srdf, or an SRDF with --update")
     output = Path(arguments.output)
     same = arguments.srdf and output.exists() and output.samefile(arguments.srdf)
     if output.exists() and not same and not arguments.force:
-        raise RobotSemanticsError(f"'{output}' is there already; --force overwrites it, --update merges into it")
+        raise RobotSemanticsError(f"'{output}' exists already; --force overwrites it, --update merges into it")
     return output
 
 

@@ -32,7 +32,9 @@ def run(arguments: argparse.Namespace) -> None:
     contents = {folder / path.name: path.read_text(encoding="utf-8") for path in files}
     for path, content in contents.items():
         if path.exists() and not arguments.force and path.read_bytes() != content.encode():
-            raise RobotSemanticsError(f"{path} is there and differs: nothing was written; --force writes over it")
+            raise RobotSemanticsError(
+                f"{path} exists with other content, so nothing was written; --force overwrites it"
+            )
     folder.mkdir(parents=True, exist_ok=True)
     for path, content in contents.items():
         save_text(content, path)

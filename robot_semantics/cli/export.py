@@ -120,7 +120,7 @@ def _run_each(request: ExportRequest, arguments: argparse.Namespace) -> int:
     from robot_semantics.recording.series_formats import FORMATS
 
     if request.out is None or request.dry_run:
-        raise UsageError("--each writes into the folder that -o names; it has no --dry-run")
+        raise UsageError("--each needs a folder with -o and does not support --dry-run")
     name = arguments.format or "usdf"
     ending = "" if name == "usdf" and not _one_state(arguments) else FORMATS[name].suffixes[0]
     rows = []
@@ -160,9 +160,9 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
     if sum(bool(way) for way in (arguments.at, arguments.every, arguments.at_topic)) > 1:
         raise UsageError("--at, --every and --at-topic exclude each other")
     if arguments.at and (arguments.start or arguments.stop):
-        raise UsageError("--from and --to go with --every and --at-topic, not with --at")
+        raise UsageError("--from and --to need --every or --at-topic; they do not work with --at")
     if arguments.output is None and not arguments.dry_run:
-        raise UsageError("where to? Give -o OUT, or --dry-run")
+        raise UsageError("give an output with -o OUT, or use --dry-run")
     if arguments.dask is not None and arguments.jobs > 1:
         raise UsageError("--jobs and --dask exclude each other")
     max_gap_ns = nanoseconds(arguments.max_gap, "--max-gap")

@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the requested result."""
     asked = (arguments.link, arguments.joint, arguments.pair, arguments.end_effectors, arguments.passive_joints)
     if (arguments.name is not None) == any(asked):
-        raise UsageError("find one thing: LINK|JOINT, --link, --joint, --pair, --end-effectors or --passive-joints")
+        raise UsageError("give exactly one of LINK|JOINT, --link, --joint, --pair, --end-effectors, --passive-joints")
     model = inputs.load(arguments)
     if arguments.pair:
         status = pair_status(model, *arguments.pair)

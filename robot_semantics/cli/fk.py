@@ -50,16 +50,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Compute and print the pose of every link: in the root link or, if the robot has a pose, in its frame."""
     if arguments.world is None and arguments.model is not None:
-        raise UsageError("--model chooses a model of --world, and there is none")
+        raise UsageError("--model needs --world")
     if arguments.world is not None and (arguments.positions or arguments.state):
-        raise UsageError("--world says where the joints are: it goes with neither --positions nor --state")
+        raise UsageError("--world sets the joint positions: do not use it with --positions or --state")
     model = inputs.load(arguments)
     is_live = arguments.node is not None and not (arguments.positions or arguments.state)
     put = _from_world if arguments.world is not None or is_live else _from_positions
     frame, T_frame_link = put(model, arguments)
     too_far = ~np.isfinite(T_frame_link).all(axis=(1, 2))
     if too_far.any():
-        raise RobotSemanticsError(f"the pose of link '{model.link_names[too_far.argmax()]}' is beyond 64-bit floats")
+        raise RobotSemanticsError(
+            f"the pose of link '{model.link_names[too_far.argmax()]}' is too large for 64-bit floats"
+        )
     poses = xyz_quat_from_matrix(T_frame_link)
     if arguments.json:
         table = dict(zip(model.link_names, poses.tolist(), strict=True))
@@ -137,7 +139,7 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
     )
     inputs.print_report(applied.items, applied.notes)
     if applied.refused:
-        raise RobotSemanticsError("the robot cannot stand as the world state has it")
+        raise RobotSemanticsError("the robot cannot have the positions of the world state")
     T_root_link = kinematics.measured.link_poses(applied.positions)
     if applied.base_xyz_quat is None:
         return None, T_root_link

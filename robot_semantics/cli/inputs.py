@@ -152,7 +152,7 @@ def refuse_wrong_kinds(urdf: str | None, srdf: str | None) -> None:
     found = {DocumentKind.URDF: urdf and _kind_of(urdf), DocumentKind.SRDF: srdf and _kind_of(srdf)}
     wrong = {expected: kind for expected, kind in found.items() if kind and kind is not expected}
     if found == {DocumentKind.URDF: DocumentKind.SRDF, DocumentKind.SRDF: DocumentKind.URDF}:
-        raise RobotSemanticsError(f"'{urdf}' is an SRDF and '{srdf}' a URDF: give them the other way round")
+        raise RobotSemanticsError(f"'{urdf}' is an SRDF and '{srdf}' a URDF: exchange the two files")
     for expected, kind in wrong.items():
         file = urdf if expected is DocumentKind.URDF else srdf
         hint = "; 'robot_semantics usdf' has the commands for it" if kind is DocumentKind.USDF else ""

@@ -28,7 +28,7 @@ class _OutputFile(argparse.Action):
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: Any = None
     ) -> None:
         if values == "-" and self._dash == "":
-            parser.error(f"argument {option_string}: '-' is standard output, and a file is needed")
+            parser.error(f"argument {option_string}: '-' is standard output; give a file")
         setattr(namespace, self.dest, self._dash if values == "-" else values)
 
 
@@ -70,4 +70,4 @@ def check_not_there(path: Path, force: bool) -> None:
     except FileNotFoundError:
         return
     if is_file and not force:
-        raise RobotSemanticsError(f"{path} is there already; --force writes over it")
+        raise RobotSemanticsError(f"{path} exists already; --force overwrites it")

@@ -96,5 +96,7 @@ def print_json(value: Any) -> None:
     try:
         text = json.dumps(value, indent=2, ensure_ascii=not in_unicode, allow_nan=False)
     except ValueError as error:
-        raise RobotSemanticsError("a result is beyond 64-bit floats, so there is no JSON of it") from error
+        raise RobotSemanticsError(
+            "a result is too large for a 64-bit float, so it cannot be written as JSON"
+        ) from error
     sys.stdout.write(text + "\n")

@@ -84,12 +84,12 @@ def policy_of(arguments: argparse.Namespace) -> ProblemPolicy:
 
 def _codes(codes: Any, where: str) -> frozenset[str]:
     if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
-        raise UsageError(f"{where} is a list of codes, not {codes!r}")
+        raise UsageError(f"{where} must be a list of codes, not {codes!r}")
     for code in codes:
         if code not in explanations() and code != MORE:
             nearest = did_you_mean(code, explanations())
             raise UsageError(
-                f"{where}: there is no kind of problem '{code}'" + (f"; did you mean '{nearest}'?" if nearest else "")
+                f"{where}: unknown problem code '{code}'" + (f"; did you mean '{nearest}'?" if nearest else "")
             )
     return frozenset(codes)
 
@@ -117,16 +117,16 @@ def project_settings(folder: Path) -> Mapping[str, Any]:
 
 def _checked(settings: Any, path: Path) -> Mapping[str, Any]:
     if not isinstance(settings, dict):
-        raise UsageError(f"{path}: robot_semantics is a table, not {settings!r}")
+        raise UsageError(f"{path}: robot_semantics must be a table, not {settings!r}")
     for key in settings:
         if key not in KEYS:
             nearest = did_you_mean(key, KEYS)
             hint = f"; did you mean '{nearest}'?" if nearest else f"; there are {', '.join(KEYS)}"
-            raise UsageError(f"{path}: there is no setting '{key}'{hint}")
+            raise UsageError(f"{path}: unknown setting '{key}'{hint}")
     for key in ("ignore", "error"):
         _codes(settings.get(key, []), f"{path}: {key}")
     if not isinstance(settings.get("strict", False), bool):
-        raise UsageError(f"{path}: strict is true or false, not {settings['strict']!r}")
+        raise UsageError(f"{path}: strict must be true or false, not {settings['strict']!r}")
     return settings
 
 

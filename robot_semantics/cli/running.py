@@ -91,7 +91,7 @@ def run(words: list[str]) -> int:
         parser = _parser(plain)
         arguments = parser.parse_args(plain)
         if xacro_arguments and arguments.command is not None and "xacro" not in arguments:
-            parser.error(f"{next(iter(xacro_arguments))}:= is given, and nothing that this command reads is a xacro")
+            parser.error(f"{next(iter(xacro_arguments))}:= is given, but this command reads no xacro")
         arguments.xacro_arguments, arguments.xacro_asked = xacro_arguments, set()
         if arguments.command is None:
             parser.print_help()

@@ -126,7 +126,7 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
     report = simulator.restore(state, partial=arguments.partial)
     print_report(report.items, report.notes)
     if not report.applied:
-        raise RobotSemanticsError("not everything could be restored; --partial starts all the same")
+        raise RobotSemanticsError("not everything could be restored; --partial starts anyway")
     return simulator, state, report
 
 
@@ -168,7 +168,7 @@ def _steps_between(arguments: argparse.Namespace) -> int | None:
     if arguments.every is None:
         return None
     if not arguments.output or Path(arguments.output).suffix in FORMATS:
-        raise UsageError("--every writes many files: name a folder for them with -o")
+        raise UsageError("--every writes many files: give a folder with -o")
     count = round(arguments.every / arguments.timestep)
     if count < 1 or abs(count * arguments.timestep - arguments.every) > 1e-9 * arguments.timestep * count:
         raise UsageError(f"--every: {arguments.every:g} s is no whole number of steps of {arguments.timestep:g} s")

@@ -52,7 +52,7 @@ def _restore_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _restore(arguments: argparse.Namespace) -> int:
     if bool(arguments.name) == bool(arguments.file):
-        raise UsageError("give a snapshot's name or --file, one of the two")
+        raise UsageError("give either the name of a snapshot or --file")
     text = _text_of(arguments.file) if arguments.file else ""
     answer = _call(
         arguments,

@@ -124,7 +124,7 @@ def _remove(arguments: argparse.Namespace) -> None:
 def _rename(arguments: argparse.Namespace) -> None:
     before, kind, old, new = SrdfText.from_file(arguments.srdf), arguments.kind, arguments.old, arguments.new
     if arguments.in_urdf and (arguments.urdf is None or kind not in URDF_REFERENCES):
-        raise UsageError("--in-urdf goes with --urdf and with a link or a joint")
+        raise UsageError("--in-urdf needs --urdf, and a link or a joint to rename")
     if kind == "state":
         group, state = pair_of(old, "/", "rename state", "GROUP/NAME")
         renamed = (state, new)

@@ -97,10 +97,10 @@ def _virtual_joint(text: SrdfText, arguments: argparse.Namespace, robot: RobotMo
     kind = arguments.virtual_joint
     if kind is None:
         if arguments.parent_frame or arguments.virtual_joint_name:
-            raise UsageError("--parent-frame and --virtual-joint-name go with --virtual-joint TYPE")
+            raise UsageError("--parent-frame and --virtual-joint-name need --virtual-joint TYPE")
         return
     if robot is None:
-        raise RobotSemanticsError(f"{text.xml.source}: --virtual-joint needs --urdf, which says what the root link is")
+        raise RobotSemanticsError(f"{text.xml.source}: --virtual-joint needs --urdf, which has the root link")
     frame = arguments.parent_frame or srdf_new.VIRTUAL_JOINT_FRAMES[kind]
     yield srdf_new.virtual_joint(arguments.virtual_joint_name or f"{frame}_joint", kind, frame, robot.root_link)
 

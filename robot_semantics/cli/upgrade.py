@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
     original = read_text(arguments.urdf)
     document = parse_xml(original, arguments.urdf, forgiving=True)
     if has_macros(document) or Path(arguments.urdf).suffix == ".xacro":
-        raise RobotSemanticsError(f"{arguments.urdf} is a xacro: upgrade what 'robot_semantics expand' makes of it")
+        raise RobotSemanticsError(f"{arguments.urdf} is a xacro: upgrade the output of 'robot_semantics expand'")
     diagnostics = Diagnostics()
     rewritten = upgraded(document, diagnostics, implicit_links=arguments.implicit_links)
     for line in line_of_each_kind(list(diagnostics)):

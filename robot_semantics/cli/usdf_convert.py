@@ -61,11 +61,11 @@ def _convert(arguments: argparse.Namespace) -> None:
         _write_vectors(arguments, source)
         return
     if arguments.target is None and arguments.output is None:
-        raise UsageError("--to: say which format the result has, or give an --output")
+        raise UsageError("--to: give the format of the result, or a file with --output")
     target = arguments.target or _format_of(arguments.output, "--to")
     options = FormatOptions(arguments.mujoco_model, arguments.key or "", state_poses=arguments.state_poses)
     if arguments.mujoco_model is None and "mujoco" in (source, target.removesuffix("-key")):
-        raise UsageError("--mujoco-model: a keyframe belongs to one MuJoCo model: name its file")
+        raise UsageError("--mujoco-model: a keyframe belongs to one MuJoCo model: give its file")
     diagnostics = Diagnostics()
     read = read_as(arguments.file, source, options, diagnostics)
     inputs.print_diagnostics(diagnostics)
@@ -103,7 +103,7 @@ def _format_of(path: str, option: str) -> str:
     try:
         return format_of(path, ENDINGS, "usdf")
     except UnknownEndingError as error:
-        raise UsageError(f"{error}: say the format with {option}") from None
+        raise UsageError(f"{error}: give the format with {option}") from None
 
 
 CONVERT = Command(

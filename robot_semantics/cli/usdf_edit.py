@@ -122,7 +122,7 @@ def apply_edits(
         ArrayError: a value does not fit, or a robot is missing.
     """
     if arguments.keep_place and not arguments.parent:
-        raise UsageError("--keep-place goes with --parent")
+        raise UsageError("--keep-place needs --parent")
     for name, parent in arguments.parent:
         if arguments.keep_place:
             state = reparented(state, name, parent, robots)
@@ -135,7 +135,7 @@ def apply_edits(
     for model, word in arguments.state:
         state.model(model)
         if model not in robots:
-            raise ArrayError("--state", f"the robot of '{model}' is needed: --urdf and --srdf")
+            raise ArrayError("--state", f"the robot of '{model}' is unknown: give --urdf and --srdf")
         named = named_state(robots[model].semantics, word, "--state")
         state = set_named_state(state, model, named.group, named.name, robots[model], diagnostics=diagnostics)
     for model, positions in _joints(state, arguments.joint).items():

@@ -65,7 +65,7 @@ def _new(arguments: argparse.Namespace) -> None:
     if len(robots) < len(found):
         names = [item.state.name for item in found]
         twice = next(name for name in names if names.count(name) > 1)
-        raise UsageError(f"two robots are called '{twice}': name them, as in {twice}_2={arguments.robots[-1]}")
+        raise UsageError(f"two robots are called '{twice}': give them names, as in {twice}_2={arguments.robots[-1]}")
     state = WorldState(name=arguments.name or "world", models=tuple(item.state for item in found))
     parents = dict.fromkeys(model.parent for model in state.models if model.parent not in (WORLD, *robots))
     state = replace(state, frames=tuple(root_frame(name) for name in parents))
@@ -75,7 +75,7 @@ def _new(arguments: argparse.Namespace) -> None:
         diagnostics.raise_if_failed(strict=arguments.strict)
     texts = {item.state.name: item.texts for item in found if item.texts is not None}
     if texts and arguments.output is None:
-        raise UsageError("robots that are made by macros are written beside the world: name its file with -o")
+        raise UsageError("a robot from a xacro is saved beside the world: give the file of the world with -o")
     folder = usdf_files.folder_of(arguments.output)
     state, files = described_beside(with_relative_paths(state, folder), texts)
     usdf_files.save_state(state, arguments.output, files)
@@ -87,7 +87,7 @@ def _described(word: str, arguments: argparse.Namespace) -> NewRobot:
         raise UsageError(numbers)
     paths = files.split(",")
     if name == "" or len(paths) > 2 or not all(path.strip() for path in paths):
-        raise UsageError(f"a robot is [NAME=]URDF[,SRDF], not '{word}'")
+        raise UsageError(f"a robot must be [NAME=]URDF[,SRDF], not '{word}'")
     urdf, srdf = (*paths, None)[:2]
     robot = inputs.load(argparse.Namespace(**{**vars(arguments), "urdf": urdf, "srdf": srdf}))
     state = from_joint_positions(robot, JointSpace.of(robot).neutral(), T_parent_root=np.eye(4), name=name)

@@ -148,7 +148,7 @@ def run(arguments: argparse.Namespace) -> None:
     found = witnesses(scene, Path(arguments.witnesses)) if arguments.witnesses else ()
     if arguments.png:
         if not scene.actors:
-            raise RobotSemanticsError("a picture shows robots: give the URDF, or name it in rs:description")
+            raise RobotSemanticsError("a picture needs a robot: give the URDF, or name it in rs:description")
         _picture(scene, only, arguments)
     if arguments.png and not arguments.html:
         return
@@ -234,7 +234,7 @@ def _live(arguments: argparse.Namespace) -> None:
 def _size(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"(\d+)x(\d+)", text)
     if not match or not all(16 <= int(side) <= 8192 for side in match.groups()):
-        raise argparse.ArgumentTypeError(f"'{text}' is no WIDTHxHEIGHT from 16x16 to 8192x8192")
+        raise argparse.ArgumentTypeError(f"'{text}' is not WIDTHxHEIGHT from 16x16 to 8192x8192")
     return int(match[1]), int(match[2])
 
 

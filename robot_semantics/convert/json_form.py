@@ -61,7 +61,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
         key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise ValueError(f"the key '{key}' stands twice in one object")
+        raise ValueError(f"the key '{key}' appears twice in one object")
     return values
 
 

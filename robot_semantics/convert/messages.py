@@ -139,7 +139,9 @@ class MessageMaker:
         """
         seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
         if not -(2**31) <= seconds < 2**31:
-            raise ArrayError("time", f"{seconds_text(time_ns)} s is beyond the 32 bits of seconds that a ROS time has")
+            raise ArrayError(
+                "time", f"{seconds_text(time_ns)} s is too large for a ROS time, which has 32 bits of seconds"
+            )
         return self._time(sec=seconds, nanosec=nanoseconds)
 
     def transform(self, xyz_quat: Row) -> Any:

@@ -44,7 +44,7 @@ def from_keyframe(key: Keyframe, model: Any) -> Converted[WorldState]:
     if qpos.ndim != 1 or qvel.ndim != 1:
         raise ArrayError("qpos", "a keyframe has one row of positions and one of velocities")
     if not abs(key.time) < MAX_TIME:
-        raise ArrayError("time", f"{key.time:g} s is no time that a world state can have")
+        raise ArrayError("time", f"{key.time:g} s is not a time that a world state can have")
     mpos = _mocap_rows("mpos", key.mpos, model, 3)
     mquat = _mocap_rows("mquat", key.mquat, model, 4)
     bases = {base.body: base for base in mocap_bases(model)}

@@ -171,7 +171,7 @@ class _Input(ElementReader):
             if parent not in bodies and name in links:
                 parent, link = links[name], name.removeprefix(f"{links[name]}::")
             elif parent not in bodies:
-                message = f"the pose is relative to '{relative_to}', and there is no '{name}'"
+                message = f"the pose is relative to '{relative_to}', but there is no '{name}'"
                 place = self.document.place(element)
                 self.found.error("unknown-parent", message, place, name=name, valid=(*bodies, *links))
             self._models[at] = replace(self._models[at], parent=parent, parent_link=link)

@@ -121,7 +121,7 @@ def _keyframe(state: WorldState, options: FormatOptions, model: Any) -> Converte
 
 def _mujoco_model(options: FormatOptions) -> Any:
     if options.mujoco_model is None:
-        raise ArrayError("mujoco model", "a keyframe belongs to one MuJoCo model: name its file")
+        raise ArrayError("mujoco model", "a keyframe belongs to one MuJoCo model: give its file")
     try:
         import mujoco
     except ImportError:

@@ -114,7 +114,7 @@ class InverseKinematics:
         """
         wanted = np.asarray(T_root_tip, dtype=np.float64)
         if wanted.shape[-2:] != (4, 4) or not np.isfinite(wanted).all():
-            raise ArrayError("T_root_tip", "wants finite numbers of shape (..., 4, 4)")
+            raise ArrayError("T_root_tip", "must be finite numbers of shape (..., 4, 4)")
         start = checked_array("q", q, self.space.size)
         shape = wanted.shape[:-2]
         target = wanted.reshape(-1, 4, 4)

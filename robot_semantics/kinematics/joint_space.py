@@ -171,7 +171,7 @@ class JointSpace:
         try:
             shape = np.broadcast_shapes(start.shape[:-1], *shapes)
         except ValueError as error:
-            raise ArrayError("values", f"the values' batch axes do not fit together ({error})") from None
+            raise ArrayError("values", f"the batch axes of the values do not match ({error})") from None
         q = np.empty((*shape, self.size))
         q[...] = start
         given = np.zeros(self.size, dtype=np.bool_)
@@ -202,7 +202,9 @@ class JointSpace:
         for at in mimics.followers[given[mimics.followers]].tolist():
             source = int(mimics.source[at])
             if mimics.factor[at] == 0.0 and not given[source]:
-                message = f"it follows '{self.names[source]}' with the multiplier 0 and cannot tell where that is"
+                message = (
+                    f"it follows '{self.names[source]}' with multiplier 0, so the position of that joint is unknown"
+                )
                 raise ArrayError(self.names[at], message)
         q[...] = mimics.completed(q, given)[0]
         apart = self.leader_differences(q)
@@ -210,7 +212,7 @@ class JointSpace:
             if not (np.abs(apart[..., at]) <= MIMIC_TOLERANCE).all():
                 worst = np.unravel_index(int(np.abs(apart[..., at]).argmax()), apart.shape[:-1])
                 own, leads, leader = q[worst][at], q[worst][mimics.source[at]], self.names[int(mimics.source[at])]
-                there = f"its leader '{leader}' at {leads:.9g} puts it at {own - apart[worst][at]:.9g}"
+                there = f"its leader '{leader}' at {leads:.9g} gives {own - apart[worst][at]:.9g}"
                 raise ArrayError(self.names[at], f"is given as {own:.9g}, but {there}")
 
     def leader_of(self, variable: str) -> str | None:

@@ -42,7 +42,7 @@ def apply_semantics(model: RobotModel, semantic: tree.SrdfDocument, diagnostics:
     if semantic.name and semantic.name != model.name:
         scope.warning(
             "robot-name-differs",
-            f"written for robot '{semantic.name}', but the URDF's is '{model.name}'",
+            f"the SRDF is for robot '{semantic.name}', but the URDF has robot '{model.name}'",
             semantic.at,
             "name",
         )

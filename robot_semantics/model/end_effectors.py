@@ -45,7 +45,7 @@ def resolve_end_effectors(
         if parent is None:
             scope.warning(
                 "no-parent-group",
-                f"no group but its own has the parent link '{item.parent_link}' of end effector '{item.name}'",
+                f"the parent link '{item.parent_link}' of end effector '{item.name}' is in no group except its own",
                 item.at,
                 "parent_link",
             )
@@ -65,7 +65,9 @@ def _is_usable(
     user = f"end effector '{item.name}'"
     link_known = scope.known_link(item.parent_link, item.at, "parent_link", user)
     if item.group in declared and item.group not in groups:
-        scope.warning("group-left-out", f"{user} is left out because group '{item.group}' is", item.at, "group")
+        scope.warning(
+            "group-left-out", f"{user} is left out because group '{item.group}' is left out", item.at, "group"
+        )
     return link_known and item.group in groups
 
 
@@ -97,13 +99,13 @@ def _check_shared_links(
     if inferred:
         scope.warning(
             "shares-links",
-            f"end effector '{item.name}' shares {shown} with group '{parent.name}', which is taken as its parent",
+            f"end effector '{item.name}' shares links {shown} with group '{parent.name}', which is used as its parent",
             item.at,
         )
     else:
         scope.error(
             "shares-links",
-            f"end effector '{item.name}' shares {shown} with its parent group '{parent.name}'",
+            f"end effector '{item.name}' shares links {shown} with its parent group '{parent.name}'",
             item.at,
             "parent_group",
         )

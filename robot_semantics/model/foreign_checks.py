@@ -78,7 +78,7 @@ def _control_joints(block: etree._Element) -> Iterator[tuple[etree._Element, str
 def _control_joint_known(block: etree._Element, names: ValidNames) -> Iterator[ForeignProblem]:
     for element, name in _control_joints(block):
         if name not in names.joints:
-            message = f"<ros2_control> names a joint that the robot does not have, '{name}'"
+            message = f"<ros2_control> names joint '{name}', which the robot does not have"
             yield ForeignProblem(element, "name", "unknown-control-joint", message, name, tuple(names.joints))
 
 
@@ -97,7 +97,7 @@ def _interface_spelt(block: etree._Element, names: ValidNames) -> Iterator[Forei
                 message = f"<{interface.tag}> of joint '{joint}' has no attribute 'name'"
                 yield ForeignProblem(interface, None, "unnamed-interface", message)
             elif name not in INTERFACES and _is_nearly(name):
-                message = f"'{name}' of joint '{joint}' is none of the usual interfaces, {', '.join(INTERFACES)}"
+                message = f"interface '{name}' of joint '{joint}' is not a standard one: {', '.join(INTERFACES)}"
                 yield ForeignProblem(interface, "name", "odd-interface", message, name, INTERFACES)
 
 
@@ -115,13 +115,13 @@ def _mimic_agrees(block: etree._Element, names: ValidNames) -> Iterator[ForeignP
         mimic = joint.urdf.mimic
         word = element.get("mimic", "").lower()
         if mimic is None and word == "true":
-            message = f"<ros2_control> lets joint '{name}' mimic another, but the robot's joint has no <mimic>"
+            message = f"<ros2_control> makes joint '{name}' mimic another, but the robot's joint has no <mimic>"
             yield ForeignProblem(element, "mimic", "control-mimic-differs", message)
         given = {param.get("name"): param for param in element.iterchildren("param")}
         if "mimic" in given and (given["mimic"].text or "").strip() != (mimic and mimic.joint):
             said = (given["mimic"].text or "").strip()
-            has = f"mimics '{mimic.joint}'" if mimic else "mimics none"
-            message = f"<ros2_control> lets joint '{name}' mimic '{said}', but the robot's joint {has}"
+            has = f"mimics '{mimic.joint}'" if mimic else "is not a mimic joint"
+            message = f"<ros2_control> makes joint '{name}' mimic '{said}', but the robot's joint {has}"
             yield ForeignProblem(given["mimic"], None, "control-mimic-differs", message)
         elif "mimic" in given and mimic is not None:
             for what, usual in (("multiplier", 1.0), ("offset", 0.0)):
@@ -129,7 +129,7 @@ def _mimic_agrees(block: etree._Element, names: ValidNames) -> Iterator[ForeignP
                 theirs = _number(given.get(what), usual)
                 if theirs != (usual if ours is None else ours):
                     message = (
-                        f"<ros2_control> gives the {what} {theirs:g} to the mimic joint '{name}', the robot another"
+                        f"<ros2_control> gives mimic joint '{name}' the {what} {theirs:g}, but the robot has another"
                     )
                     yield ForeignProblem(given.get(what, given["mimic"]), None, "control-mimic-differs", message)
 
@@ -147,7 +147,9 @@ def _mimic_commanded(block: etree._Element, names: ValidNames) -> Iterator[Forei
         command = element.find("command_interface")
         mimics = joint is not None and joint.mimic is not None and element.get("mimic", "").lower() != "false"
         if mimics and command is not None:
-            message = f"joint '{name}' mimics another, so ros2_control takes no command for it without mimic=\"false\""
+            message = (
+                f"ros2_control refuses the command interface of mimic joint '{name}': remove it, or set mimic=\"false\""
+            )
             yield ForeignProblem(command, None, "mimic-commanded", message)
 
 
@@ -155,14 +157,14 @@ def _transmission_joint_known(transmission: etree._Element, names: ValidNames) -
     for element in transmission.iterchildren("joint"):
         name = element.get("name")
         if name is not None and name not in names.joints:
-            message = f"<transmission> names a joint that the robot does not have, '{name}'"
+            message = f"<transmission> names joint '{name}', which the robot does not have"
             yield ForeignProblem(element, "name", "unknown-transmission-joint", message, name, tuple(names.joints))
 
 
 def _reference_known(gazebo: etree._Element, names: ValidNames) -> Iterator[ForeignProblem]:
     name = gazebo.get("reference")
     if name and name not in names.joints and name not in names.links:
-        message = f"<gazebo> refers to no link or joint of the robot: '{name}'"
+        message = f"<gazebo> refers to '{name}', which is not a link or joint of the robot"
         yield ForeignProblem(
             gazebo, "reference", "unknown-gazebo-reference", message, name, (*names.links, *names.joints)
         )

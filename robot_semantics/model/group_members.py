@@ -84,7 +84,9 @@ def _direct_members(scope: ResolutionScope, group: tree.SrdfGroup) -> set[int]:
             members |= chain_members(model, chain.base_link, chain.tip_link)
             if chain.base_link == chain.tip_link:
                 scope.warning(
-                    "chain-without-joints", f"a chain of {user} starts where it ends and has no joint", chain.at
+                    "chain-without-joints",
+                    f"a chain of {user} has the same base and tip link, so it has no joint",
+                    chain.at,
                 )
     for joint in group.joints:
         if scope.known_joint(joint.name, joint.at, "name", user) and joint.name in model.joint_index:
@@ -109,7 +111,7 @@ def _report_left_out(
             if subgroup.name in declared and subgroup.name not in made and not in_a_cycle:
                 scope.warning(
                     "group-left-out",
-                    f"group '{group.name}' is left out because its sub-group '{subgroup.name}' is",
+                    f"group '{group.name}' is left out because its sub-group '{subgroup.name}' is left out",
                     subgroup.at,
                     "name",
                 )

@@ -36,7 +36,9 @@ def resolve_states(scope: ResolutionScope, groups: Mapping[str, Group]) -> dict[
         user = f"state '{item.name}'"
         group = groups.get(item.group)
         if group is None and item.group in declared:
-            scope.warning("group-left-out", f"{user} is left out because group '{item.group}' is", item.at, "group")
+            scope.warning(
+                "group-left-out", f"{user} is left out because group '{item.group}' is left out", item.at, "group"
+            )
         if group is None:
             for joint in item.joints:
                 scope.known_joint(joint.name, joint.at, "name", user)
@@ -78,7 +80,7 @@ def _values(scope: ResolutionScope, state: tree.GroupState, group: Group) -> tup
     missing = [name for name in group.active_joints if name not in stated and name not in leaders]
     if missing:
         scope.warning(
-            "incomplete-state", f"{user} says nothing of {quoted(missing)} of group '{group.name}'", state.at, "name"
+            "incomplete-state", f"{user} has no value for {quoted(missing)} of group '{group.name}'", state.at, "name"
         )
     return {name: values[name] for name in group.joints if name in values}, leaders
 
@@ -96,13 +98,15 @@ def _leaders(scope: ResolutionScope, places: Mapping[str, tree.JointValue], valu
             found[leader.name] = stated = joint.mimic.lead(row, joint.type)
             _check_limits(scope, places[name], leader, stated, user)
         if stated is None:
-            message = f"joint '{name}' follows '{leader.name}' with the multiplier 0 and cannot tell where that is"
+            message = (
+                f"joint '{name}' follows '{leader.name}' with multiplier 0, so the position of that joint is unknown"
+            )
             scope.error("mimic-multiplier-zero", f"{message}, in {user}", places[name].at, "value")
             continue
         expected = joint.mimic.follow(stated, joint.type)
         if not min(math.dist(row, expected), _opposite(row, expected)) <= MIMIC_TOLERANCE:
             given, lead, led = (" ".join(f"{value:.9g}" for value in each) for each in (row, stated, expected))
-            message = f"joint '{name}' is at {given}, but its leader '{leader.name}' at {lead} puts it at {led}"
+            message = f"joint '{name}' is at {given}, but its leader '{leader.name}' at {lead} gives {led}"
             scope.error("mimic-disagrees", f"{message}, in {user}", places[name].at, "value")
     return found
 

@@ -66,7 +66,7 @@ def _limits_ordered(joint: Joint, kind: JointType, places: SourceMap, diagnostic
         message = f"the lower limit {lower:g} of joint '{joint.name}' is above the upper limit {upper:g}"
         diagnostics.error("limits-crossed", message, places.place(limit.at, attribute))
     elif limit.lower is None and limit.upper is None:
-        message = f"joint '{joint.name}' has neither lower nor upper limit; both count as 0, so it cannot move"
+        message = f"joint '{joint.name}' has neither lower nor upper limit; both are 0 by default, so it cannot move"
         diagnostics.warning("no-range", message, places.place(limit.at))
 
 
@@ -117,7 +117,7 @@ def _magnitudes(joint: Joint, kind: JointType, places: SourceMap, diagnostics: D
     for name in ("velocity", "effort"):
         value: float | None = getattr(joint.limit, name)
         if value is not None and value < 0:
-            message = f"the {name} limit of joint '{joint.name}' is a magnitude, but is {value:g}"
+            message = f"the {name} limit of joint '{joint.name}' must not be negative, but is {value:g}"
             diagnostics.warning("negative-limit", message, places.place(joint.limit.at, name))
 
 
@@ -133,7 +133,7 @@ def _dynamics(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Dia
 
 def _axis(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
     if kind not in WITHOUT_AXIS and joint.axis is not None and not any(joint.axis):
-        message = f"the axis of joint '{joint.name}' is zero"
+        message = f"the axis of joint '{joint.name}' is 0 0 0"
         diagnostics.error("zero-axis", message, places.place(joint.axis_at, "xyz"))
 
 
@@ -141,12 +141,12 @@ def _planar_axis(joint: Joint, kind: JointType, places: SourceMap, diagnostics: 
     if kind is not JointType.PLANAR:
         return
     if joint.axis is None:
-        message = f"planar joint '{joint.name}' has no <axis>; its plane is taken to be normal to 0 0 1, not 1 0 0"
+        message = f"planar joint '{joint.name}' has no <axis>; 0 0 1 is used, not the general default 1 0 0"
         diagnostics.warning("planar-axis-missing", message, places.place(joint.at))
     elif any(joint.axis) and unit_axis(joint, kind) != Z_AXIS:
         message = (
             f"planar joint '{joint.name}' moves in the plane normal to {' '.join(f'{v:g}' for v in joint.axis)}; "
-            "MoveIt and pinocchio ignore the axis and take 0 0 1"
+            "MoveIt and pinocchio ignore the axis and use 0 0 1"
         )
         diagnostics.warning("planar-axis", message, places.place(joint.axis_at, "xyz"))
 

@@ -66,7 +66,7 @@ def _check_inertias(inertials: list[tuple[str, Inertial]], robot: UrdfRobot, dia
     # The rounded decimal inertia of a thin rod may miss semi-definiteness slightly.
     for index in np.flatnonzero(minors.min(axis=0) < -1e-9):
         name, inertial = inertials[index]
-        message = f"the inertia of link '{name}' is not positive semi-definite, so no body has it"
+        message = f"the inertia of link '{name}' is not positive semi-definite, which is impossible for a body"
         diagnostics.warning("inertia-not-physical", message, robot.places.place(inertial.inertia_at))
 
 
@@ -79,7 +79,7 @@ def _check_sizes(robot: UrdfRobot, diagnostics: Diagnostics) -> None:
                 for name, value in _sizes(shape):
                     if value < 0:
                         tag = type(shape).__name__.lower()
-                        message = f"attribute '{name}' of <{tag}> should not be negative, but has {value:g}"
+                        message = f"attribute '{name}' of <{tag}> should not be negative, but is {value:g}"
                         diagnostics.warning("negative-size", message, robot.places.place(shape.at, name))
 
 
@@ -115,12 +115,12 @@ def _check_materials(robot: UrdfRobot, diagnostics: Diagnostics) -> None:
         if used is None or not used.name:
             continue
         if used.name not in known:
-            message = f"material '{used.name}' is defined nowhere"
+            message = f"material '{used.name}' is not defined"
             place = robot.places.place(used.at, "name")
             diagnostics.warning("unknown-material", message, place, name=used.name, valid=known)
         elif _defines(used) and _appearance(used) != _appearance(known[used.name]):
             line = robot.places.place(known[used.name].at).line
-            message = f"material '{used.name}' looks different on line {line}, and there it is what other readers take"
+            message = f"material '{used.name}' looks different on line {line}, and other programs use that one"
             diagnostics.warning("material-redefined", message, robot.places.place(used.at))
 
 

@@ -49,7 +49,7 @@ def read_mesh_bytes(path: Path) -> bytes:
     """
     limit = mesh_limit_for(2**62)
     if path.stat().st_size > limit:
-        raise MeshTooLargeError(f"{path} is longer than the {limit // 2**20} MB that a mesh may have")
+        raise MeshTooLargeError(f"{path} is longer than the {limit // 2**20} MB that are allowed for a mesh")
     return read_bounded(path, limit)
 
 
@@ -166,7 +166,7 @@ def _check_uses(path: Path, parts: Mapping[str, tuple[Iterable[str], int]], root
             else:
                 _enter(other, parts, counts, stack)
         if counts.get(root, 0) > MOST_INSTANCES:
-            raise MeshTooLargeError(f"{path} shows more than {MOST_INSTANCES} shapes, the most that is read")
+            raise MeshTooLargeError(f"{path} shows more than {MOST_INSTANCES} shapes, the limit")
 
 
 def _enter(

@@ -42,8 +42,8 @@ def resolve_mimics(
     for name, source in list(sources.items()):
         if not (math.isfinite(source.multiplier) and math.isfinite(source.offset)):
             message = (
-                f"joint '{name}' follows '{source.joint}' by factors and offsets that come to more than a 64-bit float "
-                "holds"
+                f"joint '{name}' follows '{source.joint}' with multipliers or offsets that are too large for a 64-bit "
+                "float"
             )
             diagnostics.error("mimic-too-large", message, robot.places.place(followed[name].at))
             del sources[name]
@@ -74,7 +74,7 @@ def _has_meaning(
         return False
     message = (
         f"joint '{joint.name}' ({joint.type}) cannot mimic '{mimic.joint}' ({joints[mimic.joint].type}): "
-        "they have not the same number of variables"
+        "their numbers of variables differ"
     )
     diagnostics.error("mimic-mismatch", message, robot.places.place(mimic.at, "joint"))
     return False

@@ -32,7 +32,7 @@ def another_robot_message(semantic: SrdfDocument, model: RobotModel) -> str | No
     if total - known < FEWEST or known > MOST_KNOWN * total:
         return None
     return (
-        f"the SRDF is of another robot, '{semantic.name}': of the {total} links and joints that it names, "
+        f"the SRDF is for another robot, '{semantic.name}': of the {total} links and joints that it names, "
         f"'{model.name}' has {known or 'none'}"
     )
 

@@ -182,7 +182,7 @@ def _check_group_references(reports: SrdfReporter) -> None:
         if earlier != effector.name:
             reports.warning(
                 "end-effector-overruled",
-                f"group '{effector.group}' is end effector '{earlier}' already; this one overrules it",
+                f"group '{effector.group}' is already used by end effector '{earlier}'; the later one is used",
                 effector.at,
                 "group",
             )

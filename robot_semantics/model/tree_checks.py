@@ -53,13 +53,15 @@ def find_tree(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: boo
             return Tree(roots[0], links, reached, children)
     for cycle in _cycles(links, children):
         path = " → ".join([cycle[0].parent, *(joint.child for joint in cycle)])
-        message = f"kinematic loops are not a supported feature: {path}"
+        message = f"links and joints form a loop, which URDF cannot describe: {path}"
         diagnostics.error("cycle", message, _place_of_end(robot, cycle[-1], cycle[-1].child_at))
     if not roots and known:
-        diagnostics.error("no-root", "no link is a root: every one is some joint's child", robot.places.place(robot.at))
+        diagnostics.error(
+            "no-root", "there is no root link: each link is the child of a joint", robot.places.place(robot.at)
+        )
     elif len(roots) > 1 and robot.complete:
         others = quoted(roots[1:], 9)
-        message = f"the robot is no single tree: it has {len(roots)} root links, '{roots[0]}' and {others}"
+        message = f"the robot is not one tree: it has {len(roots)} root links, '{roots[0]}' and {others}"
         diagnostics.error("several-roots", message, _declared(links[roots[1]], robot))
     return None
 
@@ -111,11 +113,11 @@ def _links_known(
             place = _place_of_end(robot, joint, at)
             if implicit_links:
                 links[name] = Link(name)
-                message = f"no <link> declares '{name}'; it is taken as a link without mass or shape"
+                message = f"no <link> declares '{name}'; it is added without mass and shape"
                 diagnostics.warning("implicit-link", message, place)
             elif robot.complete or declared:
                 fine = False
-                message = f"the {end} of joint '{joint.name}' is an unknown link, '{name}'"
+                message = f"joint '{joint.name}': {end} link '{name}' does not exist"
                 diagnostics.error("unknown-link", message, place, name=name, valid=declared)
     return fine
 

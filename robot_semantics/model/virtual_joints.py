@@ -54,7 +54,7 @@ def resolve_virtual_joints(scope: ResolutionScope) -> tuple[VirtualJoint, ...]:
             if first_on_root is not None:
                 scope.error(
                     "second-virtual-joint",
-                    f"{user} is left out: the root link already hangs on '{first_on_root.name}'",
+                    f"{user} is left out: the root link already has virtual joint '{first_on_root.name}'",
                     item.at,
                 )
             first_on_root = first_on_root or item

@@ -36,7 +36,7 @@ def _name(text: str) -> str:
 def _joint_type(text: str) -> str:
     kind = text.strip(_SPACE).lower()
     if kind not in VIRTUAL_JOINT_TYPES:
-        reason = f"is '{text.strip(_SPACE)}', no type of virtual joint; there are {', '.join(VIRTUAL_JOINT_TYPES)}"
+        reason = f"is '{text.strip(_SPACE)}', not a type of virtual joint; known are {', '.join(VIRTUAL_JOINT_TYPES)}"
         raise BadValueError("unknown-joint-type", reason, kind, kind, VIRTUAL_JOINT_TYPES)
     return kind
 

@@ -114,7 +114,7 @@ def _check_poses(state: WorldState, diagnostics: Diagnostics, places: SourceMap 
     """Report poses that are missing, and angles that are larger than a full turn."""
     for body in state.bodies:
         if body.pose is None:
-            message = f"'{body.name}' states no pose in '{body.parent}'; it is taken to be the identity"
+            message = f"'{body.name}' has no pose in '{body.parent}'; the identity is used"
             diagnostics.warning("missing-pose", message, place_of(places, body, path_of(body)))
     posed: list[tuple[ModelState | Frame | LinkState, str]] = [(body, path_of(body)) for body in state.bodies]
     posed += [(link, path_of(link, path_of(model))) for model in state.models for link in model.links]
@@ -155,7 +155,9 @@ def _check_carriers(
             continue
         whole = carrier if robot is None else complete(carrier, robot)
         if not any(link.name == body.parent_link and link.pose is not None for link in whole.links):
-            message = f"the pose of link '{body.parent_link}' of '{body.parent}' is neither stated nor follows"
+            message = (
+                f"the pose of link '{body.parent_link}' of '{body.parent}' is neither stated nor follows from joints"
+            )
             diagnostics.error("unplaced-link", message, place)
 
 
@@ -197,8 +199,8 @@ class _ModelCheck:
             self._found.note("unplaced-frame", message, place_of(self._places, self._state, self._path))
         elif root.parent_link:
             message = (
-                f"the parent of '{self._state.name}' is '{parent}', and its virtual joint '{root.name}' moves in "
-                f"'{root.parent_link}': the pose is taken through the frames between"
+                f"the parent of '{self._state.name}' is '{parent}', but its virtual joint '{root.name}' moves in "
+                f"'{root.parent_link}': the pose is converted through the frames between"
             )
             self._found.note("other-parent", message, place_of(self._places, self._state, self._path))
 
@@ -291,7 +293,7 @@ class _ModelCheck:
                 self._found.warning(code, str(item), place)
         derived = [item.name for item in applied.items if item.derived]
         if derived:
-            message = f"{len(derived)} joints of '{self._state.name}' follow from what else is stated: {_some(derived)}"
+            message = f"{len(derived)} joints of '{self._state.name}' follow from other stated values: {_some(derived)}"
             self._found.note("derived-joints", message, whole)
         active = [joint.name for joint in self._robot.joints if joint.is_active and not joint.virtual]
         refused = {joint.name for joint in self._state.joints if joint.positions is not None}

@@ -57,7 +57,7 @@ def move_link_frames(robot: UrdfRobot, child_origins: Mapping[str, Origin], diag
         for item in robot.content
     )
     moved = ", ".join(f"'{link}' by {_distance(T_J_C)}" for link, T_J_C in moves.items())
-    message = f"link frames move onto those of their joints, as the current form has them: {moved}"
+    message = f"link frames move onto the frames of their joints, as in the current form: {moved}"
     diagnostics.warning("link-frames-moved", message, robot.places.place(robot.at))
     _warn_of_foreign(robot, frozenset(moves), diagnostics)
     return replace(robot, content=content)
@@ -74,14 +74,12 @@ def _warn_of_foreign(robot: UrdfRobot, moved: frozenset[str], diagnostics: Diagn
         if isinstance(item, Link) and item.name in moved:
             for extra in item.extras:
                 if extra.tag and not extra.tag.startswith("@"):
-                    message = (
-                        f"the frame of link '{item.name}' moves, but what <{extra.tag}> in it says is left as it is"
-                    )
+                    message = f"the frame of link '{item.name}' moves, but <{extra.tag}> in it is not changed"
                     diagnostics.warning("frame-moved", message, robot.places.place(extra.at))
     for extra in robot.extras:
         about = _REFERENCE.match(extra.xml) if extra.tag and not extra.tag.startswith("@") else None
         if about and about.group(2) in moved:
-            message = f"the frame of link '{about.group(2)}' moves, but what <{extra.tag}> says of it is left as it is"
+            message = f"the frame of link '{about.group(2)}' moves, but <{extra.tag}> with its name is not changed"
             diagnostics.warning("frame-moved", message, robot.places.place(extra.at, "reference"))
 
 

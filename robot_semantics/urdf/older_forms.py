@@ -23,8 +23,8 @@ from robot_semantics.xml.schema_reader import TableReader
 
 _OLD = etree.XPath("boolean(link/joint | link/parent | joint/parent/origin | joint/child/origin | link/visual/texture)")
 _OLDER = (
-    "this joint is in the {} proposal's form, which other readers take for something else; "
-    "'robot_semantics upgrade' writes the current one"
+    "this joint has the form of the {} proposal, which other programs misread; "
+    "'robot_semantics upgrade' writes the current form"
 )
 
 
@@ -76,7 +76,7 @@ def _two_origins(reader: UrdfReader, joint: etree._Element, found: list[ChildOri
         if origin is not None:
             _take_out(origin)
     if joint.find("origin") is not None:
-        message = "a joint has either an <origin> of its own or, in the two-origin form, those in <parent> and <child>"
+        message = "a joint must have either one <origin> or, in the two-origin form, one in <parent> and one in <child>"
         reader.error("mixed-dialects", message, at)
         reader.faulty.add("joint")
         return
@@ -92,8 +92,8 @@ def _joints_of(reader: UrdfReader, link: etree._Element, found: list[ChildOrigin
     parent, origin = link.find("parent"), link.find("origin")
     alone = [joint for joint in joints if joint.find("parent") is None]
     if parent is not None and not alone:
-        why = "its <joint> has one of its own" if joints else "there is no <joint> with it"
-        message = f"<parent> in <link> joins nothing: {why}; it is kept but not used"
+        why = "its <joint> has its own <parent>" if joints else "the link has no <joint>"
+        message = f"<parent> in <link> has no effect: {why}; it is kept but not used"
         reader.warning("unused-parent", message, reader.document.at(parent))
         reader.silenced.add(parent)
     if not joints:
@@ -126,7 +126,7 @@ def _nested(
         if origin is not None:
             _take_out(origin)
             if origin is not own:
-                message = "<joint> has more than one <origin>; the first counts"
+                message = "<joint> has more than one <origin>; the first is used"
                 reader.warning("duplicate-element", message, reader.document.at(origin))
     for dynamics in joint.findall("joint_properties"):
         dynamics.tag = "dynamics"
@@ -190,7 +190,7 @@ def _texture(reader: UrdfReader, visual: etree._Element) -> None:
     if not (name or filename):
         return
     at = reader.document.at(texture)
-    message = "<texture> in <visual> is the original proposal's form of <material>"
+    message = "<texture> in <visual> is an older form of <material>"
     reader.in_older_dialect(message, at)
     if filename is not None:
         del texture.attrib["filename"]

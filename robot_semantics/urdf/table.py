@@ -104,7 +104,7 @@ def _orientation(reader: Any, values: dict[str, Any], at: int) -> bool:
         reader.warning("large-angle", message, at, "rpy")
     if "rpy" not in values or "quat_xyzw" not in values:
         return True
-    message = "<origin> has both 'rpy' and 'quat_xyzw'; one of them must go"
+    message = "<origin> has both 'rpy' and 'quat_xyzw'; remove one of them"
     reader.error("two-orientations", message, at, "quat_xyzw")
     return False
 
@@ -117,10 +117,10 @@ def _color(reader: Any, values: dict[str, Any], at: int) -> bool:
             reader.missing("color", "rgba", at)
         return "" in values
     if "" in values:
-        reader.warning("duplicate-element", "<color> has both 'rgba' and 'rgb'; 'rgba' counts", at, "rgb")
+        reader.warning("duplicate-element", "<color> has both 'rgba' and 'rgb'; 'rgba' is used", at, "rgb")
         return True
     whole = 255.0 if max(rgb) > 1.0 else 1.0
-    message = f"<color rgb> is the review's form of <color rgba>; its numbers are taken to go up to {whole:g}"
+    message = f"<color rgb> is an older form of <color rgba>; its numbers are read as 0 to {whole:g}"
     reader.in_older_dialect(message, at)
     values[""] = (*(value / whole for value in rgb), 1.0)
     return True
@@ -136,7 +136,7 @@ def _texture(reader: Any, values: dict[str, Any], at: int) -> bool:
 
 def _named_material(reader: Any, values: dict[str, Any], at: int) -> bool:
     if not values.get("name"):
-        message = "<material> has no attribute 'name', so nothing can refer to it and most readers leave it out"
+        message = "<material> has no attribute 'name', so most programs ignore it"
         reader.warning("unnamed-material", message, at)
     return True
 
@@ -144,7 +144,7 @@ def _named_material(reader: Any, values: dict[str, Any], at: int) -> bool:
 def _says_something(reader: Any, values: dict[str, Any], at: int) -> bool:
     if not values:
         tag = reader.node(at).tag
-        reader.warning("empty-element", f"<{tag}> has no attribute, so it says nothing", at)
+        reader.warning("empty-element", f"<{tag}> has no attribute, so it has no effect", at)
     return True
 
 

@@ -103,7 +103,7 @@ def number_text(value: float) -> str:
         RobotSemanticsError: the value is not finite.
     """
     if not math.isfinite(value):
-        raise RobotSemanticsError(f"a description cannot hold the number {value}")
+        raise RobotSemanticsError(f"a description cannot have the number {value}")
     return repr(float(value)).removesuffix(".0")
 
 
@@ -248,7 +248,7 @@ def _render(node: Node, indent: str, lines: list[str]) -> None:
 def _escaped(text: str) -> str:
     bad = _NOT_XML.search(text)
     if bad:
-        raise RobotSemanticsError(f"XML cannot hold the character U+{ord(bad.group()):04X} of {text!r}")
+        raise RobotSemanticsError(f"XML does not allow the character U+{ord(bad.group()):04X} of {text!r}")
     return "".join(map(_escape, text)) if any(map(_ESCAPES.__contains__, text)) else text
 
 

@@ -157,12 +157,12 @@ def split(
         )
     if diagnostics is not None:
         for engine in state.engines:
-            message = f"the engine state of '{engine.name}' is of the whole world; it is left out"
+            message = f"the engine state of '{engine.name}' belongs to the whole world; it is left out"
             diagnostics.warning("left-out", message, SourcePlace("<world state>", path=path_of(engine)))
         used = {frame.name for part in parts.values() for frame in part.frames}
         for frame in state.frames:
             if frame.name not in used:
-                message = f"no model stands in frame '{frame.name}'; it is left out"
+                message = f"no model is on frame '{frame.name}'; it is left out"
                 diagnostics.warning("left-out", message, SourcePlace("<world state>", path=path_of(frame)))
     return parts
 
@@ -263,7 +263,7 @@ def _check_stand_in(
     pose = next((state.pose for state in links if state.name == link), None)
     place = SourcePlace(label, path=path_of(frame))
     if pose is None or frame.pose is None:
-        message = f"'{frame.name}' is a link of '{model.name}' whose pose is neither stated nor follows from joints"
+        message = f"'{frame.name}' is a link of '{model.name}' whose pose is not stated and does not follow from joints"
         found.error("name-conflict", message, place)
         return
     off_m, off_rad = map(float, transform_distance(pose_matrix(pose), pose_matrix(frame.pose)))
@@ -279,7 +279,7 @@ def _united(stated: Iterable[tuple[str, Sequence[_Item]]], found: Diagnostics) -
         for item in row:
             source, known = items.setdefault(item.name, (label, item))
             if known != item:
-                message = f"'{item.name}' is stated differently in {source}"
+                message = f"'{item.name}' has other values in {source}"
                 found.error("name-conflict", message, SourcePlace(label, path=path_of(item)))
     return tuple(item for _, item in items.values())
 
@@ -292,7 +292,7 @@ def _engines(stated: Sequence[tuple[str, WorldState]], found: Diagnostics) -> tu
         for engine in state.engines:
             if engines.setdefault(engine.name, engine) != engine:
                 contradicted.add(engine.name)
-                message = f"the engine state of '{engine.name}' is another than the one before; both are left out"
+                message = f"the engine state of '{engine.name}' differs from the one before; both are left out"
                 found.warning("left-out", message, SourcePlace(label, path=path_of(engine)))
     return tuple(engine for name, engine in engines.items() if name not in contradicted)
 

@@ -59,7 +59,7 @@ def robots_of(
         found.update((model.name, robot) for model in chosen)
         if not chosen and state.models and diagnostics is not None:
             names = ", ".join(model.name for model in state.models)
-            message = f"no model is called '{robot.name}', as the robot is; there are: {names}"
+            message = f"no model has the name of the robot, '{robot.name}'; the models are: {names}"
             valid = tuple(model.name for model in state.models)
             diagnostics.error(
                 "unknown-model", message, place_of(places, state, "/world_state"), name=robot.name, valid=valid

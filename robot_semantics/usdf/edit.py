@@ -186,7 +186,7 @@ def _put_root(
             diagnostics.note("unplaced-frame", f"model '{model.name}': {taken_as_world(frame)}", place)
         frame = world.frame_or_world(frame)
         if model.name in world.path(frame):
-            raise ArrayError(model.name, f"'{frame}', in which it moves, stands on the model itself")
+            raise ArrayError(model.name, f"'{frame}', its parent frame, is on the model itself")
         T_frame_root = invert(world.pose(carrier_of(model), frame)) @ T_frame_root
     return set_pose(state, model.name, pose_from_matrix(T_frame_root))
 
@@ -202,7 +202,7 @@ def without_engines(state: WorldState, diagnostics: Diagnostics | None = None) -
 
 def _without_robot(model: ModelState, values: Mapping[str, tuple[float, ...]]) -> ModelState:
     if any(link.pose is not None for link in model.links):
-        raise ArrayError(model.name, "its links have poses that the joints would leave: the robot is needed")
+        raise ArrayError(model.name, "its links have poses that would no longer match the joints: give the robot")
     for name, row in values.items():
         before = model.joint(name).positions
         if before is not None and len(before) != len(row):

@@ -71,7 +71,7 @@ def resolve(
     bodies = state.bodies
     for body in bodies:
         if body.pose is None and diagnostics is not None:
-            message = f"'{body.name}' states no pose in '{body.parent}'; it is taken to be the identity"
+            message = f"'{body.name}' has no pose in '{body.parent}'; the identity is used"
             diagnostics.warning("missing-pose", message, _place(places, body.at, path_of(body)))
     links = [(place, link) for place, model in enumerate(state.models, 1) for link in model.links if link.pose]
     names = (
@@ -93,7 +93,9 @@ def resolve(
     beyond = ~np.isfinite(T).all(axis=(1, 2)) | np.isinf(twists).any(axis=1)
     if beyond.any():
         found = Diagnostics()
-        message = f"'{names[int(np.argmax(beyond))]}' is or moves in the world beyond the range of a 64-bit float"
+        message = (
+            f"'{names[int(np.argmax(beyond))]}' has a pose or motion in the world that is too large for a 64-bit float"
+        )
         found.error("out-of-range", message, SourcePlace(SOURCE if places is None else places.source))
         raise DescriptionError(found)
     for array in (T, twists, wrenches, parents, steps):

@@ -126,7 +126,7 @@ class _Blend:
         names = {item.name for item in first}
         for item in (*first, *second):
             if (item.name in names) != (item.name in others):
-                self._left_out(path_of(item, parent), f"'{item.name}' is stated in one state alone")
+                self._left_out(path_of(item, parent), f"'{item.name}' is in only one of the two states")
         for item in first:
             if item.name in others:
                 blend = self._model if items.element is MODEL else self.values
@@ -148,13 +148,13 @@ class _Blend:
     def _check_carriers(self, first: ModelState | Frame, second: ModelState | Frame, path: str) -> None:
         here, there = carrier_of(first), carrier_of(second)
         if here != there:
-            message = f"'{first.name}' stands in '{here}' in one state, in '{there}' in the other"
+            message = f"'{first.name}' has the parent '{here}' in one state and '{there}' in the other"
             self._found.error("parents-differ", message, SourcePlace(SOURCE, path=path))
 
     def _pose(self, first: Pose | None, second: Pose | None, path: str, _: Any) -> Pose | None:
         if first is None or second is None:
             if first is not second:
-                self._left_out(path, "it is stated in one state alone")
+                self._left_out(path, "it is in only one of the two states")
             return None
         if first == second or self._share == 0.0:
             return first
@@ -185,7 +185,7 @@ class _Blend:
         """Return the row on the line between two, None where one of them is not stated."""
         if first is None or second is None:
             if first is not second:
-                self._left_out(path, "it is stated in one state alone")
+                self._left_out(path, "it is in only one of the two states")
             return None
         if len(first) != len(second):
             message = f"there are {len(first)} numbers in one state, {len(second)} in the other"

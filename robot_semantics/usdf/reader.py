@@ -105,13 +105,13 @@ def _examine(text: str | bytes, source: str) -> Examined:
     state: WorldState = read_table(document, USDF, found)
     report(state, document.places, found)
     if document.root.tag != USDF.root.tag:
-        message = "the root element <world> is read; <world_state> is the one that is written"
+        message = "the root element <world> is an older name of <world_state>"
         found.note("other-root", message, document.places.place(0))
     said = document.root.get(f"{{{NAMESPACE}}}time")
     if said is not None and state.time_ns is not None and len(said.partition(".")[2]) != 9:
-        message = f"rs:time is '{said}'; nine digits behind the point are written: {seconds_text(state.time_ns)}"
+        message = f"rs:time is '{said}'; write nine digits after the point: {seconds_text(state.time_ns)}"
         found.warning("bad-value", message, document.places.place(0, "rs:time"))
     if state.version is not None and state.version != VERSION:
-        message = f"rs:version is '{state.version}'; what is newer than version {VERSION} is kept but not used"
+        message = f"rs:version is '{state.version}'; content newer than version {VERSION} is kept but not used"
         found.warning("newer-version", message, document.places.place(0, "rs:version"))
     return Examined(state, document.places, found)

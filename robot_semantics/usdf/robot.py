@@ -131,9 +131,11 @@ def rederive_links(
         links.append(made)
         left_out = [word for word in ("pose", "twist") if getattr(made, word) is None is not getattr(link, word)]
         if left_out and diagnostics is not None:
-            message = f"no known joints give the {' and '.join(left_out)} of link '{link.name}' of '{state.name}'"
+            message = (
+                f"known joints no longer give the {' and '.join(left_out)} of link '{link.name}' of '{state.name}'"
+            )
             place = SourcePlace(SOURCE, path=path_of(link, path_of(state)))
-            diagnostics.warning("left-out", f"{message} any more; left out", place)
+            diagnostics.warning("left-out", f"{message}; it is left out", place)
     return replace(state, links=tuple(links))
 
 

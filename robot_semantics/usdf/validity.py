@@ -185,7 +185,7 @@ def _repeats(tag: str, items: Iterable[_Named], parent: str) -> Iterator[Problem
     seen: set[str] = set()
     for item in items:
         if item.name in seen:
-            message = f"a second <{tag}> is called '{item.name}'"
+            message = f"a second <{tag}> has the name '{item.name}'"
             yield Problem(item.at, "", "name", path_of(item, parent), "duplicate-name", message)
         seen.add(item.name)
 
@@ -220,7 +220,7 @@ def name_clashes(state: WorldState, more: Mapping[str, Collection[str]] | None =
     links, clashes = world_names(state, more)
     for owner, name, other, link in clashes:
         stated = next((item for item in owner.links if item.name == name), None)
-        message = f"link '{name}' of '{owner.name}' has the world name of link '{link}' of '{other.name}'"
+        message = f"link '{name}' of '{owner.name}' has the same name in the world as link '{link}' of '{other.name}'"
         path = path_of(owner) if stated is None else path_of(stated, path_of(owner))
         # A link that a robot's joints place has no element of its own.
         at = owner.at if stated is None or stated.at < 0 else stated.at
@@ -256,12 +256,14 @@ class _Bodies(NamedTuple):
             if _is_bad(item.name):
                 yield _bad_name(item, ROOT_PATH)
             elif item.name == WORLD:
-                message = f"the name '{WORLD}' is the absolute inertial frame's; no {_KIND[type(item)]} can have it"
+                message = (
+                    f"the name '{WORLD}' is reserved for the fixed reference frame; no {_KIND[type(item)]} can have it"
+                )
                 yield Problem(item.at, "", "name", path_of(item), "reserved-name", message)
             elif counts[item.name] > 1:
                 other = seen.get(item.name)
                 if other is not None:
-                    message = f"the name '{item.name}' is already a {other}'s"
+                    message = f"the name '{item.name}' is already used by a {other}"
                     yield Problem(item.at, "", "name", path_of(item), "duplicate-name", message)
                 seen.setdefault(item.name, _KIND[type(item)])
 
@@ -291,7 +293,7 @@ class _Bodies(NamedTuple):
     def _parent_link_problems(self, item: _Placed) -> Iterator[Problem]:
         above = self.by_name.get(item.parent)
         if item.parent_link is not None and not isinstance(above, ModelState) and (above or item.parent == WORLD):
-            message = f"the parent '{item.parent}' is no model: it has no link '{item.parent_link}'"
+            message = f"the parent '{item.parent}' is not a model, so it has no link '{item.parent_link}'"
             yield Problem(item.at, "", "rs:parent_link", path_of(item), "unknown-parent-link", message)
 
 

@@ -79,7 +79,7 @@ def _as_utf8(text: str | bytes, source: str) -> bytes:
             raise LookupError
         if name.startswith(("utf_16", "utf_32")):
             # The XML declaration was readable as single bytes, so the text is not in the declared encoding.
-            message = f"the text is declared to be {encoding}, but is not"
+            message = f"the text is declared to be {encoding}, but it is not"
             raise refusal("not-decodable", message, SourcePlace(source, 1, 1))
         return text.decode(encoding).removeprefix("\ufeff").encode()
     except UnicodeDecodeError as error:
@@ -87,10 +87,10 @@ def _as_utf8(text: str | bytes, source: str) -> bytes:
         if isinstance(text, bytes):
             before = text[: error.start].decode(error.encoding, "replace").removeprefix("\ufeff")
             line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-        message = f"the text is no {error.encoding}: {error.reason}"
+        message = f"the text is not {error.encoding}: {error.reason}"
         raise refusal("not-decodable", message, SourcePlace(source, line, column)) from None
     except LookupError:
-        message = f"the text is declared to be {encoding}, which is no known character set"
+        message = f"the text is declared to be {encoding}, which is an unknown encoding"
         raise refusal("not-decodable", message, SourcePlace(source, 1, 1)) from None
     except UnicodeError as error:
         raise refusal("not-decodable", f"the text cannot be decoded: {error}", SourcePlace(source, 1, 1)) from None
@@ -98,9 +98,7 @@ def _as_utf8(text: str | bytes, source: str) -> bytes:
 
 def too_large(source: str) -> DescriptionError:
     """Return the error for a text longer than `MAX_BYTES`."""
-    return refusal(
-        "too-large", f"the text is longer than {MAX_BYTES:,} bytes, the most that is read", SourcePlace(source)
-    )
+    return refusal("too-large", f"the text is longer than {MAX_BYTES:,} bytes, the limit", SourcePlace(source))
 
 
 def refusal(code: str, message: str, place: SourcePlace) -> DescriptionError:

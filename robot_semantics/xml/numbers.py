@@ -129,7 +129,7 @@ def quaternion(text: str) -> tuple[float, ...]:
     """
     value = numbers(text, 4)
     if not any(value):
-        raise BadValueError("bad-number", "is no orientation: all four numbers are zero")
+        raise BadValueError("bad-number", "is not an orientation: all four numbers are zero")
     return value
 
 

@@ -191,7 +191,7 @@ def _refuse_entities(utf8: bytes, source: str) -> None:
         # expat is somewhere inside the declaration now.
         start = max(utf8.rfind(b"<!ENTITY", 0, parser.CurrentByteIndex + 1), 0)
         place = SourcePlace(source, *Lines(utf8).line_column(start))
-        raise refusal("entity-declared", "entity declarations are not read", place)
+        raise refusal("entity-declared", "entity declarations are not supported", place)
 
     parser.EntityDeclHandler = entity
     with suppress(expat.ExpatError):

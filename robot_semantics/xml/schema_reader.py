@@ -271,7 +271,7 @@ class TableReader(ProblemReporter):
     def _entry(self, pair: NamedValue, at: int, plan: ElementPlan, entries: dict[str, Any]) -> None:
         """Add an entry to a mapping, in which each name is unique."""
         if pair.name in entries:
-            self.error("duplicate-name", f"a second <{plan.tag}> is called '{pair.name}'", at, "name")
+            self.error("duplicate-name", f"a second <{plan.tag}> has the name '{pair.name}'", at, "name")
         else:
             entries[pair.name] = pair.value
 

@@ -76,7 +76,7 @@ class ProblemReporter:
         try:
             entries = self.keeper.child(child, at, "" if plan.keeps else plan.within, position)
         except etree.C14NError:
-            message = "this cannot be kept: it has a namespace that is a relative URI"
+            message = "this cannot be kept: its namespace is a relative URI"
             self.error("relative-namespace", message, at)
             return False
         if child not in self.silenced and not self._is_allowed_here(child, child.tag, at, plan):
@@ -93,12 +93,12 @@ class ProblemReporter:
         if table.misplaced and tag in child_keys(table):
             homes = [e.tag for e in table.root.all() if any(table.key(word) == tag for word in e.children)]
             belongs = " or ".join(f"<{home}>" for home in homes)
-            message = f"<{name}> has no meaning in <{inside}>; it belongs into {belongs}"
+            message = f"<{name}> has no meaning in <{inside}>; move it into {belongs}"
             self.error("misplaced-element", message, at)
             return False
         if is_macro(child) and not table.reports_foreign:
             local = etree.QName(tag).localname
-            message = f"<xacro:{local}> is a macro that was not carried out{_KEPT}"
+            message = f"<xacro:{local}> is a macro that was not expanded{_KEPT}"
             self.warning("xacro-not-expanded", message, at)
         elif not namespace:
             if tag in table.silent_tags:
@@ -117,7 +117,7 @@ class ProblemReporter:
     def unknown_choice(self, tag: str, plan: ElementPlan, at: int) -> None:
         """Report an unknown element in the position of a choice."""
         valid = tuple(plan.element.children)
-        message = f"<{tag}> is no {plan.choice}; known are {', '.join(valid)}"
+        message = f"<{tag}> is not a known {plan.choice}; known are {', '.join(valid)}"
         self.error(f"unknown-{plan.choice}", message, at, name=tag, valid=valid)
 
     def duplicate(self, child: etree._Element, at: int, plan: ElementPlan, kept: list[Any], position: int) -> None:
@@ -127,7 +127,7 @@ class ProblemReporter:
         if self.table.unknown is Severity.ERROR:
             self.error("duplicate-element", message, at)
             return
-        self.warning("duplicate-element", f"{message}; the first counts, this one is kept but not used", at)
+        self.warning("duplicate-element", f"{message}; the first is used, this one is kept but not used", at)
         kept += self.keeper.child(child, at, "" if plan.keeps else plan.within, position)
 
     def stray(self, plan: ElementPlan, text: str, at: int) -> None:

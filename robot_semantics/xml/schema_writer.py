@@ -99,7 +99,7 @@ class _Writer:
             self._error(error.code, str(error), where)
             return ""
         if kind is TEXT and _NOT_XML.search(text):
-            self._error("not-xml", f"{text!r} has a character that no XML document can hold", where)
+            self._error("not-xml", f"{text!r} has a character that XML does not allow", where)
             return ""
         return text
 

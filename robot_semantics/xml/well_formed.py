@@ -220,6 +220,6 @@ def _not_well_formed(reason: str, utf8: bytes, source: str, line: int, column: i
     if "xcessive depth" in message:
         return refusal("nested-too-deep", "elements are nested too deep", place)
     if _LIBRARY_LIMIT.search(message):
-        reason = "a name, an attribute, a text or a comment is longer than the 10,000,000 bytes that are read of one"
+        reason = "a name, an attribute, a text or a comment is longer than 10,000,000 bytes, the limit"
         return refusal("too-large", reason, place)
     return refusal("not-well-formed", f"not well-formed XML: {message}", place)

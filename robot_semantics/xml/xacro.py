@@ -74,7 +74,7 @@ def has_macros(document: XmlDocument) -> bool:
 def report_oddities(document: XmlDocument, diagnostics: Diagnostics) -> None:
     """Warn about faults that other XML readers accept, and about macros that were not expanded."""
     if document.odd_declaration is not None:
-        message = "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is passed over"
+        message = "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is ignored"
         diagnostics.warning("odd-declaration", message, document.odd_declaration)
     for place in document.odd_comments:
         message = "a comment should have no '--' in it; it is read with '~' instead of '-'"
@@ -90,7 +90,7 @@ def report_unused_arguments(document: XmlDocument, diagnostics: Diagnostics) -> 
     """Warn about each given argument that is not used."""
     for name, near in document.unused_arguments.items():
         advice = f"; did you mean '{near}'?" if near else ""
-        message = f"argument '{name}' is given, which the xacro neither declares nor uses{advice}"
+        message = f"argument '{name}' is given, but the xacro neither declares nor uses it{advice}"
         diagnostics.warning("unused-argument", message, document.places.place_finder(0))
 
 
@@ -101,7 +101,7 @@ def _report_expressions(document: XmlDocument, diagnostics: Diagnostics) -> None
     found = [value for value in cast("list[Any]", _WITH_DOLLAR(document.root)) if _EXPRESSION.search(value)]
     if found:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-        message = f"'{found[0]}'{more} looks like xacro, which was not carried out; it is taken as it stands"
+        message = f"'{found[0]}'{more} looks like xacro that was not expanded; it is used as plain text"
         place = document.places.place_finder(document.at(found[0].getparent()), found[0].attrname)
         diagnostics.warning("xacro-not-expanded", message, place)
 
@@ -119,7 +119,7 @@ def read_document(
     if by_name if how.expand is None else how.expand:
         return expand_xacro(path, how, find_package)
     if by_name:
-        reason = "a xacro is expanded only where a user names it, as it can run anything: name what it expands to"
+        reason = "a xacro can run code, so it is expanded only if a user names it: name the expanded file"
         raise _refusal("xacro-not-expanded", reason, SourcePlace(str(path)))
     return read_xml(path, forgiving=True, foreign=how.foreign)
 

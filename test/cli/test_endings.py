@@ -51,7 +51,7 @@ def code_of(words: list[str]) -> int:
 @pytest.mark.parametrize(
     ("words", "known"),
     [
-        (["usdf", "convert", WORLD, "-o"], ".usdf, .xml, .json, .sdf, .world or .mjcf: say the format with --to"),
+        (["usdf", "convert", WORLD, "-o"], ".usdf, .xml, .json, .sdf, .world or .mjcf: give the format with --to"),
         (["usdf", "edit", WORLD, "--name", "n", "-o"], ".usdf, .xml or .json"),
         (["usdf", "merge", WORLD, "-o"], ".usdf, .xml or .json"),
         (["usdf", "interpolate", WORLD, WORLD, "--share", "0.5", "-o"], ".usdf, .xml or .json"),
@@ -82,7 +82,7 @@ def test_what_is_read_needs_a_known_ending_or_its_format_too(
     source = tmp_path / "world.blend"
     source.write_text(Path(WORLD).read_text())
     assert main(["usdf", "convert", str(source), "--to", "json"]) == 2
-    assert "say the format with --from" in capsys.readouterr().err
+    assert "give the format with --from" in capsys.readouterr().err
     assert main(["usdf", "convert", str(source), "--from", "usdf", "--to", "json"]) == 0
 
 

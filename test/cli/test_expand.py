@@ -86,7 +86,7 @@ def test_a_misspelt_argument_is_never_passed_over_in_silence(run: RunCommand, tm
     argument = '<xacro:arg name="side" default="left"/>'
     urdf.write_text(f'<robot name="r" {XACRO}>{argument}<link name="$(arg side)"/></robot>')
     wrong = run(command, urdf, "sid:=right")
-    assert "argument 'sid' is given, which the xacro neither declares nor uses; did you mean 'side'?" in (
+    assert "argument 'sid' is given, but the xacro neither declares nor uses it; did you mean 'side'?" in (
         wrong.out + wrong.err
     )
     assert "argument" not in run(command, urdf, "side:=right").err
@@ -105,4 +105,4 @@ def test_an_argument_without_a_value_says_how_to_give_one(run: RunCommand, tmp_p
 def test_a_command_that_reads_no_xacro_refuses_arguments_of_one(run: RunCommand) -> None:
     result = run("schema", "usdf", "side:=right")
     assert result.code == 2
-    assert "side:= is given, and nothing that this command reads is a xacro" in result.err
+    assert "side:= is given, but this command reads no xacro" in result.err

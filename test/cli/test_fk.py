@@ -98,8 +98,8 @@ FINGERS = """<robot name="gripper"><link name="palm"/><link name="left"/><link n
     [
         (["r=1"], (0.25, 1.0)),
         (["l=0.25", "r=1"], (0.25, 1.0)),
-        (["l=0.25", "r=1.5"], "r: is given as 1.5, but its leader 'l' at 0.25 puts it at 1"),
-        (["s=0.75"], "s: it follows 'l' with the multiplier 0 and cannot tell where that is"),
+        (["l=0.25", "r=1.5"], "r: is given as 1.5, but its leader 'l' at 0.25 gives 1"),
+        (["s=0.75"], "s: it follows 'l' with multiplier 0, so the position of that joint is unknown"),
     ],
 )
 def test_a_mimic_joint_that_is_given_leads_its_leader(
@@ -125,7 +125,7 @@ def test_poses_and_factors_beyond_64_bit_floats_are_one_error(run: RunCommand, t
     file.write_text(f'<robot name="r">{links}{joint("1", "a", "b")}{joint("2", "b", "c")}</robot>')
     for words in ((), ("--json",)):
         result = run("fk", file, *words)
-        assert (result.code, result.err) == (1, "error: the pose of link 'c' is beyond 64-bit floats\n")
+        assert (result.code, result.err) == (1, "error: the pose of link 'c' is too large for 64-bit floats\n")
         assert ("error" in json.loads(result.out)) if words else (result.out == "")
 
 
@@ -151,4 +151,4 @@ def test_states_are_matched_by_a_mimic_joint_or_its_leader_alone(run: RunCommand
         "right": {"open": {"r": [0.875], "l": [0.1875]}}
     }
     away = run("states", urdf, srdf, "right", "--positions", "l=0.5", "r=0.875")
-    assert (away.code, away.err) == (1, "error: r: is given as 0.875, but its leader 'l' at 0.5 puts it at 1.5\n")
+    assert (away.code, away.err) == (1, "error: r: is given as 0.875, but its leader 'l' at 0.5 gives 1.5\n")

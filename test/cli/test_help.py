@@ -227,7 +227,7 @@ def test_example_writes_files_that_can_be_used_and_never_over_others(
     capsys.readouterr()
     assert command_line.main(["example", "here"]) == 1
     assert capsys.readouterr().err == (
-        "error: here/block.urdf is there and differs: nothing was written; --force writes over it\n"
+        "error: here/block.urdf exists with other content, so nothing was written; --force overwrites it\n"
     )
     assert not Path("here/rover_arm.urdf").exists()
     assert command_line.main(["example", "here", "--force"]) == 0

@@ -82,7 +82,7 @@ def test_every_command_takes_joints_without_links_with_the_switch(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(command.split())
-    assert "is an unknown link, 'mast'" in "".join(capsys.readouterr())
+    assert "link 'mast' does not exist" in "".join(capsys.readouterr())
     assert main([*command.split(), "--implicit-links"]) == 0
     assert "unknown link" not in "".join(capsys.readouterr())
 

@@ -48,7 +48,7 @@ def test_what_is_there_stays_and_the_command_ends_with_1(
     there.write_text("mine")
     before = sorted(path.name for path in folder.iterdir())
     assert command_line.main(words) == 1
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
     assert there.read_text() == "mine"
     assert sorted(path.name for path in folder.iterdir()) == before
 

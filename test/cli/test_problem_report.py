@@ -85,10 +85,7 @@ def test_kinds_are_ignored_or_become_errors(run: RunCommand, odd: Path) -> None:
 def test_a_kind_that_does_not_exist_is_wrong_usage(run: RunCommand, odd: Path, option: str) -> None:
     result = run("check", odd, option, "unknown-elemnet")
     assert result.code == 2
-    assert (
-        result.err
-        == f"error: {option}: there is no kind of problem 'unknown-elemnet'; did you mean 'unknown-element'?\n"
-    )
+    assert result.err == f"error: {option}: unknown problem code 'unknown-elemnet'; did you mean 'unknown-element'?\n"
 
 
 @pytest.mark.parametrize(
@@ -110,17 +107,21 @@ def test_a_project_settles_which_problems_count(
     (odd.parent / name).write_text(f'{before}ignroe = ["unknown-element"]\n')
     wrong = run("check", odd)
     assert wrong.code == 2
-    assert "there is no setting 'ignroe'; did you mean 'ignore'?" in wrong.err
+    assert "unknown setting 'ignroe'; did you mean 'ignore'?" in wrong.err
 
 
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
         (".robot_semantics.toml", "ignore = [oops", "cannot be read"),
-        (".robot_semantics.toml", 'ignore = "unknown-element"', "ignore is a list of codes, not 'unknown-element'"),
+        (
+            ".robot_semantics.toml",
+            'ignore = "unknown-element"',
+            "ignore must be a list of codes, not 'unknown-element'",
+        ),
         (".robot_semantics.toml", 'error = ["unknown-elemnt"]', "did you mean 'unknown-element'?"),
-        (".robot_semantics.toml", 'strict = "yes"', "strict is true or false, not 'yes'"),
-        ("pyproject.toml", "[tool]\nrobot_semantics = 3", "robot_semantics is a table, not 3"),
+        (".robot_semantics.toml", 'strict = "yes"', "strict must be true or false, not 'yes'"),
+        ("pyproject.toml", "[tool]\nrobot_semantics = 3", "robot_semantics must be a table, not 3"),
         ("pyproject.toml", "[tool.robot_semantics]\nstrict = true\n[oops", "cannot be read"),
     ],
 )

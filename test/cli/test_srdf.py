@@ -102,7 +102,7 @@ def test_a_file_that_is_there_is_not_overwritten_unasked(run: Run, urdf: Path, s
         (("--state", "g/s", "elbow_joint=zero"), "takes finite numbers, not 'zero'", 2),
         (("--state", "g/s", "elbow_joint=0", "elbow_joint=1"), "is given twice", 2),
         (("--end-effector", "e=g"), "takes NAME=GROUP,PARENT_LINK", 2),
-        (("--parent-frame", "map"), "go with --virtual-joint", 2),
+        (("--parent-frame", "map"), "need --virtual-joint", 2),
         (("--virtual-joint", "fixed", "--virtual-joint-name", "elbow_joint"), "has the name of a joint", 1),
     ],
 )
@@ -208,7 +208,7 @@ def test_a_plugins_parameter_that_keeps_the_old_name_is_pointed_out(run: Run, ur
     # Each place is said: nobody finds them afterwards.
     for tag in ("frameName", "bodyName"):
         assert (
-            f"'wrist_link' is kept here: it is not known whether the link is meant [/robot/gazebo/plugin/{tag}]"
+            f"'wrist_link' is not renamed here: it is unknown whether this means the link [/robot/gazebo/plugin/{tag}]"
             in result.err
         )
     assert plugin in urdf.read_text()

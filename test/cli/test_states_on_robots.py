@@ -170,7 +170,7 @@ def test_a_named_state_is_written_into_the_parent_that_the_model_has(
     carried = '<frame name="odom"><parent>cart</parent><pose>0 0 0 0 0 0</pose></frame>'
     refused = run("usdf", "edit", world(tmp_path, "<pose>0 0 0 0 0 0</pose>", carried), "--state", "cart", "all/home")
     assert refused.code == 1
-    assert "stands on the model itself" in refused.err
+    assert "is on the model itself" in refused.err
 
 
 LINKS = """<pose>0 0 0 0 0 0</pose><link_state name="arm"><pose>0 0 1 0 0 0.25</pose></link_state>
@@ -184,7 +184,7 @@ def test_check_says_which_joints_follow_from_links_and_reports_those_that_do_not
     state = world(tmp_path, f"<parent>odom</parent>{AT_05}")
     good = run("usdf", "check", state)
     assert good.code == 0
-    assert "2 joints of 'cart' follow from what else is stated: turn, slide" in good.out
+    assert "2 joints of 'cart' follow from other stated values: turn, slide" in good.out
     assert "warning" not in good.out
     bent = world(tmp_path, f"<parent>odom</parent>{LINKS.format(x=1.5, y=0.9)}")
     found = run("usdf", "check", bent, "--json")
@@ -310,7 +310,7 @@ def test_numbers_that_are_relative_to_a_link_are_said_to_be(run: RunCommand, tmp
     (row,) = (line for line in run("usdf", "show", path).out.splitlines() if line.startswith("cup"))
     assert row.split()[:3] == ["cup", "model", "cart::hand"]
     apart = run("usdf", "interpolate", path, other, "--share", "0.5", "--no-robots")
-    assert "'cup' stands in 'cart::hand' in one state, in 'cart::arm' in the other" in apart.err
+    assert "'cup' has the parent 'cart::hand' in one state and 'cart::arm' in the other" in apart.err
     pytest.importorskip("matplotlib")
     assert run("plot", path, "-o", tmp_path / "path.svg").code == 0
     assert "cup: path of the base in cart::hand" in (tmp_path / "path.svg").read_text()

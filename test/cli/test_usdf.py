@@ -172,7 +172,7 @@ def test_merge_split_and_interpolate(usdf: Callable[..., Any], world: Path, tmp_
     assert result.code == 1
     lines = other.read_text().splitlines()
     line = next(number for number, text in enumerate(lines, 1) if 'name="block_1"' in text)
-    assert f"{other}:{line}:3: error: 'block_1' is stated differently in {world}" in result.err
+    assert f"{other}:{line}:3: error: 'block_1' has other values in {world}" in result.err
     column = lines[1].index("rs:time") + 1
     assert f"{other}:2:{column}: error: the time is 2000000000 ns" in result.err
     assert usdf("merge", world, other, "--prefix", "a_").code == 2

@@ -63,8 +63,8 @@ def test_the_text_of_a_robot_made_by_macros_stands_beside_the_world(folder: Path
     ("words", "code", "message"),
     [
         (["robot.urdf", "robot.urdf"], 2, "two robots are called 'rover_arm'"),
-        (["robot.urdf,"], 2, "a robot is [NAME=]URDF[,SRDF]"),
-        (["=robot.urdf"], 2, "a robot is [NAME=]URDF[,SRDF]"),
+        (["robot.urdf,"], 2, "a robot must be [NAME=]URDF[,SRDF]"),
+        (["=robot.urdf"], 2, "a robot must be [NAME=]URDF[,SRDF]"),
         (["robot.srdf"], 1, "is an SRDF, not a URDF"),
         (["nosuch.urdf"], 1, "nosuch.urdf: error: cannot be read"),
         (["robot.urdf", "--pose", "rover_amr", "0 0 0 0 0 0"], 1, "did you mean 'rover_arm'?"),

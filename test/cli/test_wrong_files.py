@@ -27,7 +27,7 @@ OTHER = '<robot name="other"><group name="g">{}</group></robot>'.format(
 def test_swapped_arguments_are_one_sentence(words: tuple[str, ...], run: RunCommand, rover: tuple[Path, Path]) -> None:
     result = run(*(word.format(*rover) for word in words))
     assert (result.code, result.out) == (1, "")
-    assert result.err == f"error: '{rover[1]}' is an SRDF and '{rover[0]}' a URDF: give them the other way round\n"
+    assert result.err == f"error: '{rover[1]}' is an SRDF and '{rover[0]}' a URDF: exchange the two files\n"
 
 
 def test_a_file_of_another_kind_is_named_with_what_is_needed(run: RunCommand, rover: tuple[Path, Path]) -> None:
@@ -52,7 +52,7 @@ def test_an_srdf_of_another_robot_is_one_line_and_only_check_and_strict_refuse_i
     srdf.write_text(OTHER)
     result = run(*words.split(), rover[0], srdf)
     assert result.code == code
-    assert (result.err + result.out).count("the SRDF is of another robot, 'other'") == 1
+    assert (result.err + result.out).count("the SRDF is for another robot, 'other'") == 1
     assert "unknown joint" not in result.err + result.out
 
 

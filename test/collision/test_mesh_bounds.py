@@ -97,7 +97,7 @@ def test_a_mesh_file_as_long_as_a_disk_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "mesh.stl"
     path.touch()
     os.truncate(path, 2**40)
-    with pytest.raises(RobotSemanticsError, match="longer than the 1024 MB that a mesh may have"):
+    with pytest.raises(RobotSemanticsError, match="longer than the 1024 MB that are allowed for a mesh"):
         mesh_surface(path)
 
 

@@ -156,7 +156,7 @@ def test_an_unknown_variable_is_named_with_the_nearest(space: JointSpace) -> Non
         (lambda space: space.pack({"world": [1, 2, 3]}), r"world: expected shape \(\.\.\., 7\), got \(3,\)"),
         (
             lambda space: space.pack({"turn": [[1], [2]], "slide": [[1], [2], [3]]}),
-            "values: the values' batch axes do not fit",
+            "values: the batch axes of the values do not match",
         ),
         (lambda space: space.pack({}, base=[1.0, 2.0]), r"base: expected shape \(\.\.\., 12\), got \(2,\)"),
         (lambda space: space.checked(np.zeros(12)), "q: the quaternion of 'world' is all zeros"),

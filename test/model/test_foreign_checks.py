@@ -39,31 +39,31 @@ def control(body: str) -> str:
 
 
 CASES = [
-    ("unknown-control-joint", "names a joint that the robot does not have, 'trun'; did you mean 'turn'?",
+    ("unknown-control-joint", "names joint 'trun', which the robot does not have; did you mean 'turn'?",
      control('<joint name="turn"/><joint §name="trun"/>')),
-    ("unknown-control-joint", "names a joint that the robot does not have, 'trun'",
+    ("unknown-control-joint", "names joint 'trun', which the robot does not have",
      control('<transmission name="t"><joint §name="trun" role="x"/></transmission>')),
     ("fixed-control-joint", "names joint 'mount', which is fixed", control('<joint §name="mount"/>')),
-    ("odd-interface", "'positon' of joint 'turn' is none of the usual interfaces",
+    ("odd-interface", "interface 'positon' of joint 'turn' is not a standard one",
      control('<joint name="turn"><command_interface §name="positon"/></joint>')),
     ("odd-interface", "'Velocity' of joint 'turn'",
      control('<joint name="turn"><state_interface §name="Velocity"/></joint>')),
     ("unnamed-interface", "<state_interface> of joint 'turn' has no attribute 'name'",
      control('<joint name="turn">§<state_interface/></joint>')),
     ("control-mimic-differs", "but the robot's joint has no <mimic>", control('<joint name="turn" §mimic="true"/>')),
-    ("control-mimic-differs", "lets joint 'turn' mimic 'grip', but the robot's joint mimics none",
+    ("control-mimic-differs", "makes joint 'turn' mimic 'grip', but the robot's joint is not a mimic joint",
      control('<joint name="turn">§<param name="mimic">grip</param></joint>')),
-    ("control-mimic-differs", "lets joint 'follow' mimic 'turn', but the robot's joint mimics 'grip'",
+    ("control-mimic-differs", "makes joint 'follow' mimic 'turn', but the robot's joint mimics 'grip'",
      control('<joint name="follow">§<param name="mimic"> turn </param></joint>')),
-    ("control-mimic-differs", "gives the multiplier 1 to the mimic joint 'follow'",
+    ("control-mimic-differs", "gives mimic joint 'follow' the multiplier 1",
      control('<joint name="follow"><param name="mimic">grip</param>§<param name="multiplier">1</param></joint>')),
-    ("control-mimic-differs", "gives the multiplier 1 to the mimic joint 'follow'",
+    ("control-mimic-differs", "gives mimic joint 'follow' the multiplier 1",
      control('<joint name="follow">§<param name="mimic">grip</param></joint>')),
-    ("mimic-commanded", "joint 'follow' mimics another, so ros2_control takes no command",
+    ("mimic-commanded", "refuses the command interface of mimic joint 'follow'",
      control('<joint name="follow"><state_interface name="position"/>§<command_interface name="position"/></joint>')),
-    ("unknown-transmission-joint", "names a joint that the robot does not have, 'gripp'; did you mean 'grip'?",
+    ("unknown-transmission-joint", "names joint 'gripp', which the robot does not have; did you mean 'grip'?",
      '<transmission name="t"><type>a</type><joint §name="gripp"/></transmission>'),
-    ("unknown-gazebo-reference", "refers to no link or joint of the robot: 'toool'; did you mean 'tool'?",
+    ("unknown-gazebo-reference", "refers to 'toool', which is not a link or joint of the robot; did you mean 'tool'?",
      '<gazebo §reference="toool"><material>Gazebo/Blue</material></gazebo>'),
 ]  # fmt: skip
 
@@ -109,5 +109,5 @@ def test_check_reports_foreign_elements_and_missing_files(tmp_path: Path, capsys
     path.write_text(ROBOT.replace("{}", f'{wrong}<material name="m"><texture filename="wood.png"/></material>', 1))
     assert main(["check", str(path)]) == 1
     printed = capsys.readouterr().out
-    assert "names a joint that the robot does not have, 'trun'" in printed
+    assert "names joint 'trun', which the robot does not have" in printed
     assert "warning: texture 'wood.png' is not found" in printed

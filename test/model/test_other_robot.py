@@ -48,7 +48,7 @@ def problems(ours: str, theirs: str) -> list[tuple[str, str]]:
 
 
 def test_it_is_one_error_that_counts_the_names() -> None:
-    sentence = "the SRDF is of another robot, 'theirs': of the 11 links and joints that it names, 'ours' has none"
+    sentence = "the SRDF is for another robot, 'theirs': of the 11 links and joints that it names, 'ours' has none"
     assert problems("abcdef", "uvwxyz") == [("srdf-of-another-robot", sentence)]
 
 

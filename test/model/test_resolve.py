@@ -363,7 +363,7 @@ def test_a_tree_built_by_hand_is_checked_without_places() -> None:
     diagnostics = Diagnostics()
     assert resolve_urdf(robot, diagnostics) is None
     assert [str(problem) for problem in diagnostics] == [
-        "<none>: error: the child of joint 'j' is an unknown link, 'naQQQme'"
+        "<none>: error: joint 'j': child link 'naQQQme' does not exist"
     ]
 
 
@@ -423,7 +423,7 @@ def test_a_second_shape_is_called_one() -> None:
     )
     (problem,) = diagnostics
     assert (problem.code, problem.place.line, problem.place.column) == ("duplicate-element", 2, 1)
-    assert problem.message == "<geometry> has more than one shape; the first counts, this one is kept but not used"
+    assert problem.message == "<geometry> has more than one shape; the first is used, this one is kept but not used"
     assert problem.suggestion is None
 
 

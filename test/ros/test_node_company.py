@@ -126,7 +126,7 @@ def test_of_an_older_dialect_the_upgraded_text_is_published_which_has_the_frames
     link = ElementTree.fromstring(texts[-1].data).find("link[@name='box']/visual/origin")
     assert link is not None
     assert link.get("xyz") == "0 0 -1"
-    node.wait_for_output("link frames move onto those of their joints, as the current form has them: 'box' by 1 m")
+    node.wait_for_output("link frames move onto the frames of their joints, as in the current form: 'box' by 1 m")
 
 
 def test_typed_messages_say_the_same(client: Client, start: Callable[..., NodeProcess]) -> None:

@@ -93,7 +93,7 @@ def test_joints_without_links_take_a_parameter_and_are_published_with_them(
 ) -> None:
     urdf = URDF.replace('<link name="tip"/>', "")
     node = start(robot_description=urdf)
-    node.wait_for_output("the child of joint 'flange' is an unknown link, 'tip'")
+    node.wait_for_output("joint 'flange': child link 'tip' does not exist")
     assert node.wait() == 1
     node = start(
         robot_description=urdf, implicit_links=True, ros_args=["-r", "__ns:=/bare", "-r", "/tf_static:=tf_static"]

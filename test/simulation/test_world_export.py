@@ -189,5 +189,5 @@ def test_the_command_writes_collision_meshes_beside_an_sdf_as_files_that_drake_r
     assert Loaded(output).plant.num_collision_geometries() > len(list((tmp_path / "arm_meshes").glob("*.obj"))) > 5
     output.unlink()
     assert main(command) == 1
-    assert ".obj is there already; --force writes over it" in capsys.readouterr().err
+    assert ".obj exists already; --force overwrites it" in capsys.readouterr().err
     assert not output.exists()

@@ -267,7 +267,7 @@ def test_the_origin_in_an_old_link_is_the_joint_frame_in_the_parent_link() -> No
     robot = parse_urdf(text, diagnostics=diagnostics)
     assert [joint.origin and joint.origin.xyz for joint in robot.joints] == [(1, 2, 3)]
     assert [problem.code for problem in diagnostics] == ["link-frames-moved", "older-dialect"]
-    moved = "link frames move onto those of their joints, as the current form has them: 'C' by 1 m and 1.5 rad"
+    moved = "link frames move onto the frames of their joints, as in the current form: 'C' by 1 m and 1.5 rad"
     assert next(iter(diagnostics)).message == moved
     written = "".join(write_urdf(robot).split())
     assert '<linkname="C"><!--1--><!--3--></link>' in written
@@ -379,9 +379,9 @@ def test_the_founding_document_s_example_is_upgraded(tmp_path: Path, capsys: pyt
     assert f"--- {old}\n+++ {new}\n" in printed.out
     assert '-      <joint_properties damping="1" friction="0"/>\n' in printed.out
     assert '+    <dynamics damping="1" friction="0"/>\n' in printed.out
-    assert f"{old}:1:1: warning: link frames move onto those of" in printed.err
+    assert f"{old}:1:1: warning: link frames move onto the frames of" in printed.err
     assert printed.err.count("older-dialect") == 1
-    assert f"{old}:5:5: warning: this joint is in the original proposal's form" in printed.err
+    assert f"{old}:5:5: warning: this joint has the form of the original proposal" in printed.err
 
 
 def test_without_an_output_file_the_upgrade_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -417,7 +417,7 @@ def test_an_old_file_in_error_is_not_upgraded(tmp_path: Path, capsys: pytest.Cap
     old.write_text(OLD.replace('name="P"/>', 'name="Q"/>', 1))
     assert main(["upgrade", str(old), "-o", str(new)]) == 1
     assert not new.exists()
-    assert "error: the parent of joint 'J' is an unknown link, 'P'" in capsys.readouterr().err
+    assert "error: joint 'J': parent link 'P' does not exist" in capsys.readouterr().err
 
 
 def test_a_xacro_is_not_upgraded_with_its_macros(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -452,8 +452,8 @@ def test_a_current_robot_passes_an_upgrade_unchanged(tmp_path: Path, capsys: pyt
 @pytest.mark.parametrize(
     ("joints", "why"),
     [
-        ("", "there is no <joint> with it"),
-        ('<joint name="j" type="fixed"><parent name="p"/></joint>', "its <joint> has one"),
+        ("", "the link has no <joint>"),
+        ('<joint name="j" type="fixed"><parent name="p"/></joint>', "its <joint> has its own"),
     ],
 )
 def test_a_parent_in_a_link_that_joins_nothing_is_kept_and_said(joints: str, why: str) -> None:

@@ -111,7 +111,7 @@ ERRORS = [
     ),
     Case(
         "bad-number",
-        "attribute 'quat_xyzw' of <origin> is no orientation: all four numbers are zero",
+        "attribute 'quat_xyzw' of <origin> is not an orientation: all four numbers are zero",
         robot(joint('<origin §quat_xyzw="0 0 0 0"/>'), ' version="1.1"'),
         "/robot/joint[@name='j']/origin/@quat_xyzw",
     ),
@@ -214,7 +214,7 @@ ERRORS = [
     ),
     Case(
         "unknown-shape",
-        "<cilinder> is no shape; known are box, cylinder, capsule, sphere, mesh",
+        "<cilinder> is not a known shape; known are box, cylinder, capsule, sphere, mesh",
         with_link('<visual><geometry>§<cilinder radius="1" length="1"/></geometry></visual>'),
         "/robot/link[@name='tip']/visual/geometry/cilinder",
         "cylinder",
@@ -227,7 +227,7 @@ ERRORS = [
     ),
     Case(
         "two-orientations",
-        "<origin> has both 'rpy' and 'quat_xyzw'; one of them must go",
+        "<origin> has both 'rpy' and 'quat_xyzw'; remove one of them",
         robot(joint('<origin rpy="0 0 0" §quat_xyzw="0 0 0 1"/>'), ' version="1.2"'),
         "/robot/joint[@name='j']/origin/@quat_xyzw",
     ),
@@ -239,7 +239,7 @@ ERRORS = [
     ),
     Case(
         "mixed-dialects",
-        "a joint has either an <origin> of its own or, in the two-origin form, those in <parent> and <child>",
+        "a joint must have either one <origin> or, in the two-origin form, one in <parent> and one in <child>",
         robot(
             '§<joint name="j" type="fixed"><origin/><parent link="base"><origin xyz="1 0 0"/></parent>'
             '<child link="arm"/></joint>'
@@ -280,7 +280,7 @@ ERRORS = [
     ),
     Case(
         "zero-axis",
-        "the axis of joint 'j' is zero",
+        "the axis of joint 'j' is 0 0 0",
         robot(joint('<axis §xyz="0 0 0"/>', 'type="continuous"')),
         "/robot/joint[@name='j']/axis/@xyz",
     ),
@@ -299,7 +299,7 @@ ERRORS = [
     ),
     Case(
         "unknown-link",
-        "the parent of joint 'j' is an unknown link, 'bose'",
+        "joint 'j': parent link 'bose' does not exist",
         robot(joint(parent="bose").replace("link=", "§link=", 1), links='<link name="base"/>').replace(
             '<child link="arm"/>', '<child link="base"/>'
         ),
@@ -308,7 +308,7 @@ ERRORS = [
     ),
     Case(
         "unknown-link",
-        "the child of joint 'k' is an unknown link, 'naQQQme'",
+        "joint 'k': child link 'naQQQme' does not exist",
         robot(joint() + "\n  " + joint(name="k", child="naQQQme").replace("<child ", "<child §")),
         "/robot/joint[@name='k']/child/@link",
     ),
@@ -323,7 +323,7 @@ ERRORS = [
     ),
     Case(
         "several-roots",
-        "the robot is no single tree: it has 2 root links, 'base' and 'alone'",
+        "the robot is not one tree: it has 2 root links, 'base' and 'alone'",
         robot(joint() + '\n  <link §name="alone"/>'),
         "/robot/link[@name='alone']/@name",
     ),
@@ -372,7 +372,7 @@ ERRORS = [
     ),
     Case(
         "mimic-mismatch",
-        "joint 'j' (revolute) cannot mimic 'k' (fixed): they have not the same number of variables",
+        "joint 'j' (revolute) cannot mimic 'k' (fixed): their numbers of variables differ",
         robot(
             '<link name="l2"/>' + joint(LIMIT + '<mimic §joint="k"/>', 'type="revolute"') + joint(name="k", child="l2")
         ),
@@ -380,7 +380,7 @@ ERRORS = [
     ),
     Case(
         "mimic-too-large",
-        "joint 'c' follows 'a' by factors and offsets that come to more than a 64-bit float holds",
+        "joint 'c' follows 'a' with multipliers or offsets that are too large for a 64-bit float",
         robot(
             '<link name="l2"/><link name="l3"/>\n'
             + joint(LIMIT, 'type="revolute"', name="a")
@@ -398,14 +398,14 @@ ERRORS = [
     # In the original proposal's form the parent is named otherwise, or the child not at all.
     Case(
         "unknown-link",
-        "the parent of joint 'j' is an unknown link, 'bose'",
+        "joint 'j': parent link 'bose' does not exist",
         robot('<link name="c"><joint name="j" type="fixed"><parent §name="bose"/></joint></link>', links=BASE),
         "/robot/link[@name='c']/joint[@name='j']/parent[@name='bose']/@name",
         "base",
     ),
     Case(
         "unknown-link",
-        "the parent of joint 'j' is an unknown link, 'bose'",
+        "joint 'j': parent link 'bose' does not exist",
         robot('<link name="c"><parent §name="bose"/><joint name="j" type="fixed"/></link>', links=BASE),
         "/robot/link[@name='c']/parent[@name='bose']/@name",
         "base",
@@ -464,7 +464,7 @@ WARNINGS = [
     ),
     Case(
         "duplicate-element",
-        "<joint> has more than one <origin>; the first counts, this one is kept but not used",
+        "<joint> has more than one <origin>; the first is used, this one is kept but not used",
         robot(joint('<origin xyz="1 0 0"/>§<origin xyz="x"/>')),
         "/robot/joint[@name='j']/origin[2]",
     ),
@@ -482,7 +482,7 @@ WARNINGS = [
     ),
     Case(
         "empty-element",
-        "<dynamics> has no attribute, so it says nothing",
+        "<dynamics> has no attribute, so it has no effect",
         robot(joint("§<dynamics/>")),
         "/robot/joint[@name='j']/dynamics",
     ),
@@ -494,7 +494,7 @@ WARNINGS = [
     ),
     Case(
         "unnamed-material",
-        "<material> has no attribute 'name', so nothing can refer to it and most readers leave it out",
+        "<material> has no attribute 'name', so most programs ignore it",
         with_link(f'<visual>{BOX}§<material><color rgba="1 1 1 1"/></material></visual>'),
         "/robot/link[@name='tip']/visual/material",
     ),
@@ -512,25 +512,25 @@ WARNINGS = [
     ),
     Case(
         "odd-declaration",
-        "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is passed over",
+        "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is ignored",
         "\n §" + robot(joint()),
     ),
     Case(
         "odd-declaration",
-        "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is passed over",
+        "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is ignored",
         "§" + robot(joint()).replace("1.0", "0.0", 1),
     ),
     Case("odd-comment", ODD_COMMENT, robot(joint() + "\n  §<!-- ---- a ---- -->")),
     Case(
         "xacro-not-expanded",
-        "<xacro:leg> is a macro that was not carried out; it is kept but not used",
+        "<xacro:leg> is a macro that was not expanded; it is kept but not used",
         robot(joint() + "§<xacro:leg/>", ' xmlns:xacro="http://www.ros.org/wiki/xacro"'),
         "/robot/xacro:leg",
     ),
     Case(
         "older-dialect",
-        "this joint is in the two-origin proposal's form, which other readers take for something else; "
-        "'robot_semantics upgrade' writes the current one",
+        "this joint has the form of the two-origin proposal, which other programs misread; "
+        "'robot_semantics upgrade' writes the current form",
         robot(
             '§<joint name="j" type="fixed"><parent link="base"><origin xyz="1 0 0"/></parent>'
             '<child link="arm"/></joint>'
@@ -539,15 +539,15 @@ WARNINGS = [
     ),
     Case(
         "older-dialect",
-        "this joint is in the original proposal's form, which other readers take for something else; "
-        "'robot_semantics upgrade' writes the current one",
+        "this joint has the form of the original proposal, which other programs misread; "
+        "'robot_semantics upgrade' writes the current form",
         '<robot name="r"><link name="p"/><link name="c">§<joint name="j" type="fixed"><parent name="p"/></joint></link>'
         "</robot>",
         "/robot/link[@name='c']/joint[@name='j']",
     ),
     Case(
         "older-dialect",
-        "<texture> in <visual> is the original proposal's form of <material>",
+        "<texture> in <visual> is an older form of <material>",
         with_link(f'<visual>{BOX}§<texture name="red"/></visual>').replace(
             "</robot>", '<material name="red"><color rgba="1 0 0 1"/></material></robot>'
         ),
@@ -567,7 +567,7 @@ WARNINGS = [
     ),
     Case(
         "no-range",
-        "joint 'j' has neither lower nor upper limit; both count as 0, so it cannot move",
+        "joint 'j' has neither lower nor upper limit; both are 0 by default, so it cannot move",
         revolute('§<limit effort="1" velocity="1"/>'),
         "/robot/joint[@name='j']/limit",
     ),
@@ -597,7 +597,7 @@ WARNINGS = [
     ],
     Case(
         "negative-limit",
-        "the velocity limit of joint 'j' is a magnitude, but is -3",
+        "the velocity limit of joint 'j' must not be negative, but is -3",
         revolute('<limit lower="-1" upper="1" effort="1" §velocity="-3"/>'),
         "/robot/joint[@name='j']/limit/@velocity",
     ),
@@ -624,19 +624,19 @@ WARNINGS = [
     ),
     Case(
         "older-dialect",
-        "<color rgb> is the review's form of <color rgba>; its numbers are taken to go up to 255",
+        "<color rgb> is an older form of <color rgba>; its numbers are read as 0 to 255",
         robot(joint() + '<material name="m">§<color rgb="255 255 255"/></material>'),
         "/robot/material[@name='m']/color",
     ),
     Case(
         "planar-axis-missing",
-        "planar joint 'j' has no <axis>; its plane is taken to be normal to 0 0 1, not 1 0 0",
+        "planar joint 'j' has no <axis>; 0 0 1 is used, not the general default 1 0 0",
         robot("§" + joint(kind='type="planar"')),
         "/robot/joint[@name='j']",
     ),
     Case(
         "planar-axis",
-        "planar joint 'j' moves in the plane normal to 0 1 0; MoveIt and pinocchio ignore the axis and take 0 0 1",
+        "planar joint 'j' moves in the plane normal to 0 1 0; MoveIt and pinocchio ignore the axis and use 0 0 1",
         robot(joint('<axis §xyz="0 1 0"/>', 'type="planar"')),
         "/robot/joint[@name='j']/axis/@xyz",
     ),
@@ -650,7 +650,7 @@ WARNINGS = [
     ),
     Case(
         "inertia-not-physical",
-        "the inertia of link 'tip' is not positive semi-definite, so no body has it",
+        "the inertia of link 'tip' is not positive semi-definite, which is impossible for a body",
         with_link(
             '<inertial><mass value="1"/>§<inertia ixx="1" ixy="1.1" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
         ),
@@ -659,7 +659,7 @@ WARNINGS = [
     *[
         Case(
             "negative-size",
-            f"attribute '{name}' of <{tag}> should not be negative, but has {value}",
+            f"attribute '{name}' of <{tag}> should not be negative, but is {value}",
             with_link(f"<{part}><geometry><{tag} {others}§{name}={text}/></geometry></{part}>"),
             f"/robot/link[@name='tip']/{part}/geometry/{tag}/@{name}",
         )
@@ -672,7 +672,7 @@ WARNINGS = [
     ],
     Case(
         "unused-parent",
-        "<parent> in <link> joins nothing: there is no <joint> with it; it is kept but not used",
+        "<parent> in <link> has no effect: the link has no <joint>; it is kept but not used",
         with_link('§<parent name="base"/>'),
         "/robot/link[@name='tip']/parent[@name='base']",
     ),
@@ -684,7 +684,7 @@ WARNINGS = [
     ),
     Case(
         "unknown-material",
-        "material 'rde' is defined nowhere",
+        "material 'rde' is not defined",
         with_link(f'<visual>{BOX}<material §name="rde"/></visual>').replace(
             "</robot>", '<material name="red"><color rgba="1 0 0 1"/></material></robot>'
         ),
@@ -693,7 +693,7 @@ WARNINGS = [
     ),
     Case(
         "material-redefined",
-        "material 'red' looks different on line 11, and there it is what other readers take",
+        "material 'red' looks different on line 11, and other programs use that one",
         with_link(f'<visual>{BOX}§<material name="red"><color rgba="1 0 1 1"/></material></visual>').replace(
             "</robot>", '<material name="red"><color rgba="1 0 0 1"/></material></robot>'
         ),
@@ -769,7 +769,7 @@ def test_foreign_elements_in_a_link_whose_frame_moves_are_pointed_out() -> None:
     )
     moved, *_ = sorted(problems_of(text), key=lambda problem: problem.code)
     assert (moved.severity, moved.code, line_column(moved)) == (Severity.WARNING, "frame-moved", place)
-    assert moved.message == "the frame of link 'c' moves, but what <sensor> in it says is left as it is"
+    assert moved.message == "the frame of link 'c' moves, but <sensor> in it is not changed"
 
 
 def test_foreign_elements_about_a_link_whose_frame_moves_are_pointed_out() -> None:
@@ -779,7 +779,7 @@ def test_foreign_elements_about_a_link_whose_frame_moves_are_pointed_out() -> No
     )
     moved, *_ = sorted(problems_of(text), key=lambda problem: problem.code)
     assert (moved.code, line_column(moved)) == ("frame-moved", place)
-    assert moved.message == "the frame of link 'c' moves, but what <gazebo> says of it is left as it is"
+    assert moved.message == "the frame of link 'c' moves, but <gazebo> with its name is not changed"
 
 
 def test_a_cycle_is_an_unsupported_feature_with_its_path() -> None:
@@ -794,7 +794,7 @@ def test_a_cycle_is_an_unsupported_feature_with_its_path() -> None:
     )
     (problem,) = problems_of(text)
     assert problem.code == "cycle"
-    assert problem.message == "kinematic loops are not a supported feature: a → b → c → a"
+    assert problem.message == "links and joints form a loop, which URDF cannot describe: a → b → c → a"
     assert line_column(problem) == place
 
 
@@ -803,8 +803,8 @@ def test_a_link_that_is_its_own_parent_is_a_cycle() -> None:
         (problem.code, problem.message)
         for problem in problems_of(robot(joint(parent="arm"), links='<link name="arm"/>'))
     ]
-    assert ("cycle", "kinematic loops are not a supported feature: arm → arm") in codes
-    assert ("no-root", "no link is a root: every one is some joint's child") in codes
+    assert ("cycle", "links and joints form a loop, which URDF cannot describe: arm → arm") in codes
+    assert ("no-root", "there is no root link: each link is the child of a joint") in codes
 
 
 def test_a_robot_all_in_a_circle_has_no_root() -> None:
@@ -831,15 +831,15 @@ def test_joints_may_name_undeclared_links_when_asked() -> None:
     assert model.link("base").urdf.inertial is None
     first, second = diagnostics
     assert (first.severity, first.code, line_column(first)) == (Severity.WARNING, "implicit-link", place)
-    assert first.message == "no <link> declares 'base'; it is taken as a link without mass or shape"
-    assert second.message == "no <link> declares 'arm'; it is taken as a link without mass or shape"
+    assert first.message == "no <link> declares 'base'; it is added without mass and shape"
+    assert second.message == "no <link> declares 'arm'; it is added without mass and shape"
 
 
 def test_a_message_is_one_line_whatever_the_names() -> None:
     text = robot(joint(parent="x&#10;a.urdf:1:1: error: \u009b31m&#13;\u2028é→"))
     (problem,) = (problem for problem in problems_of(text) if problem.code == "unknown-link")
     assert len(str(problem).splitlines()) == 1
-    assert "an unknown link, 'x\\na.urdf:1:1: error: \\x9b31m\\r\\u2028é→'" in str(problem)
+    assert "link 'x\\na.urdf:1:1: error: \\x9b31m\\r\\u2028é→' does not exist" in str(problem)
     assert "x\na.urdf" in problem.message
 
 

@@ -63,7 +63,7 @@ def test_its_repaired_form_is_read_with_a_note_about_the_root() -> None:
     state = parse_world(REPAIRED_EXAMPLE, "w.usdf", diagnostics)
     (note,) = diagnostics
     assert note.severity is Severity.NOTE
-    assert str(note).startswith("w.usdf:1:1: note: the root element <world> is read; <world_state> is the one")
+    assert str(note).startswith("w.usdf:1:1: note: the root element <world> is an older name of <world_state>")
     link = LinkState("r_shoulder_pan_link", Pose((1.0, 0.0, 1.0, 0.0, 0.0, 0.0)), ZERO, ZERO)
     assert state == WorldState(
         "world_1",

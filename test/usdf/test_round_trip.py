@@ -130,10 +130,10 @@ UNWRITABLE = {
     "none": (WorldState(frames=(Frame("f", twist=(None,) * 6),)), "number 1, None, is not a number"),  # type: ignore[arg-type]
     "name": (WorldState(frames=(Frame(""),)), "the name '' is empty"),
     "space": (WorldState(frames=(Frame(" a"),)), "the name ' a' begins or ends with white space"),
-    "control": (WorldState(frames=(Frame("a\0b"),)), "has a character that no XML document can hold"),
+    "control": (WorldState(frames=(Frame("a\0b"),)), "has a character that XML does not allow"),
     "parent": (WorldState(frames=(Frame("a", "b"),)), "the parent 'b' is neither a frame nor a model"),
-    "twice": (WorldState(frames=(Frame("a"), Frame("a"))), "the name 'a' is already a frame's"),
-    "links": (WorldState(models=(TWINS,)), "a second <link_state> is called 'l'"),
+    "twice": (WorldState(frames=(Frame("a"), Frame("a"))), "the name 'a' is already used by a frame"),
+    "links": (WorldState(models=(TWINS,)), "a second <link_state> has the name 'l'"),
     "hash": (WorldState(models=(ModelState("m", urdf_sha256="abc"),)), "rs:hash is 'abc'"),
     "time": (WorldState(time_ns=10**19), "at most ten digits of seconds"),
     "quaternion": (WorldState(frames=(Frame("a", pose=Pose(Z, (0.0, 0.0, 1.0, 0.0))),)), "are different orientations"),

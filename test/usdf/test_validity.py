@@ -70,7 +70,7 @@ def test_two_links_of_one_world_name_are_an_error(first: tuple[str, str], second
     models = tuple(ModelState(model, pose=pose, links=(LinkState(link, pose),)) for model, link in (first, second))
     state = WorldState(models=models)
     assert [(problem.code, problem.path) for problem in problems(state)] == [("duplicate-name", path)]
-    with pytest.raises(DescriptionError, match="has the world name of link"):
+    with pytest.raises(DescriptionError, match="has the same name in the world as link"):
         resolve(state)
 
 

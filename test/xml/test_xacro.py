@@ -104,8 +104,11 @@ def test_an_argument_that_no_xacro_of_the_robot_asks_for_is_warned_about_with_th
     given = {"mas": "2", "kind": "continuous", "colour": "red"}
     load_robot(walker, xacro_arguments=given, diagnostics=found)
     assert [(problem.code, problem.message) for problem in found] == [
-        ("unused-argument", "argument 'colour' is given, which the xacro neither declares nor uses"),
-        ("unused-argument", "argument 'mas' is given, which the xacro neither declares nor uses; did you mean 'mass'?"),
+        ("unused-argument", "argument 'colour' is given, but the xacro neither declares nor uses it"),
+        (
+            "unused-argument",
+            "argument 'mas' is given, but the xacro neither declares nor uses it; did you mean 'mass'?",
+        ),
     ]
     how = XacroOptions(arguments={"mass": "2", "hand": "left", "han": "right"})
     read_document(walker, how)
@@ -194,7 +197,7 @@ def test_a_missing_include_names_the_file_that_includes(walker: Path) -> None:
 def test_entities_are_refused_in_included_files_too(walker: Path) -> None:
     leg = walker.parent / "parts" / "leg.xacro"
     leg.write_text('<!DOCTYPE robot [<!ENTITY a "b">]>\n' + LEG)
-    with pytest.raises(DescriptionError, match=r"leg\.xacro:1:18: error: entity declarations are not read"):
+    with pytest.raises(DescriptionError, match=r"leg\.xacro:1:18: error: entity declarations are not supported"):
         load_robot(walker)
 
 

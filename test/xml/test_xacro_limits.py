@@ -154,7 +154,7 @@ def test_what_a_world_state_names_is_never_expanded(
     main(["usdf", "diff", str(world), str(world)])
     assert not mark.exists()
     if suffix == ".urdf.xacro":
-        assert "a xacro is expanded only where a user names it" in capsys.readouterr().out
+        assert "it is expanded only if a user names it" in capsys.readouterr().out
 
 
 def test_nor_is_it_in_a_simulation(tmp_path: Path) -> None:
