@@ -83,7 +83,7 @@ def assert_says_ages(world: RandomWorld, answer: Answer) -> None:
         for name, age_ns in aged.items():
             if age_ns:
                 # A recording names what is older, whoever puts a state onto a robot also by how much.
-                amount = (f"{age_ns * 1e-9:.9g} s", "has no place in a recording")
+                amount = (f"{age_ns * 1e-9:.9g} s", "cannot be stored in a recording")
                 named = [line for line in said if f"'{name}'" in line or name == "pose"]
                 assert any(word in line for line in named for word in amount), f"{model.name}: {name} {age_ns}"
 

@@ -171,7 +171,7 @@ def _steps_between(arguments: argparse.Namespace) -> int | None:
         raise UsageError("--every writes many files: give a folder with -o")
     count = round(arguments.every / arguments.timestep)
     if count < 1 or abs(count * arguments.timestep - arguments.every) > 1e-9 * arguments.timestep * count:
-        raise UsageError(f"--every: {arguments.every:g} s is no whole number of steps of {arguments.timestep:g} s")
+        raise UsageError(f"--every: {arguments.every:g} s is not a multiple of the time step, {arguments.timestep:g} s")
     return int(count)
 
 

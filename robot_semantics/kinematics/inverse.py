@@ -63,7 +63,7 @@ class InverseKinematics:
         chosen = model.semantics.group(group)
         self.tip = chosen.tip_link if tip is None else tip
         if not self.tip:
-            raise UnknownNameError("tip link", "", chosen.links, f"group '{group}', which is no chain")
+            raise UnknownNameError("tip link", "", chosen.links, f"group '{group}', which is not a chain")
         self.model = model
         path = model.to_root(model.link(self.tip).index)[-2::-1] or [0]
         self._kinematics = ForwardKinematics(model, [model.link_names[index] for index in path])

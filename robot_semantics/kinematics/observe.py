@@ -119,7 +119,7 @@ class JointObserver:
             raise ArrayError(
                 "T_parent_child",
                 f"{joint.type.value} joint '{joint.name}' cannot have this transform: "
-                f"it comes no nearer than {distance[worst]:.3g} m and {angle[worst]:.3g} rad",
+                f"the nearest one differs by {distance[worst]:.3g} m and {angle[worst]:.3g} rad",
             )
         return q
 

@@ -64,7 +64,7 @@ def check_mesh(path: Path, content: bytes) -> None:
     """
     kind = path.suffix.lower().removeprefix(".")
     if kind not in _FORMATS:
-        raise ValueError(f"'{path.suffix}' is no format of meshes that is read: {', '.join(sorted(_FORMATS))}")
+        raise ValueError(f"'{path.suffix}' is in an unknown mesh format; known are {', '.join(sorted(_FORMATS))}")
     if kind in ("zae", "3mf"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             # The reader unpacks all parts, and no part beyond its stated length.

@@ -63,5 +63,7 @@ def report_alternation(pieces: Pieces, problems: Diagnostics, place: SourcePlace
     for topic, samples in things.items():
         names = [name for name, parts in samples.items() if alternates(parts)]
         if names:
-            text = f"topic '{topic}': values of {quoted(names, 3)} alternate between two paths; two publishers?"
+            text = (
+                f"topic '{topic}': values of {quoted(names, 3)} alternate between two paths; are there two publishers?"
+            )
             problems.warning("two-senders", text, place)

@@ -82,7 +82,7 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
         if all(_covered(stamps, low, high, margin, found.end_ns) for stamps in _things(found.pieces)):
             problems.extend(tuple(said))
             parts = " and ".join(f"{seconds_text(start)} s to {seconds_text(stop)} s" for start, stop in spans)
-            text = f"only what was recorded from {parts} is read; what was said only in between is not known"
+            text = f"only messages from {parts} are read; messages in between are not used"
             problems.note("read-in-part", text, plan.place)
             return found
     return None

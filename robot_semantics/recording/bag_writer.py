@@ -101,7 +101,7 @@ def write_bag(
         raise RequestError("every state needs a time of its own")
     for time_ns in times:
         if time_ns is None:
-            text = "the state has no time; its messages are stamped 0, as if it had been true at the start of the clock"
+            text = "the state has no time, so its messages have the stamp 0; set it with 'usdf edit --time'"
             problems.warning("no-time", text, SourcePlace(str(path)))
         elif not 0 <= time_ns < END_OF_TIME_NS:
             last = seconds_text(END_OF_TIME_NS - 1)
@@ -195,10 +195,10 @@ class _Bag:
         for age in ages_of(state):
             if age.age_ns:
                 owner = f"joint '{age.name}' of '{age.model}'" if age.model else f"'{age.name}'"
-                self.tell(f"that {owner} is older than its state has no place in a recording", "age")
+                self.tell(f"the age of {owner} cannot be stored in a recording", "age")
         for frame in state.frames:
             if frame.twist is not None:
-                self.tell(f"the twist of frame '{frame.name}' has no place in a recording", "frame-twist")
+                self.tell(f"the twist of frame '{frame.name}' cannot be stored in a recording", "frame-twist")
             if frame.pose is not None and frame.name not in self.static:
                 transforms.append(
                     Transform(self.frames.parent(frame), self.frames.names[frame.name], xyz_quat_of(frame.pose))
@@ -206,7 +206,7 @@ class _Bag:
         for model in state.models:
             transforms += self._model(model, time_ns)
         if state.engines or state.foreign:
-            self.tell("engine states and foreign elements have no place in a recording", "engine")
+            self.tell("engine states and foreign elements cannot be stored in a recording", "engine")
         if transforms:
             self.send("/tf", TF_MESSAGE, time_ns, self.maker.transforms(time_ns, transforms))
 
@@ -224,7 +224,7 @@ class _Bag:
                 name = robot.root_joint.name if robot is not None and robot.has_virtual_joint else root
                 by_frame[parent] = [PoseRow(name, pose, model.twist)]
         elif model.twist is not None:
-            self.tell(f"the twist of '{model.name}' without a pose has no place in a recording", "twist")
+            self.tell(f"the twist of '{model.name}' without a pose cannot be stored in a recording", "twist")
         self.stated[model.name].update(joint.name for joint in joints if joint.positions is not None)
         rows, floating = self._rows(joints)
         if floating:
@@ -235,7 +235,7 @@ class _Bag:
             for message in self.maker.multi_dof(time_ns, frame, some):
                 self.send(self.topic(model.name, "multi_dof_joint_states"), MULTI_DOF, time_ns, message)
         if any(link.wrench is not None for link in model.links):
-            self.tell(f"the wrenches on the links of '{model.name}' have no place in a recording", "wrench")
+            self.tell(f"the wrenches on the links of '{model.name}' cannot be stored in a recording", "wrench")
         return transforms + self._link_transforms(model, positions)
 
     def _rows(self, joints: Iterable[JointState]) -> tuple[list[JointRow], list[PoseRow]]:
@@ -245,11 +245,13 @@ class _Bag:
         for joint in joints:
             given = [values for values in (joint.positions, joint.velocities, joint.torques) if values is not None]
             if given and joint.positions is None:
-                self.tell(f"the motion of '{joint.name}' without a position has no place in a recording", "motion")
+                self.tell(f"the motion of '{joint.name}' without a position cannot be stored in a recording", "motion")
             elif given and len(given[0]) in (6, 7):
                 floating.append(PoseRow(joint.name, floating_pose(joint), joint.velocities))
                 if joint.torques is not None:
-                    self.tell(f"torques of the floating joint '{joint.name}' have no place in a recording", "torques")
+                    self.tell(
+                        f"torques of the floating joint '{joint.name}' cannot be stored in a recording", "torques"
+                    )
             elif given:
                 rows += scalar_rows(joint, len(given[0]))
         return rows, floating
@@ -262,7 +264,7 @@ class _Bag:
         kinematics = self.fk.get(model.name)
         if kinematics is None:
             if any(link.pose is not None or link.twist is not None for link in model.links):
-                text = f"the links of '{model.name}', whose robot is not known, have no place in a recording"
+                text = f"the links of '{model.name}', whose robot is not known, cannot be stored in a recording"
                 self.tell(text, "links")
             return list(model.joints), {}
         # Where the root link is stands on tf as it is stated, so here it is nobody's concern; and a recording is of

@@ -197,7 +197,7 @@ def _format(request: ExportRequest, count: int) -> str:
         try:
             name = format_of(request.out or "", SUFFIXES, "usdf")
         except UnknownEndingError as error:
-            raise RequestError(f"{error}: say --format {', '.join(FORMATS)}") from None
+            raise RequestError(f"{error}: give --format {', '.join(FORMATS)}") from None
     else:
         name = request.format
     if name == "usdf" and suffix in (".usdf", ".xml") and count > 1:

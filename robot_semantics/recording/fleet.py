@@ -103,7 +103,7 @@ def find_bags(paths: Iterable[Path]) -> list[Path]:
     for path in paths:
         here = list(_bags_in(path))
         if not here:
-            raise RequestError(f"'{path}' holds no bag")
+            raise RequestError(f"'{path}' has no bag")
         found += here
     return list(dict.fromkeys(found))
 

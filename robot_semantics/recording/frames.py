@@ -46,7 +46,7 @@ def transform_history(
             below = index.setdefault(frames.of(key.topic, child), len(index))
             if above == below or not child or not parent:
                 problems.warning(
-                    "tf-self", f"a transform from '{parent}' to '{child}' says nothing; it is left out", place
+                    "tf-self", f"a transform from '{parent}' to '{child}' has no meaning; it is left out", place
                 )
                 continue
             found.setdefault(below, []).extend(_column(key, above, part, column) for part in parts)
@@ -93,7 +93,9 @@ def _edge(
     several = np.unique(parents)
     if len(several) > 1:
         listed = ", ".join(sorted(f"'{names[parent]}'" for parent in several))
-        problems.warning("tf-parent-changes", f"frame '{names[child]}' has several parents in turn: {listed}", place)
+        problems.warning(
+            "tf-parent-changes", f"frame '{names[child]}' has several parents at different times: {listed}", place
+        )
     if len(several) <= 1 or timeline.place is None:
         return Edge(child, False, timeline, int(several[0]) if len(several) else -1)
     return Edge(child, False, timeline, parents[timeline.place])
@@ -103,7 +105,7 @@ def _report_alternation(samples: list[_Samples], name: str, problems: Diagnostic
     """Warn if the transforms of a frame alternate between two paths or parents."""
     poses = [(some.logs, np.column_stack([some.poses, np.full(len(some.logs), some.parent)])) for some in samples]
     if poses and alternates(poses):
-        text = f"TF: the transforms of frame '{name}' alternate between two paths; two publishers?"
+        text = f"TF: the transforms of frame '{name}' alternate between two paths; are there two publishers?"
         problems.warning("two-senders", text, place)
 
 
@@ -117,7 +119,7 @@ def _static_edge(
     others = np.concatenate([np.asarray(some.poses) for some in static])
     if (np.abs(others - pose) > 0.0).any() or len({some.parent for some in static}) > 1:
         problems.warning(
-            "tf-static-changes", f"the static transform of frame '{names[child]}' changes; the last one is taken", place
+            "tf-static-changes", f"the static transform of frame '{names[child]}' changes; the last one is used", place
         )
     stamp = np.zeros(1, dtype=np.int64)
     return Edge(child, True, Timeline.merge([stamp], [stamp], [pose]), last.parent)

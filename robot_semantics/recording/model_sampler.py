@@ -152,15 +152,15 @@ class ModelSampler:
                     text = f"topic {topics} names a joint '{name}' that '{robot.name}' does not have"
                     problems.warning("unknown-joint", text, place, name=name, valid=robot.model.joint_names)
         for name, others in self.joints.rivals.items():
-            text = f"joint '{name}' is where '{self.joints.topic_of(name)}' says; passed over: {quoted(others)}"
+            text = f"joint '{name}' is taken from topic '{self.joints.topic_of(name)}'; ignored: {quoted(others)}"
             problems.warning("joint-sources", text, place)
         if self.joints.duplicates:
             count = self.joints.duplicates
-            text = f"topic {topics}: {count} messages have a stamp that was there before; the last of each counts"
+            text = f"topic {topics}: {count} messages repeat an earlier stamp; the last message of each stamp is used"
             problems.warning("duplicate-stamps", text, place)
         if self.joints.late:
             count = self.joints.late
-            text = f"topic {topics}: {count} messages came after one with a later stamp; they are put in order"
+            text = f"topic {topics}: {count} messages came after one with a later stamp; they were sorted"
             problems.warning("late-messages", text, place)
 
     def sample(self, times_ns: IntArray, mode: str) -> ModelSeries:
@@ -254,6 +254,6 @@ def _only(tracks: Sequence[PoseTrack], problems: Diagnostics, place: SourcePlace
     """Return the first of a joint's tracks, in the order of their topics, and name the others."""
     if len(tracks) > 1:
         listed = ", ".join(f"'{track.topic}' in '{track.parent}'" for track in tracks[1:])
-        text = f"joint '{tracks[0].name}' is where '{tracks[0].topic}' says; passed over: {listed}"
+        text = f"joint '{tracks[0].name}' is taken from topic '{tracks[0].topic}'; ignored: {listed}"
         problems.warning("joint-sources", text, place)
     return tracks[0] if tracks else None

@@ -97,7 +97,7 @@ class Processes(Workers):
             except BrokenProcessPool:
                 broken += 1
                 if broken > MOST_ENDED:
-                    raise WorkerError("worker processes ended before their time, and did so again") from None
+                    raise WorkerError("worker processes ended unexpectedly twice") from None
                 self._start()
                 waiting = deque((item, self._submit(function, item)) for item, _ in waiting)
                 continue

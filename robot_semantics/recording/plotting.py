@@ -113,12 +113,12 @@ def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | 
     except ImportError:
         raise MissingExtraError("matplotlib", "plot", "plotting") from None
     if out.suffix not in (".png", ".svg", ".pdf"):
-        raise RequestError(f"a picture ends in .png, .svg or .pdf, not in '{out.suffix}'")
+        raise RequestError(f"the name of a picture must end in .png, .svg or .pdf, not in '{out.suffix}'")
     models, rows = _chosen(data.series, joints, model)
     paths = [entry for entry in models if np.isfinite(entry.pose).all(axis=1).any()]
     count = len(rows) + len(paths)
     if count > MOST_ROWS:
-        raise RequestError(f"{count} rows are too many for a picture: choose with --joint or --model")
+        raise RequestError(f"{count} rows are too many for a picture: choose some with --joint or --model")
     if not count:
         raise RequestError("the series has no joints and no base to draw")
     for entry in models:

@@ -157,8 +157,8 @@ def _check_frames(robots: Sequence[RecordedRobot]) -> None:
         for other in robots[:number]:
             if robot.root_frame == other.root_frame:
                 raise RequestError(
-                    f"'{other.name}' and '{robot.name}' have one root frame '{robot.root_frame}'; "
-                    "say with --model NAME:/NAMESPACE whose is which"
+                    f"'{other.name}' and '{robot.name}' have the same root frame '{robot.root_frame}'; "
+                    "give their namespaces with --model NAME:/NAMESPACE"
                 )
 
 
@@ -211,8 +211,8 @@ def _report_clocks(pieces: Pieces, problems: Diagnostics, place: SourcePlace) ->
     wall, other = clocks(pieces)
     if wall and other:
         text = (
-            f"two clocks are mixed: {quoted(wall)} are stamped by the wall clock, {quoted(other)} by one that was "
-            "started, as a simulation's; what one topic says is not known at the times of another"
+            f"two clocks are mixed: {quoted(wall)} have stamps of the wall clock, {quoted(other)} of a "
+            "simulation clock; let all nodes use one clock and record again"
         )
         problems.error("clocks-mixed", text, place)
 
@@ -229,7 +229,7 @@ def _chosen_run(
         )
     chosen = len(resets) if run is None else run - 1
     if not 0 <= chosen <= len(resets):
-        raise RequestError(f"there is no run {run}; the recording has {len(resets) + 1}")
+        raise RequestError(f"run {run} does not exist; the recording has {len(resets) + 1}")
     for number, reset in enumerate(resets):
         which = f"run {chosen + 1} of {len(resets) + 1} is read" if number == 0 else f"run {number + 2} begins"
         text = f"the stamps of '{reset.topic}' go back by {reset.by_ns / 1e9:.3f} s at {_clock(reset.log_ns)}; {which}"
@@ -255,7 +255,9 @@ def _report_counts(plan: RecordingPlan, counts: Mapping[str, int], problems: Dia
             said[topic] = said.get(topic, 0) + count
     for topic in plan.topics:
         if counts.get(topic, 0) < said.get(topic, 0):
-            text = f"topic '{topic}': the bag says it has {said[topic]} messages, {counts.get(topic, 0)} could be read"
+            text = (
+                f"topic '{topic}': the index has {said[topic]} messages, but only {counts.get(topic, 0)} could be read"
+            )
             problems.error("messages-missing", text, plan.place_of(topic))
 
 

@@ -313,7 +313,7 @@ def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagn
             inside = Diagnostics()
     if model is None:
         place = SourcePlace(f"<{request.topic(DESCRIPTION)}>")
-        text = "no robot description; joints and frames are taken as the messages name them"
+        text = "there is no robot description; joints and frames have the names of the messages; give --urdf"
         # Nothing of our own recording is missing: its states name no description.
         report = problems.warning if planned.stated_joints is None else problems.note
         report("no-description", text, place)
@@ -335,5 +335,5 @@ def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagn
 def _last_text(texts: Sequence[Text], topic: str, problems: Diagnostics) -> Text | None:
     mine = sorted((text for text in texts if text.topic == topic), key=lambda text: text.log_ns)
     if len({text.text for text in mine}) > 1:
-        problems.warning("description-changes", f"'{topic}' changes; the last text is taken", SourcePlace(f"<{topic}>"))
+        problems.warning("description-changes", f"'{topic}' changes; the last text is used", SourcePlace(f"<{topic}>"))
     return mine[-1] if mine else None

@@ -108,7 +108,7 @@ def _of_no_link(robot: RecordedRobot, recording: Recording, tracks: Sequence[Pos
     for track in tracks:
         child = recording.names.of(track.topic, track.name)
         if track.kind == "odometry" and owner_of(track.topic, spaces) == robot.namespace:
-            yield f"; '{track.topic}' tells of '{child}', which is not fixed to its root link '{robot.root_frame}'"
+            yield f"; '{track.topic}' has '{child}', which is not fixed to its root link '{robot.root_frame}'"
 
 
 def _candidates(

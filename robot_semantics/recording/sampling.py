@@ -107,7 +107,7 @@ class WorldSampler:
             if track.kind != "odometry" or not parent or not child or parent == child or placed or child in self._links:
                 continue
             if child in taken:
-                text = f"frame '{child}' is where '{taken[child].topic}' says; passed over: '{track.topic}'"
+                text = f"frame '{child}' is taken from topic '{taken[child].topic}'; ignored: '{track.topic}'"
                 problems.warning("frame-sources", text, recording.plan.place)
                 continue
             taken[child] = track
@@ -208,7 +208,7 @@ class WorldSampler:
                     f"'{wanted}' is a link of a robot; the world frame must be a free frame or a root link"
                 )
             if wanted != self._world and self._world in history.index:
-                raise RequestError(f"the recording has a frame '{WORLD}', which no other frame can stand for")
+                raise RequestError(f"the recording has a frame '{WORLD}', so no other frame can be the world")
             return wanted
         if self._world in history.index:
             return self._world
@@ -223,7 +223,7 @@ class WorldSampler:
                 sizes[top] += 1000 if name in self._roots else 1
         best = max(tops, key=lambda top: sizes[top])
         others = quoted((top for top in tops if top != best), 9)
-        text = f"the frames are not connected; '{best}' is taken as the world, not connected to it: {others}"
+        text = f"the frames are not connected; '{best}' is used as the world; not connected to it: {others}"
         problems.warning("frames-unconnected", text, self.recording.plan.place)
         return best
 
@@ -249,7 +249,7 @@ class WorldSampler:
             edge = history.edges[frame]
             if not isinstance(edge.parents, int):
                 raise RequestError(
-                    f"the parent of '{history.frames[frame]}' changes, so nothing below it can be the world"
+                    f"the parent of '{history.frames[frame]}' changes, so no frame below it can be the world"
                 )
             above = history.frames[edge.parents]
             if above in self._links:
@@ -267,11 +267,11 @@ class WorldSampler:
         duplicates = sum(edge.timeline.duplicates for edge in history.edges.values())
         late = sum(edge.timeline.late for edge in history.edges.values())
         if duplicates:
-            rule = "the last of each holds from then on, as in tf2"
-            text = f"tf: {duplicates} transforms have a stamp that was there before; {rule}"
+            rule = "the last transform of each stamp is used, as in tf2"
+            text = f"tf: {duplicates} transforms repeat an earlier stamp; {rule}"
             problems.warning("duplicate-stamps", text, place)
         if late:
-            text = f"tf: {late} transforms came after one with a later stamp; they are put in order"
+            text = f"tf: {late} transforms came after one with a later stamp; they were sorted"
             problems.warning("late-messages", text, place)
 
     def _report_standing(self, problems: Diagnostics) -> None:

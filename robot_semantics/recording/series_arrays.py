@@ -222,7 +222,7 @@ def series_errors(path: Path, *more: type[Exception]) -> Iterator[None]:
     try:
         yield
     except NONSENSE + more as error:
-        raise SeriesError(path, f"it is no series ({error})") from None
+        raise SeriesError(path, f"it is not a series ({error})") from None
 
 
 def model_shapes(
@@ -284,7 +284,7 @@ def check_series(series: Series) -> None:
             if kind == "f" and np.isinf(array).any():
                 raise ValueError(f"'{shown(name)}' is infinite somewhere")
             if key.endswith("parent") and array.size and not ABSENT <= array.min() <= array.max() < len(series.names):
-                raise ValueError(f"'{shown(name)}' has a number that is none of a name")
+                raise ValueError(f"'{shown(name)}' has an index without a name")
 
 
 def ages_ns(seconds: FloatArray) -> IntArray:
@@ -298,7 +298,7 @@ def ages_ns(seconds: FloatArray) -> IntArray:
     known = ~np.isnan(seconds)
     stated = np.where(known, seconds, 0.0)
     if not ((stated >= 0.0) & (stated <= OLDEST_S)).all():
-        raise ValueError("an age is below zero or beyond all time")
+        raise ValueError("an age is negative or too large")
     return np.where(known, np.round(stated * 1e9), -1).astype(np.int64)
 
 

@@ -116,7 +116,7 @@ def readable_format(path: Path) -> Format:
     except UnknownEndingError:
         raise SeriesError(path, f"a series is {SERIES_WORDS} or .usdf files") from None
     if not FORMATS[name].readable:
-        raise SeriesError(path, f"{name} is only written, not read; a series is {SERIES_WORDS} or .usdf files")
+        raise SeriesError(path, f"{name} is only written, not read; a series must be {SERIES_WORDS} or .usdf files")
     return FORMATS[name]
 
 

@@ -73,7 +73,7 @@ def load_states(paths: Sequence[Path], problems: Diagnostics) -> Loaded:
     if len(found) > 1:
         for path, state, _ in found:
             if state.time_ns is None:
-                raise SeriesError(path, "a state without a time cannot be put in order with others")
+                raise SeriesError(path, "a state without a time cannot be sorted with other states")
     found.sort(key=lambda item: item[1].time_ns or 0)
     for path, state, _ in found:
         folder = path if path.is_dir() else path.parent

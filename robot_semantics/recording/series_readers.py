@@ -120,7 +120,7 @@ def _folder(path: Path) -> Iterator[tuple[WorldState, GapNames]]:
             raise SeriesError(index, f"the format is {content.get('format')!r}, not {INDEX_FORMAT!r}")
         entries = [(str(entry["file"]), _gap_names(entry)) for entry in content["states"]]
     except NONSENSE as error:
-        raise SeriesError(index, f"it is no index of a series ({error})") from None
+        raise SeriesError(index, f"it is not the index of a series ({error})") from None
     for name, gaps in entries:
         if Path(name).name != name:
             raise SeriesError(index, f"'{name}' is not a file of this folder")
@@ -133,7 +133,7 @@ def _json_line(path: Path, number: int, line: bytes) -> tuple[WorldState, GapNam
         gaps = _gap_names(values)
         values.pop("gaps", None)
     except NONSENSE as error:
-        raise SeriesError(path, f"line {number} is no state ({error})") from None
+        raise SeriesError(path, f"line {number} is not a state ({error})") from None
     return world_from_json(values, f"{path}:{number}"), gaps
 
 

@@ -139,9 +139,9 @@ def inspect_bag(path: Path, problems: Diagnostics) -> BagInfo:
     if path.is_dir() and not (path / "metadata.yaml").exists():
         problems.warning("no-metadata", "metadata.yaml is missing; the files are read one by one", place)
     elif losses:
-        problems.error("bag-damaged", f"the bag is damaged ({reason}); what is whole is read", place)
+        problems.error("bag-damaged", f"the bag is damaged ({reason}); the undamaged parts are read", place)
     else:
-        text = f"the bag is whole, but has no index that can be used ({reason}); it is read record by record"
+        text = f"the bag is complete, but its index cannot be used ({reason}); it is read record by record"
         problems.warning("bag-scanned", text, place)
     for loss in losses:
         problems.error("bag-damaged", loss, place)
@@ -186,7 +186,7 @@ def read_stretch(task: Task, advance: Advance | None = None) -> Stretch:
     except READ_ERRORS as error:
         reason = describe(error)
     problems, place = Diagnostics(), SourcePlace(str(task.path))
-    problems.error("bag-damaged", f"the bag is damaged ({reason}); what is whole is read", place)
+    problems.error("bag-damaged", f"the bag is damaged ({reason}); the undamaged parts are read", place)
     salvaged = _salvaged(task.path, lambda text: problems.error("bag-damaged", text, place), reason)
     stretch = _read(salvaged, task, "salvaged", advance)
     found = sum(stretch.counts.values())

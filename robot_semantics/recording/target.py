@@ -28,17 +28,17 @@ def check_target(target: Path, *, folder: bool, force: bool = False, inputs: Ite
     for path in inputs:
         mine, other = resolved(target), resolved(path)
         if mine == other or (folder and mine in other.parents):
-            raise RequestError(f"'{target}' would be written over '{path}', which is read")
+            raise RequestError(f"'{target}' would be written over '{path}', which is an input")
     if target.is_dir() and (not folder or (any(target.iterdir()) and not force)):
-        what = "exists and is not empty; --force replaces it" if folder else "is a folder, a file is to be written"
+        what = "exists and is not empty; --force replaces it" if folder else "is a folder, but the output is a file"
         raise RequestError(f"'{target}' {what}")
     above = next(parent for parent in target.absolute().parents if parent.exists())
     if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-        raise RequestError(f"'{target}' cannot be written: '{above}' is no folder that may be written into")
+        raise RequestError(f"'{target}' cannot be written: '{above}' is not a writable folder")
     if folder and target.exists() and not target.is_dir():
-        raise RequestError(f"'{target}' is a file, a folder is to be written")
+        raise RequestError(f"'{target}' is a file, but the output is a folder")
     if target.is_file() and not (force or looks_written_here(target)):
-        raise RequestError(f"'{target}' is there already, and no export made it; --force writes over it")
+        raise RequestError(f"'{target}' exists already and is not the output of an export; --force overwrites it")
 
 
 @contextmanager

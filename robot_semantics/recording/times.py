@@ -83,7 +83,7 @@ def choose_times(request: TimeRequest, recording: Recording, problems: Diagnosti
             raise RequestError(f"topic '{request.at_topic}' has no message in this run of the recording")
         again = len(stamps) - len(each)
         if again:
-            text = f"topic '{request.at_topic}': {again} messages have a stamp that was there before; it counts once"
+            text = f"topic '{request.at_topic}': {again} messages repeat an earlier stamp; each stamp is used once"
             problems.warning("duplicate-stamps", text, place)
         return inside
     times = [parse_time(text, recording) for text in request.at or ("end",)]

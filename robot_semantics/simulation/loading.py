@@ -99,7 +99,7 @@ def world_from_state(
     for name in others:
         if name in stated:
             continue
-        message = f"files are given for '{name}', a model that the world does not have"
+        message = f"files are given for '{name}', but the world has no such model"
         near = suggestion(name, stated)
         if not more_models:
             raise WorldSpecError(f"{message}{near}")

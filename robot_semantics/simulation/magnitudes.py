@@ -28,7 +28,7 @@ def check_numbers(what: str, numbers: Iterable[float]) -> None:
     """
     for number in numbers:
         if not abs(number) <= LARGEST:
-            raise ArrayError(what, f"{number:g} is beyond {LARGEST:g}, more than a simulator can take")
+            raise ArrayError(what, f"{number:g} is beyond {LARGEST:g}, the limit of a simulator")
 
 
 def check_magnitudes(state: WorldState) -> None:

@@ -147,12 +147,12 @@ class WorldSpec:
         names = [model.name for model in self.models]
         for model in self.models:
             if not model.name or "/" in model.name:
-                raise WorldSpecError(f"model name '{model.name}': it must not be empty nor contain '/'")
+                raise WorldSpecError(f"model name '{model.name}': it must not be empty or contain '/'")
             if names.count(model.name) > 1:
                 raise WorldSpecError(f"two models are called '{model.name}'")
             if model.base not in BASES:
                 raise WorldSpecError(
-                    f"model '{model.name}': a base is fixed, planar or floating, not {model.base.value}"
+                    f"model '{model.name}': a base must be fixed, planar or floating, not {model.base.value}"
                 )
             if model.parent_frame in names:
                 raise WorldSpecError(

@@ -160,7 +160,9 @@ class _Application:
         )
         self._say_ages()
         if kept:
-            self.log.note(f"{len(kept)} joints are neither stated nor follow, and stay as they are: {', '.join(kept)}")
+            self.log.note(
+                f"{len(kept)} joints have no stated or derived position, and stay as they are: {', '.join(kept)}"
+            )
         return AppliedState(
             xyz_quat,
             twist,
@@ -194,7 +196,7 @@ class _Application:
                 named.setdefault(age_ns, []).append(name)
         if named:
             older = "; ".join(f"{age_ns * 1e-9:.9g} s: {', '.join(names)}" for age_ns, names in sorted(named.items()))
-            self.log.note(f"values older than the state's time, taken as of it: {older}")
+            self.log.note(f"values older than the state, used as if from its time: {older}")
 
     # --- the joints
 
@@ -207,7 +209,7 @@ class _Application:
         if taken:
             self.log.done("joint", stated.name, f"{' and '.join(taken)} set")
         if stated.torques is not None:
-            self.log.note("torques are results, and are not imposed")
+            self.log.note("torques are results and are not set")
 
     def _take(self, joint: JointModel, told: JointState) -> list[str]:
         """Take what is told of a joint and not known yet; return in words what that was."""
@@ -271,10 +273,10 @@ class _Application:
             if found and joint.mimic is not None and joint.mimic.joint in stated:
                 followed.append(joint.name)
             elif found:
-                detail = f"{' and '.join(found)} derived from what is stated of other joints and links"
+                detail = f"{' and '.join(found)} derived from other stated joints and links"
                 self.log.done("joint", joint.name, detail, derived=True)
         if followed:
-            self.log.note(f"not stated, and put where their leaders take them: {', '.join(followed)}")
+            self.log.note(f"mimic joints without a value, set from their leaders: {', '.join(followed)}")
         for name, reason in beyond.items():
             self.log.failed("joint", name, f"cannot be derived: {reason}", "underivable-joint")
         for name, reason in reasons.items():

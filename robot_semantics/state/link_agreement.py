@@ -62,10 +62,10 @@ def compare_links(
             without.append("twist")
         if without:
             what = " and ".join(without)
-            reason = f"its {what} cannot be made: not all joints on the way to it are known"
+            reason = f"its {what} cannot be computed: a joint above the link is unknown"
             log.failed("link", link.name, reason, "unplaced-link")
     if any(link.wrench is not None for link in known):
-        log.note("wrenches are results, and are not imposed")
+        log.note("wrenches are results and are not set")
 
 
 def links_behind(robot: RobotModel, joints: Collection[str]) -> frozenset[str]:
@@ -87,7 +87,7 @@ def _poses(links: Sequence[LinkState], measured: ForwardKinematics, q: FloatArra
     if agree.any():
         log.done("links", "", f"{int(agree.sum())} agree with the joints")
     for at in np.flatnonzero(~agree).tolist():
-        reason = f"its pose is {off_m[at]:.3g} m and {off_rad[at]:.3g} rad away from the one that the joints give"
+        reason = f"its pose is {off_m[at]:.3g} m and {off_rad[at]:.3g} rad away from the one of the joint positions"
         log.failed("link", links[at].name, reason, "link-pose-disagrees")
 
 
@@ -103,5 +103,5 @@ def _twists(
     allowed = TOLERANCE * np.maximum(1.0, np.abs(made).max(axis=1))
     for at in np.flatnonzero(~(off.max(axis=1) <= allowed)).tolist():
         amount = f"{off[at, :3].max():.3g} m/s and {off[at, 3:].max():.3g} rad/s"
-        reason = f"its twist is {amount} away from the one that the joints give"
+        reason = f"its twist is {amount} away from the one of the joint positions"
         log.failed("link", links[at].name, reason, "link-twist-disagrees")

@@ -307,7 +307,7 @@ class _Making:
         for name in sorted(unplaced - {WORLD}):
             self.bodies[name] = root_frame(name) if alone else Frame(name)
             if not alone:
-                self.lacks("frame", "", name, "not_stated", f"nothing says where '{name}' is in the world")
+                self.lacks("frame", "", name, "not_stated", f"the pose of '{name}' in the world is unknown")
 
     def _keep_only_needed(self) -> None:
         models = {name for name, body in self.bodies.items() if isinstance(body, ModelState)}

@@ -40,14 +40,14 @@ def reparented(state: WorldState, name: str, parent: str, robots: Mapping[str, R
     moved = set_pose(state, name, parent=parent)
     (body,) = (item for item in moved.bodies if item.name == name)
     if body.pose is None:
-        raise ArrayError(name, "its pose is not stated, so it has no place to keep")
+        raise ArrayError(name, "its pose is not stated, so its place cannot be kept")
     world = resolve(with_carriers(state, robots, also=(body.parent,)))
     above = carrier_of(body)
     if name in world.path(above):
         raise ArrayError(name, f"'{above}' stands on it")
     twist = None if body.twist is None else world.relative_twists((name,), above)[0]
     if twist is not None and np.isnan(twist).any():
-        raise ArrayError(name, f"how '{above}' moves is not stated, so its twist there is not known")
+        raise ArrayError(name, f"how '{above}' moves is not stated, so its twist there is unknown")
     pose = pose_from_matrix(world.pose(name, above))
     return set_pose(moved, name, pose, twist=None if twist is None else six(twist))
 

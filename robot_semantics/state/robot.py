@@ -159,7 +159,7 @@ class RunningRobot(RobotFrames):
         known = self._buffer.known.copy()
         joints = self._buffer.put_joint_state(plan, values, stamp_ns)
         if joints is None:
-            return Refusal(Reason.TIME_BACKWARDS, f"newer values have come of '{shown(plan.names[0])}' and all others")
+            return Refusal(Reason.TIME_BACKWARDS, f"newer values arrived for '{shown(plan.names[0])}' and all others")
         self.heard = True
         if (known != self._buffer.known).any():
             self._streams.leave_fast_path()
@@ -324,7 +324,7 @@ class RunningRobot(RobotFrames):
         arrival = order.take(stamp_ns)
         if arrival is Arrival.LATE:
             return Refusal(
-                Reason.TIME_BACKWARDS, f"its stamp is {back_s:.6f} s before the last one's of '{shown(joint)}'"
+                Reason.TIME_BACKWARDS, f"its stamp is {back_s:.6f} s before the last stamp of '{shown(joint)}'"
             )
         if arrival in (Arrival.RESET, Arrival.RETURN):
             self._go_back(order, arrival, f"the stamps of '{shown(joint)}' went back by {back_s:.3f} s")

@@ -108,7 +108,7 @@ class RootPlacement:
             return True
         why = base.held_by or f"the base is fixed in '{base.frame}'"
         if base.xyz_quat is None:
-            self.log.failed("pose", "", f"{why}, and where is not known")
+            self.log.failed("pose", "", f"{why}, in an unknown pose")
             return False
         off_m, off_rad = _apart(xyz_quat, base.xyz_quat)
         if max(off_m, off_rad) > TOLERANCE:
@@ -125,7 +125,7 @@ class RootPlacement:
         for name in between:
             # A link is stated with its pose, or is not there.
             if name in bodies and bodies[name].pose is None:
-                self.log.note(f"'{name}' states no pose in '{bodies[name].parent}' and is taken to be the identity")
+                self.log.note(f"'{name}' has no pose in '{bodies[name].parent}'; the identity is used")
 
     def twist(self, xyz_quat: FloatArray | None) -> tuple[FloatArray | None, FloatArray | None]:
         """Return (6,) the root link's twist in the base's frame and the root joint's rates, where taken."""

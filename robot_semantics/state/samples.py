@@ -62,11 +62,11 @@ class RootChoice(NamedTuple):
     def complaint(self, robot: str) -> str | None:
         """Return in words that others of the same kind were passed over; None where there are none."""
         if self.chosen is None:
-            return f"nothing says where '{robot}' is: its pose is not stated"
+            return f"the pose of '{robot}' is unknown: no source states it"
         rivals = [f"'{other.name}'" for other in self.others if other.source is self.chosen.source]
         if not rivals:
             return None
-        return f"'{robot}' is where '{self.chosen.name}' says; passed over: {', '.join(rivals)}"
+        return f"the pose of '{robot}' is taken from '{self.chosen.name}'; ignored: {', '.join(rivals)}"
 
 
 def choose_root(candidates: Iterable[RootCandidate]) -> RootChoice:

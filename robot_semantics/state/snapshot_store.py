@@ -129,7 +129,7 @@ class SnapshotStore:
                 was there before is untouched.
         """
         if name == LAST:
-            raise SnapshotError(f"'{LAST}' stands for the newest snapshot and cannot be saved under")
+            raise SnapshotError(f"'{LAST}' means the newest snapshot: choose another name")
         path = self.path(name)
         with self._locked(path):
             self._save(path, state, comment, overwrite=overwrite, texts=texts)
@@ -147,11 +147,11 @@ class SnapshotStore:
         self, path: Path, state: WorldState, comment: str, *, overwrite: bool, texts: Mapping[str, Texts]
     ) -> None:
         if os.path.lexists(path) and not overwrite:
-            raise SnapshotError(f"there is a snapshot '{path.stem}' already")
+            raise SnapshotError(f"a snapshot '{path.stem}' exists already")
         if path.is_symlink():
             raise SnapshotError(f"'{path.stem}' is a symbolic link; it is not replaced")
         if os.path.lexists(path) and not path.is_file():
-            raise SnapshotError(f"'{path.stem}' is no file; it is not replaced")
+            raise SnapshotError(f"'{path.stem}' is not a file; it is not replaced")
         copied, copies = copied_beside(state, self.max_bytes)
         described, files = described_beside(with_relative_paths(copied, path.parent), texts)
         files.update(copies)
@@ -264,7 +264,7 @@ class SnapshotStore:
             return self.folder / f"{bare}{SUFFIX}"
         if not name or "\0" in name or not self.allow_paths:
             raise SnapshotError(
-                f"'{name}' is no name of a snapshot: letters, digits and _ . + - only"
+                f"'{name}' is not a snapshot name: use only letters, digits and _ . + -"
                 + ("" if self.allow_paths else " (paths need the parameter allow_paths)")
             )
         with _reported():

@@ -98,7 +98,7 @@ class Scene:
         """
         names = [actor.name for actor in self.actors]
         if name is None and len(names) != 1:
-            raise RobotSemanticsError(f"which of {', '.join(names)} is meant? say --model")
+            raise RobotSemanticsError(f"which of {', '.join(names)} is meant? choose with --model")
         if name is not None and name not in names:
             raise UnknownNameError("model", name, names)
         return self.actors[0 if name is None else names.index(name)]

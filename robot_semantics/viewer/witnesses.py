@@ -40,7 +40,7 @@ def witnesses(scene: Scene, path: Path) -> tuple[dict[str, Any], ...]:
             found.append((pair["fraction"] or 0.0, {**named, "positions": positions, "text": text}))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         what = f"{type(error).__name__}: {error}"
-        raise RobotSemanticsError(f"{path}: no report of a collision matrix ({what})") from None
+        raise RobotSemanticsError(f"{path}: not a report of a collision matrix ({what})") from None
     links = {name for _, item in found for name in (item["link1"], item["link2"])}
     variables = {name for _, item in found for name in item["positions"]}
     for actor in scene.actors:

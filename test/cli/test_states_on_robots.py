@@ -193,7 +193,7 @@ def test_check_says_which_joints_follow_from_links_and_reports_those_that_do_not
     assert all(problem["line"] for problem in json.loads(found.out)["diagnostics"])
     assert run("usdf", "check", bent, "--strict").code == 1
     tip = '<parent>odom</parent><pose>0 0 0 0 0 0</pose><link_state name="hand"><pose>1 0 1 0 0 0</pose></link_state>'
-    assert "not all joints on the way to it are known" in run("usdf", "check", world(tmp_path, tip)).out
+    assert "a joint above the link is unknown" in run("usdf", "check", world(tmp_path, tip)).out
     up = run("usdf", "check", world(tmp_path, "<parent>map</parent><pose>0 0 1 0 0 0</pose>"))
     assert "cannot leave its plane" in up.out
 
@@ -402,7 +402,7 @@ def test_edit_keeps_the_place_of_what_gets_another_parent(
     # How the hand moves is not stated: the twist of the cup against it is not known.
     hand = run("usdf", "edit", path, "--parent", "cup", "cart::hand", "--keep-place", "-o", out, "--force")
     assert (hand.code, hand.err) == (
-        1, "error: cup: how 'cart::hand' moves is not stated, so its twist there is not known\n"
+        1, "error: cup: how 'cart::hand' moves is not stated, so its twist there is unknown\n"
     )  # fmt: skip
     path.write_text(path.read_text().replace("<twist>0.1 0 0 0 0 0.2</twist>", ""))
     assert run("usdf", "edit", path, "--parent", "cup", "cart::hand", "--keep-place", "-o", out, "--force").code == 0

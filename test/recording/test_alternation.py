@@ -55,7 +55,7 @@ def test_joint_states_of_two_publishers_are_all_used(tools: Any) -> None:
         tape.joints(tools.START + i * tools.S // 25, ["a", "b"], [0.01 * i, 0.5])
         tape.joints(tools.START + i * tools.S // 25 + 3, ["b", "a"], [0.5, 1.2])
     found = read(tools, tape, "--at-topic", "/joint_states")
-    assert "topic '/joint_states': values of 'a' alternate between two paths; two publishers?" in found["err"]
+    assert "topic '/joint_states': values of 'a' alternate between two paths; are there two publishers?" in found["err"]
     expected = [value for i in range(100) for value in (0.01 * i, 1.2)]
     np.testing.assert_array_equal(found["robot/positions"][:, 0], expected)
 

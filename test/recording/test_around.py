@@ -17,7 +17,7 @@ import pytest
 
 from robot_semantics.recording import around
 
-NOTE = "note: only what was recorded from"
+NOTE = "note: only messages from"
 
 
 def both(tools: Any, bag: Path, monkeypatch: pytest.MonkeyPatch, *times: str) -> tuple[str, int]:

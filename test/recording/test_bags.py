@@ -118,7 +118,7 @@ def test_a_truncated_file_gives_what_came_before_the_end(tools: Any) -> None:
         file.truncate(size // 2)
     code, _, stderr = tools.run("export", bag, "--at-topic", "/joint_states", "-o", tools.folder / "out.npz")
     assert code == 1
-    assert f"{bag}: error: the bag is damaged (File end magic is invalid.); what is whole is read" in stderr
+    assert f"{bag}: error: the bag is damaged (File end magic is invalid.); the undamaged parts are read" in stderr
     assert f"{bag}: error: byte " in stderr
     assert "the file ends in the middle of a record" in stderr
     times = np.load(tools.folder / "out.npz")["time_ns"]
@@ -134,7 +134,7 @@ def test_a_chunk_that_fails_its_checksum_is_left_out_and_named(tools: Any) -> No
     bag.write_bytes(data)
     code, _, stderr = tools.run("export", bag, "--at-topic", "/joint_states", "-o", tools.folder / "out.npz")
     assert code == 1
-    assert "the bag is damaged (Chunk checksum mismatch.); what is whole is read" in stderr
+    assert "the bag is damaged (Chunk checksum mismatch.); the undamaged parts are read" in stderr
     assert "bytes fails its checksum and is left out" in stderr
     found = np.load(tools.folder / "out.npz")
     assert 150 < len(found["time_ns"]) < 200

@@ -63,7 +63,7 @@ def test_an_npz_that_states_an_array_beyond_all_memory_is_an_error(tmp_path: Pat
         np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
     done, _ = memory_of("plot", str(path), "-o", str(tmp_path / "out.png"))
     assert done.returncode == 1
-    assert "it is no series" in done.stderr
+    assert "it is not a series" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -186,4 +186,4 @@ def test_deeply_nested_json_lines_are_an_error_with_their_line(
     path = tmp_path / "x.jsonl"
     path.write_text("[" * 100_000 + "\n")
     assert command_line.main(["plot", str(path), "-o", str(tmp_path / "out.png")]) == 1
-    assert "line 1 is no state" in capsys.readouterr().err
+    assert "line 1 is not a state" in capsys.readouterr().err

@@ -128,7 +128,7 @@ def test_a_bag_with_fewer_messages_than_it_says_is_an_error(tools: Any) -> None:
     metadata.write_text(metadata.read_text().replace("message_count: 50", "message_count: 57"))
     code, _, stderr = tools.run("export", bag, "-o", tools.folder / "state.usdf")
     assert code == 1
-    assert f"{bag}: error: topic '/joint_states': the bag says it has 57 messages, 50 could be read" in stderr
+    assert f"{bag}: error: topic '/joint_states': the index has 57 messages, but only 50 could be read" in stderr
     assert (tools.folder / "state.usdf").exists()
 
 
@@ -150,10 +150,8 @@ def test_repeated_and_late_transforms_are_said(tools: Any) -> None:
         tape.tf([(tools.START + stamp, "map", "cup", (i, 0, 0, 0, 0, 0, 1))], log=tools.START + i)
     bag = tape.write(tools.folder / "bag")
     _, _, stderr = tools.run("export", bag, "--at", "0.00000002", "-o", tools.folder / "state.usdf")
-    assert (
-        "tf: 1 transforms have a stamp that was there before; the last of each holds from then on, as in tf2" in stderr
-    )
-    assert "tf: 1 transforms came after one with a later stamp; they are put in order" in stderr
+    assert "tf: 1 transforms repeat an earlier stamp; the last transform of each stamp is used, as in tf2" in stderr
+    assert "tf: 1 transforms came after one with a later stamp; they were sorted" in stderr
     pose = read_world(tools.folder / "state.usdf").frame("cup").pose
     assert pose is not None
     assert pose.xyz_rpy[0] == 3.0
@@ -166,8 +164,8 @@ def test_torques_of_floating_joints_and_wrenches_cannot_be_recorded_and_it_is_sa
     save_world(WorldState(models=(model,), time_ns=5), tools.folder / "state.usdf")
     code, _, stderr = tools.run("bag", tools.folder / "state.usdf", "-o", tools.folder / "bag")
     assert code == 0
-    assert "bag: warning: torques of the floating joint 'free' have no place in a recording" in stderr
-    assert "bag: warning: the wrenches on the links of 'box' have no place in a recording" in stderr
+    assert "bag: warning: torques of the floating joint 'free' cannot be stored in a recording" in stderr
+    assert "bag: warning: the wrenches on the links of 'box' cannot be stored in a recording" in stderr
 
 
 def test_the_motion_of_a_floating_joint_without_a_pose_is_not_taken_for_a_planar_joints(tools: Any) -> None:
@@ -176,14 +174,14 @@ def test_the_motion_of_a_floating_joint_without_a_pose_is_not_taken_for_a_planar
     save_world(WorldState(models=(model,), time_ns=5), tools.folder / "state.usdf")
     code, _, stderr = tools.run("bag", tools.folder / "state.usdf", "-o", tools.folder / "bag")
     assert code == 0
-    assert "bag: warning: the motion of 'free' without a position has no place in a recording" in stderr
+    assert "bag: warning: the motion of 'free' without a position cannot be stored in a recording" in stderr
     with Reader(tools.folder / "bag") as reader:
         sent = [
             tools.STORE2.deserialize_cdr(data, connection.msgtype).name
             for connection, _, data in reader.messages()
             if connection.topic == "/joint_states"
         ]
-    assert "bag: warning: the motion of 'plane' without a position has no place in a recording" in stderr
+    assert "bag: warning: the motion of 'plane' without a position cannot be stored in a recording" in stderr
     assert sent == []
 
 

@@ -44,7 +44,7 @@ def test_descriptions_may_come_from_files(tools: Any) -> None:
     code, _, stderr = tools.run("export", bag, "-o", tools.folder / "bare.usdf")
     assert code == 0
     assert (
-        "</robot_description>: warning: no robot description; joints and frames are taken as the messages name them"
+        "</robot_description>: warning: there is no robot description; joints and frames have the names of the messages"
         in stderr
     )
     assert read_world(tools.folder / "bare.usdf").models[0].name == "robot"
@@ -85,7 +85,7 @@ def test_a_description_that_changes_is_said_and_the_last_counts(tools: Any) -> N
     tape.text("/robot_description", "<robot name='other'><link name='base_footprint'/></robot>", tools.START + tools.S)
     bag = tape.write(tools.folder / "bag")
     _, _, stderr = tools.run("export", bag, "-o", tools.folder / "state.usdf")
-    assert "</robot_description>: warning: '/robot_description' changes; the last text is taken" in stderr
+    assert "</robot_description>: warning: '/robot_description' changes; the last text is used" in stderr
     assert read_world(tools.folder / "state.usdf").models[0].name == "other"
 
 
@@ -151,7 +151,7 @@ def test_format_may_be_said_when_the_ending_does_not(tools: Any, drive: Path) ->
     code, _, stderr = tools.run("export", drive, "-o", tools.folder / "other.data")
     assert (
         code,
-        "has the ending '.data'; known is .usdf, .xml, .jsonl, .npz, .csv or .parquet: say --format" in stderr,
+        "has the ending '.data'; known is .usdf, .xml, .jsonl, .npz, .csv or .parquet: give --format" in stderr,
     ) == (
         1,
         True,
@@ -175,7 +175,7 @@ def test_a_folder_is_replaced_only_by_force(tools: Any, drive: Path) -> None:
     code, _, stderr = tools.run("export", drive, "-o", out / "x.npz" / "y.usdf")
     assert code == 0
     code, _, stderr = tools.run("export", drive, "-o", tools.folder / "out", "--format", "npz")
-    assert (code, "is a folder, a file is to be written" in stderr) == (1, True)
+    assert (code, "is a folder, but the output is a file" in stderr) == (1, True)
 
 
 def test_a_dry_run_says_what_it_found_and_writes_nothing(tools: Any, drive: Path) -> None:
@@ -320,7 +320,7 @@ def test_a_file_is_replaced_where_an_export_made_it_or_by_force(tools: Any, driv
     out.write_text("mine")
     code, _, error = tools.run("export", drive, "--at", "2", "-o", out)
     assert (code, out.read_text()) == (1, "mine")
-    assert "is there already, and no export made it; --force writes over it" in error
+    assert "exists already and is not the output of an export; --force overwrites it" in error
     assert tools.run("export", drive, "--at", "2", "-o", out, "--force")[0] == 0
     assert out.read_bytes() == made
 
@@ -330,14 +330,14 @@ def test_what_is_read_is_never_written_over(tools: Any, drive: Path) -> None:
     for words in (("--every", "1", "-o", drive, "--force"), ("--every", "1", "-o", drive.parent, "--force")):
         code, _, stderr = tools.run("export", drive, *words)
         assert code == 1
-        assert "which is read" in stderr
+        assert "which is an input" in stderr
     assert sorted((path, path.read_bytes()) for path in drive.rglob("*") if path.is_file()) == before
     tools.run("export", drive, "--every", "1", "-o", tools.folder / "series")
     code, _, stderr = tools.run("bag", tools.folder / "series", "-o", tools.folder / "series", "--force")
-    assert (code, "which is read" in stderr) == (1, True)
+    assert (code, "which is an input" in stderr) == (1, True)
     one = tools.rover(1.0).write(tools.folder / "one", "bare mcap")
     code, _, stderr = tools.run("export", one, "--format", "csv", "-o", one)
-    assert (code, "which is read" in stderr) == (1, True)
+    assert (code, "which is an input" in stderr) == (1, True)
     assert one.read_bytes().startswith(b"\x89MCAP")
 
 

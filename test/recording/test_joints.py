@@ -60,8 +60,8 @@ def test_partial_messages_merge_joint_by_joint(tools: Any, mode: str, seed: int)
     out = tools.folder / "out.npz"
     code, _, stderr = tools.run("export", bag, "--every", "0.0171", "--interpolate", mode, "-o", out)
     assert code == 0
-    assert "messages came after one with a later stamp; they are put in order" in stderr
-    assert "messages have a stamp that was there before; the last of each counts" in stderr
+    assert "messages came after one with a later stamp; they were sorted" in stderr
+    assert "messages repeat an earlier stamp; the last message of each stamp is used" in stderr
     found = np.load(out)
     times = found["time_ns"].tolist()
     for kept, key in ((position, "robot/positions"), (velocity, "robot/velocities")):

@@ -86,7 +86,9 @@ def test_robots_that_share_their_frames_are_refused(tools: Any, fleet: Any) -> N
     topics = [word for name in "ab" for word in ("--joint-states", f"{name}=/{name}/joint_states")]
     code, _, stderr = tools.run("export", fleet, *described, *topics, "-o", tools.folder / "state.usdf")
     assert code == 1
-    assert "'a' and 'b' have one root frame 'base_link'; say with --model NAME:/NAMESPACE whose is which" in stderr
+    assert (
+        "'a' and 'b' have the same root frame 'base_link'; give their namespaces with --model NAME:/NAMESPACE" in stderr
+    )
 
 
 def test_without_a_description_odometry_and_tf_are_frames(tools: Any) -> None:
@@ -113,7 +115,7 @@ def test_arm_and_gripper_on_two_topics_are_one_robot(tools: Any) -> None:
     topics = ("--joint-states", "/arm/joint_states", "--joint-states", "/gripper/joint_states")
     code, _, stderr = tools.run("export", bag, *topics, "-o", tools.folder / "state.usdf")
     assert code == 0
-    assert "joint 'elbow' is where '/arm/joint_states' says; passed over: '/gripper/joint_states'" in stderr
+    assert "joint 'elbow' is taken from topic '/arm/joint_states'; ignored: '/gripper/joint_states'" in stderr
     (model,) = read_world(tools.folder / "state.usdf").models
     found = {joint.name: joint.positions for joint in model.joints}
     assert found == {"elbow": (0.2,), "finger": (0.5,), "shoulder": (pytest.approx(0.3),)}

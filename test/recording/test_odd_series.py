@@ -122,7 +122,7 @@ def test_a_parquet_file_whose_notes_are_nonsense_is_refused(tools: Any, drive: P
 def test_lines_that_are_no_text_are_an_error_with_their_file(tmp_path: Path) -> None:
     path = tmp_path / "odd.jsonl"
     path.write_bytes(b'{"time": "0.000000000"}\n\xff\xfe\n')
-    with pytest.raises(SeriesError, match="line 2 is no state"):
+    with pytest.raises(SeriesError, match="line 2 is not a state"):
         load_states([path], Diagnostics())
 
 
@@ -144,5 +144,5 @@ def test_a_line_that_is_only_half_there_yet_is_named(tools: Any, drive: Path) ->
     lines = whole.count(b"\n")
     assert len(load_states([path], Diagnostics()).states) == lines > 2
     path.write_bytes(whole[:-9])
-    with pytest.raises(SeriesError, match=f"line {lines} is no state"):
+    with pytest.raises(SeriesError, match=f"line {lines} is not a state"):
         load_states([path], Diagnostics())

@@ -46,7 +46,7 @@ def test_files_that_were_renamed_after_recording_are_read_with_a_warning(tools: 
         file.rename(file.with_name(f"better_{number}{file.suffix}"))
     found, code, stderr = values(tools, bag)
     assert code == 0
-    assert "warning: the bag is whole, but has no index that can be used" in stderr
+    assert "warning: the bag is complete, but its index cannot be used" in stderr
     np.testing.assert_array_equal(found, expected)
 
 

@@ -121,7 +121,7 @@ def test_workers_keep_the_order_and_pass_errors_on(tmp_path: Path) -> None:
     with pytest.raises(RobotSemanticsError, match="no bag: the folder holds neither"), Processes(2) as workers:
         list(workers.map(storage_files, [Path("a.mcap"), tmp_path, Path("b.mcap")]))
     with (
-        pytest.raises(WorkerError, match="worker processes ended before their time, and did so again"),
+        pytest.raises(WorkerError, match="worker processes ended unexpectedly twice"),
         Processes(2) as workers,
     ):
         list(workers.map(os._exit, [3] * 50))

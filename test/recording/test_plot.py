@@ -132,7 +132,7 @@ def test_the_same_series_gives_the_same_file(tools: Any, drive: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-o", "x.gif"), "a picture ends in .png, .svg or .pdf, not in '.gif'"),
+        (("-o", "x.gif"), "the name of a picture must end in .png, .svg or .pdf, not in '.gif'"),
         (("-o", "x.svg", "--joint", "elbow"), "unknown joint 'elbow'; did you mean 'elbow_joint'"),
         (("-o", "x.svg", "--model", "rover"), "unknown model 'rover'; did you mean 'rover_arm'"),
     ],
@@ -202,7 +202,7 @@ def test_several_robots_are_a_page_of_panels(tools: Any) -> None:
 def test_too_many_rows_are_refused_at_once(tools: Any) -> None:
     paths = _series(tools, 250, 1)
     code, _, stderr = tools.run("plot", *paths, "--force", "-o", tools.folder / "p.svg")
-    assert (code, "251 rows are too many for a picture: choose with --joint or --model" in stderr) == (1, True)
+    assert (code, "251 rows are too many for a picture: choose some with --joint or --model" in stderr) == (1, True)
     assert tools.run("plot", *paths, "--joint", "j7", "--force", "-o", tools.folder / "p.svg")[0] == 0
 
 

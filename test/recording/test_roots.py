@@ -94,7 +94,7 @@ def test_of_two_that_say_where_a_free_frame_is_the_second_is_passed_over_and_nam
         tape.odometry(tools.START, "odom", "cart", (x, 0, 0, 0, 0, 0, 1), np.zeros(6), topic=topic)
     state, stderr = exported(tools, tape)
     assert (state.frame("cart").parent, place(state.frame("cart"))) == ("odom", (1.0, 0.0, 0.0))
-    assert "frame 'cart' is where '/a_odom' says; passed over: '/b_odom'" in stderr
+    assert "frame 'cart' is taken from topic '/a_odom'; ignored: '/b_odom'" in stderr
 
 
 @pytest.mark.parametrize(("joint", "parent"), [(None, "world"), ("planar", "odom")])
@@ -106,7 +106,7 @@ def test_where_nobody_says_where_a_robot_is_its_pose_is_not_stated_and_that_is_s
     tape.tf([(tools.START, "base", "laser", (0.3, 0, 0, 0, 0, 0, 1))], topic="/tf_static")
     state, stderr = exported(tools, tape)
     assert (state.model("box").parent, state.model("box").pose) == (parent, None)
-    assert "nothing says where 'box' is: its pose is not stated" in stderr
+    assert "the pose of 'box' is unknown: no source states it" in stderr
 
 
 def test_odometry_of_what_is_no_link_of_the_robot_is_named(tools: Any) -> None:
@@ -115,7 +115,7 @@ def test_odometry_of_what_is_no_link_of_the_robot_is_named(tools: Any) -> None:
     tape.odometry(tools.START, "odom", "bass", (1, 2, 0, 0, 0, 0, 1), [0.0] * 6)
     state, stderr = exported(tools, tape)
     assert state.model("box").pose is None
-    assert "its pose is not stated; '/odom' tells of 'bass', which is not fixed to its root link 'base'" in stderr
+    assert "no source states it; '/odom' has 'bass', which is not fixed to its root link 'base'" in stderr
     assert state.frame("bass").parent == "odom"
 
 

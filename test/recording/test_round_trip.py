@@ -205,9 +205,9 @@ def test_what_a_recording_cannot_carry_is_said(tools: Any) -> None:
     save_world(state, tools.folder / "state.usdf")
     code, _, stderr = tools.run("bag", tools.folder / "state.usdf", "-o", tools.folder / "bag")
     assert code == 0
-    assert "warning: the twist of frame 'map' has no place in a recording" in stderr
-    assert "warning: the twist of 'box' without a pose has no place in a recording" in stderr
-    assert "warning: engine states and foreign elements have no place in a recording" in stderr
+    assert "warning: the twist of frame 'map' cannot be stored in a recording" in stderr
+    assert "warning: the twist of 'box' without a pose cannot be stored in a recording" in stderr
+    assert "warning: engine states and foreign elements cannot be stored in a recording" in stderr
     assert tools.run("bag", tools.folder / "state.usdf", "-o", tools.folder / "bag", "--strict", "--force")[0] == 1
 
 
@@ -215,14 +215,14 @@ def test_what_a_recording_cannot_carry_is_said(tools: Any) -> None:
     ("arguments", "code", "message"),
     [
         (("nothing.usdf", "-o", "bag"), 1, "No such file"),
-        (("odd.txt", "-o", "bag"), 1, "odd.txt: a series is a folder, .jsonl, .npz, .parquet or .usdf files"),
-        (("odd.jsonl", "-o", "bag"), 1, "odd.jsonl: line 2 is no state"),
-        (("odd.npz", "-o", "bag"), 1, "odd.npz: it is no series"),
+        (("odd.txt", "-o", "bag"), 1, "odd.txt: a series must be a folder, .jsonl, .npz, .parquet or .usdf files"),
+        (("odd.jsonl", "-o", "bag"), 1, "odd.jsonl: line 2 is not a state"),
+        (("odd.npz", "-o", "bag"), 1, "odd.npz: it is not a series"),
         (("empty", "-o", "bag"), 1, "the folder has neither index.json nor .usdf files"),
         (
             ("timeless.usdf", "timeless.usdf", "-o", "bag"),
             1,
-            "a state without a time cannot be put in order with others",
+            "a state without a time cannot be sorted with other states",
         ),
         (("state.usdf", "state.usdf", "-o", "bag"), 1, "error: every state needs a time of its own"),
         (("state.usdf", "-o", "full"), 1, "'full' exists and is not empty; --force replaces it"),

@@ -69,7 +69,7 @@ def test_every_odometry_of_a_frame_but_the_first_is_passed_over_and_those_after_
     found = {frame.name: frame.pose.xyz_rpy[0] for frame in state.frames if frame.pose is not None}
     assert found == {"map": 0.0, "a": 9.0, "b": 2.0, "c": 4.0}
     (problem,) = world.problems
-    assert (problem.code, problem.message) == ("frame-sources", "frame 'b' is where '/o2' says; passed over: '/o3'")
+    assert (problem.code, problem.message) == ("frame-sources", "frame 'b' is taken from topic '/o2'; ignored: '/o3'")
 
 
 def test_a_frame_with_a_robot_is_the_world_before_six_hundred_without(tools: Any) -> None:

@@ -170,7 +170,7 @@ def test_nothing_below_a_frame_that_changes_its_parent_can_be_the_world(tools: A
     out = tools.folder / "state.usdf"
     code, _, stderr = tools.run("export", bag, "--world-frame", "spoon", "-o", out)
     assert (code, out.exists()) == (1, False)
-    assert stderr.splitlines()[-1] == "error: the parent of 'cup' changes, so nothing below it can be the world"
+    assert stderr.splitlines()[-1] == "error: the parent of 'cup' changes, so no frame below it can be the world"
     code, _, stderr = tools.run("export", bag, "--world-frame", "right", "-o", out)
     assert code == 0, stderr
     assert read_world(out).frame("cup").parent == "right"
@@ -213,7 +213,7 @@ def trees(tools: Any, robot: bool) -> Any:
 
 def test_of_trees_that_are_not_connected_the_one_with_a_robot_is_the_world(tools: Any) -> None:
     state, stderr = exported(tools, trees(tools, robot=True))
-    start = "the frames are not connected; 'quay' is taken as the world, not connected to it: "
+    start = "the frames are not connected; 'quay' is used as the world; not connected to it: "
     (line,) = [line for line in warnings(stderr) if line.startswith("the frames")]
     assert line.removeprefix(start) in ("'islet', 'isle'", "'isle', 'islet'")
     assert {frame.name for frame in state.frames if frame.pose is None} == {"isle", "islet"}
@@ -222,7 +222,7 @@ def test_of_trees_that_are_not_connected_the_one_with_a_robot_is_the_world(tools
 
 def test_of_trees_without_a_robot_the_largest_is_the_world(tools: Any) -> None:
     state, stderr = exported(tools, trees(tools, robot=False))
-    rule = "the frames are not connected; 'isle' is taken as the world, not connected to it: 'islet'"
+    rule = "the frames are not connected; 'isle' is used as the world; not connected to it: 'islet'"
     assert warnings(stderr) == [rule]
     np.testing.assert_array_equal(of(state.frame("isle")), np.eye(4))
     assert state.frame("islet").pose is None
@@ -234,7 +234,7 @@ def test_a_frame_that_changes_its_tree_counts_for_the_one_where_it_was_first(too
         items = [(tools.START + i * tools.S, parent, f"boat{n}", (1, 0, 0, *UNTURNED)) for n in range(3)]
         tape.tf(items)
     _, stderr = exported(tools, tape)
-    rule = "the frames are not connected; 'islet' is taken as the world, not connected to it: 'isle'"
+    rule = "the frames are not connected; 'islet' is used as the world; not connected to it: 'isle'"
     assert rule in warnings(stderr)
 
 
@@ -245,8 +245,8 @@ def test_repeated_and_late_transforms_are_counted(tools: Any) -> None:
         tape.tf([(stamp, "map", "a", (x, 0, 0, *UNTURNED))], log=tools.START + k)
     state, stderr = exported(tools, tape, "--at", "1.5")
     assert warnings(stderr) == [
-        "tf: 1 transforms have a stamp that was there before; the last of each holds from then on, as in tf2",
-        "tf: 1 transforms came after one with a later stamp; they are put in order",
+        "tf: 1 transforms repeat an earlier stamp; the last transform of each stamp is used, as in tf2",
+        "tf: 1 transforms came after one with a later stamp; they were sorted",
     ]
     assert of(state.frame("a"))[0, 3] == pytest.approx(1.5)
 

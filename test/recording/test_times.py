@@ -166,7 +166,7 @@ def test_one_late_message_is_no_reset(tools: Any) -> None:
     code, _, stderr = tools.run("export", bag, "--at", "1.05", "-o", tools.folder / "state.usdf")
     assert code == 0
     assert "go back" not in stderr
-    assert "topic '/joint_states': 1 messages came after one with a later stamp; they are put in order" in stderr
+    assert "topic '/joint_states': 1 messages came after one with a later stamp; they were sorted" in stderr
     assert read_world(tools.folder / "state.usdf").models[0].joint("a").positions == (10.5,)
 
 
@@ -196,7 +196,7 @@ def test_a_static_transform_that_changes_is_said_and_the_last_counts(tools: Any)
     bag = tape.write(tools.folder / "bag")
     _, _, stderr = tools.run("export", bag, "-o", tools.folder / "state.usdf")
     assert stderr.count("static transform") == 1
-    assert "warning: the static transform of frame 'camera' changes; the last one is taken" in stderr
+    assert "warning: the static transform of frame 'camera' changes; the last one is used" in stderr
 
 
 def test_a_frame_that_is_its_own_parent_and_one_with_two_parents_are_said(tools: Any) -> None:
@@ -206,8 +206,8 @@ def test_a_frame_that_is_its_own_parent_and_one_with_two_parents_are_said(tools:
     tape.tf([(tools.START + tools.S, "odom", "cup", (2, 0, 0, 0, 0, 0, 1))])
     bag = tape.write(tools.folder / "bag")
     _, _, stderr = tools.run("export", bag, "--at", "0.5", "-o", tools.folder / "state.usdf")
-    assert "warning: a transform from 'x' to 'x' says nothing; it is left out" in stderr
-    assert "warning: frame 'cup' has several parents in turn: 'map', 'odom'" in stderr
+    assert "warning: a transform from 'x' to 'x' has no meaning; it is left out" in stderr
+    assert "warning: frame 'cup' has several parents at different times: 'map', 'odom'" in stderr
     assert read_world(tools.folder / "state.usdf").frame("cup").parent == "map"
 
 
@@ -304,7 +304,7 @@ def test_wall_and_simulated_clocks_in_one_recording_are_an_error_that_names_them
     bag = tape.write(tools.folder / "bag")
     code, _, stderr = tools.run("export", bag, "-o", tools.folder / "state.usdf")
     assert code == 1
-    assert "'/odom' are stamped by the wall clock, '/joint_states', '/tf' by one that was started" in stderr
+    assert "'/odom' have stamps of the wall clock, '/joint_states', '/tf' of a simulation clock" in stderr
     assert (tools.folder / "state.usdf").read_text().count("2.900000000") == 1
 
 

@@ -231,7 +231,7 @@ def test_frames_that_are_not_connected_are_said_and_have_no_pose(tools: Any) -> 
     bag = tape.write(tools.folder / "bag")
     code, _, stderr = tools.run("export", bag, "-o", tools.folder / "state.usdf")
     assert code == 0
-    assert "the frames are not connected; 'map' is taken as the world, not connected to it: 'island'" in stderr
+    assert "the frames are not connected; 'map' is used as the world; not connected to it: 'island'" in stderr
     state = read_world(tools.folder / "state.usdf")
     assert state.frame("island").pose is None
     assert state.frame("rock").parent == "island"
@@ -248,7 +248,7 @@ def test_a_frame_that_is_called_world_is_the_world(tools: Any) -> None:
     assert sorted(frame.name for frame in state.frames) == ["camera", "map", "odom"]
     code, _, stderr = tools.run("export", bag, "--world-frame", "odom", "-o", tools.folder / "other.usdf")
     assert code == 1
-    assert "error: the recording has a frame 'world', which no other frame can stand for" in stderr.splitlines()
+    assert "error: the recording has a frame 'world', so no other frame can be the world" in stderr.splitlines()
 
 
 def test_two_robots_in_namespaces_have_their_own_joints_frames_and_descriptions(tools: Any) -> None:

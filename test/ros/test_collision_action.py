@@ -97,7 +97,7 @@ def test_a_goal_that_makes_no_sense_is_aborted_with_the_reason(client: Client, a
     result = handle.get_result_async()
     client.until(result.done, "the result")
     assert result.result().status == GoalStatus.STATUS_ABORTED
-    assert result.result().result.message == "always_threshold is a share from 0 to 1, not 2"
+    assert result.result().result.message == "always_threshold must be from 0 to 1, not 2"
 
 
 def test_the_end_of_the_node_in_the_middle_of_a_goal_is_clean(

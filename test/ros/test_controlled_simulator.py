@@ -142,7 +142,7 @@ def test_a_restore_is_bit_for_bit_with_the_controllers_off_meanwhile(
     # The file has angular velocities in the parent's axes: turned there and back they are the same to rounding.
     np.testing.assert_allclose(simulation.at_reset[1], qvel, rtol=0, atol=1e-14)
     notes = " ".join(said(answer.notes))
-    assert "its clock goes on" in notes
+    assert "its clock continues" in notes
     assert "ball joints and activations" in notes
 
 
@@ -155,7 +155,7 @@ def test_a_paused_simulation_goes_on_from_a_file_alike_every_time(client: Client
         answer = restored(client, name="s")
         assert answer.success, said(answer.not_restored)
         assert any(
-            f"its controllers stay on, and may take it back: {CONTROLLER}" in note for note in said(answer.notes)
+            f"its controllers stay on; they may move it back: {CONTROLLER}" in note for note in said(answer.notes)
         )
         assert not simulation.running
         assert client.call(StepSimulation, f"{SIMULATION}/step_simulation", StepSimulation.Request(steps=200)).success
@@ -219,7 +219,7 @@ def test_what_the_simulation_does_not_have_is_named_and_nothing_is_changed(
     answer = restored(client, text=text)
     assert not answer.success
     lines = "\n".join(said(answer.not_restored))
-    assert "model 'bal': the simulator says nothing of such a model; did you mean 'ball'?" in lines
+    assert "model 'bal': the simulator has no such model; did you mean 'ball'?" in lines
     assert "model 'ball': joint 'valve': the simulator has no hinge or slide of this name" in lines
     assert "model 'arm': pose: the base is fixed in 'world', 1 m and 0 rad away from there" in lines
     assert simulation.calls == []

@@ -95,7 +95,7 @@ def test_mistakes_are_named(mistaken: Client) -> None:
     problems = found_at_last(4)
     assert "TF frame 'base_link' has two parents, 'map' and 'odom': two nodes publish it" in problems
     assert "the SRDF is about 'b', the URDF about 'a'" in problems
-    assert "joint_states has a publisher, but no message came: see whether it is paused" in problems
+    assert "joint_states has a publisher, but no message came: check whether it is paused" in problems
     (words,) = [text for text in problems if text.startswith("/words: ")]
     assert "best effort does not serve one who wants reliable" in words
     assert "volatile does not serve one who wants transient local" in words
@@ -184,9 +184,11 @@ def test_a_sound_robot_has_no_problem_and_one_that_nobody_moves_has(
     descriptions = client.collect(String, "/farm/robot_description")
     client.until(lambda: descriptions, "the description")
     problems = found_at_last(2)
-    assert "/farm/robot_semantics waits for /farm/joint_states, which nobody publishes" in problems
+    assert "/farm/robot_semantics waits for /farm/joint_states, which no node publishes" in problems
     assert [
-        text for text in problems if text.startswith("the SRDF names what the URDF does not have: unknown link 'paw'")
+        text
+        for text in problems
+        if text.startswith("the SRDF has names that the URDF does not have: unknown link 'paw'")
     ]
     assert client.set_parameters("/farm/robot_semantics", robot_description_semantic=srdf)[0].successful
     # A virtual joint's variables are no joints of the URDF, and yet known.

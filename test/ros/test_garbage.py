@@ -74,5 +74,5 @@ def test_every_broken_message_is_counted_and_none_is_used(client: Client, start:
     client.transforms.clear()
     client.publish_until(publisher, sound, lambda: client.transforms, "transforms afterwards")
     assert "Traceback" not in node.output
-    assert node.output.count("its bytes are no joint state") < 5
+    assert node.output.count("its bytes are not a joint state") < 5
     assert len(node.output) < 20_000

@@ -176,7 +176,7 @@ def test_several_robots_each_stand_where_their_own_joints_say(
 
         client.until(commanded, "a command")
         assert list(heard[0].position) == [0.75]
-    with pytest.raises(RobotSemanticsError, match="several robots run that could be meant: left, right"):
+    with pytest.raises(RobotSemanticsError, match="several running robots match: left, right"):
         joint_positions(20.0, "rover_arm")
 
 
@@ -199,5 +199,5 @@ def test_a_robot_that_is_announced_is_waited_for(client: Client, monkeypatch: py
 
 def test_without_a_node_it_says_so(node: NodeProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROS_DOMAIN_ID", "231")
-    with pytest.raises(RobotSemanticsError, match=r"no robot_description came within 0.3 s: is a node running"):
+    with pytest.raises(RobotSemanticsError, match=r"received no robot_description within 0.3 s: is a node running"):
         LiveRobots("/robot_semantics", 0.3, (), Diagnostics())

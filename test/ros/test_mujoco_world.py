@@ -242,7 +242,7 @@ def test_a_simulation_that_diverges_pauses_and_says_so(client: Client, world: No
     client.call(SetBool, f"{NODE}/pause", SetBool.Request(data=False))
     none = Step.Request(steps=0)
     client.until(lambda: client.call(Step, f"{NODE}/step", none).success, "the pause")
-    world.wait_for_output("paused: ~/reset puts the world back")
+    world.wait_for_output("paused: call ~/reset to reset the world")
     assert client.call(Trigger, f"{NODE}/reset").success
     assert step(client, 5) == 10_000_000
 

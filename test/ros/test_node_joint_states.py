@@ -162,7 +162,7 @@ NOW = time.time_ns
         (
             "time_backwards",
             lambda: joint_state({"c_drive": 0.0}, NOW() - 60_000_000_000),
-            "before the last one's of 'c_drive'",
+            "before the last stamp of 'c_drive'",
         ),
     ],
     ids=["nan", "inf", "short", "long", "velocity_only", "empty", "duplicate", "unknown", "late"],

@@ -46,7 +46,7 @@ def test_warnings_of_one_kind_are_one_line_with_their_number(node: NodeProcess) 
 
 def test_the_first_joint_values_are_told_once(client: Client, node: NodeProcess) -> None:
     publisher = client.publisher(JointState, "/joint_states")
-    told = "robot 'box': the first joint values have come, from /test_client"
+    told = "robot 'box': received the first joint values, from /test_client"
     client.publish_until(publisher, lambda: joint_state({"hinge": 0.1}), lambda: told in node.output, "the line")
     client.publish_until(
         publisher, lambda: joint_state({"hinge": 0.2}), lambda: len(client.transforms) > 5, "more transforms"

@@ -281,6 +281,6 @@ def test_without_the_interfaces_one_sentence_says_so_and_transforms_are_publishe
     )
     path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
     node = start(robot_description=OTHER, frame_prefix="bare/", environment={"PYTHONPATH": path})
-    node.wait_for_output("the ROS package robot_semantics_interfaces is not there")
+    node.wait_for_output("the ROS package robot_semantics_interfaces is missing")
     client.until(lambda: "bare/hook" in client.static_frames(), "the fixed joint's transform")
     assert "Traceback" not in node.output

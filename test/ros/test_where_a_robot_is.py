@@ -209,7 +209,7 @@ def test_a_pose_is_restored_through_the_frames_of_its_world(node: Any) -> None:
       <frame name="map"><pose>7 7 0 0 0 0</pose></frame></world_state>"""
     answer = one.restore(text)
     assert answer.success, answer.message
-    assert any("frame 'map': nobody publishes it" in item.reason for item in answer.notes)
+    assert any("frame 'map': no node publishes it" in item.reason for item in answer.notes)
     state, _ = one.saved()
     assert state.models[0].parent == "odom"
     np.testing.assert_allclose(pose_matrix(state.models[0].pose), matrix(7, 8, 0), atol=1e-12)
@@ -261,7 +261,7 @@ def test_a_joint_that_is_neither_stated_nor_follows_stays_unknown(node: Any) -> 
     state, saved = one.saved()
     assert state.models[0].joints == ()
     assert ("joint", "turn") in {(item.kind, item.name) for item in saved.missing}
-    assert any("1 joints are neither stated nor follow" in item.reason for item in answer.notes)
+    assert any("1 joints have no stated or derived position" in item.reason for item in answer.notes)
 
 
 def test_a_model_of_another_name_that_is_likely_the_robot_is_named(node: Any) -> None:
@@ -311,7 +311,7 @@ def test_another_robot_s_state_is_refused_and_other_looks_are_a_note(node: Any, 
     assert client.set_parameters(NODE, r__robot_description=red)[0].successful
     answer = restore_by_name(client, "plain")
     assert answer.success, answer.message
-    assert any("it looked otherwise" in item.reason for item in answer.notes)
+    assert any("its look has changed" in item.reason for item in answer.notes)
     # A macro file that a state names is not run, not even to compare looks.
     (description,) = one.folder.glob("*.urdf")
     description.rename(description.with_suffix(".xacro"))
@@ -319,7 +319,7 @@ def test_another_robot_s_state_is_refused_and_other_looks_are_a_note(node: Any, 
     file.write_text(file.read_text().replace(description.name, description.with_suffix(".xacro").name))
     answer = restore_by_name(client, "plain")
     assert answer.success, answer.message
-    assert not any("it looked otherwise" in item.reason for item in answer.notes)
+    assert not any("its look has changed" in item.reason for item in answer.notes)
     description.with_suffix(".xacro").rename(description)
     file.write_text(file.read_text().replace(description.with_suffix(".xacro").name, description.name))
     heavy = PLAIN.replace('mass value="1"', 'mass value="2"')

@@ -229,7 +229,7 @@ def test_sleeping_is_switched_off_and_that_is_said() -> None:
     ("models", "message"),
     [
         ((block("a"), block("a")), "two models are called 'a'"),
-        ((block("a/b"),), "must not be empty nor contain"),
+        ((block("a/b"),), "must not be empty or contain"),
         ((block("world"), block("b")), "is a model's name"),
     ],
 )

@@ -191,7 +191,7 @@ FAILURES = [
     (
         lambda s: changed_model(s, "block_1", links=(LinkState("block", pose_at((0.1, 0.0, 0.0))),)),
         "model 'block_1': link 'block'",
-        "its pose is 0.1 m and 0 rad away from the one that the joints give",
+        "its pose is 0.1 m and 0 rad away from the one of the joint positions",
     ),
     (
         lambda s: changed_model(s, "block_1", links=(*model(s, "block_1").links, LinkState("blok"))),
@@ -458,8 +458,8 @@ def test_a_mimic_joint_that_is_not_stated_goes_where_its_leader_takes_it() -> No
     assert captured["r"].positions == pytest.approx((-0.7,))
     assert captured["r"].velocities == pytest.approx((-1.0,))
     notes = " ".join(report.notes)
-    assert "put where their leaders take them: r" in notes
-    assert "1 joints are neither stated nor follow, and stay as they are: t" in notes
+    assert "set from their leaders: r" in notes
+    assert "1 joints have no stated or derived position, and stay as they are: t" in notes
     assert any("1 agree with the joints" in item.detail for item in report.items)
     wrong = replace(stated, links=(replace(right, pose=pose_at((0.0, 0.7, 0.0))),))
     report = simulator.restore(WorldState(models=(wrong,)))

@@ -72,7 +72,7 @@ def test_models_may_be_given_by_hand(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_files_for_a_model_that_the_world_does_not_have_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     files = f"{example('rover_arm.urdf')},{example('rover_arm.srdf')}"
     assert main(["sim", "run", WORLD, "--steps", "1", "--model", f"rover_arn={files}"]) == 1
-    words = "'rover_arn', a model that the world does not have; did you mean 'rover_arm'?"
+    words = "'rover_arn', but the world has no such model; did you mean 'rover_arm'?"
     assert words in capsys.readouterr().err
     diagnostics, overrides = Diagnostics(), dict([ModelFiles.parse(f"rover_arn={files}")])
     spec = world_from_state(
@@ -265,5 +265,5 @@ def test_numbers_that_no_simulator_can_take_are_refused_whichever_it_is(
     world.write_text(f'<world_state><model_state name="r">{joint}</model_state></world_state>')
     out = tmp_path / "out.usdf"
     assert main(["sim", "run", str(world), "--engine", engine, "--steps", "3", "-o", str(out)]) == 1
-    assert "1e+308 is beyond 1e+10, more than a simulator can take" in capsys.readouterr().err
+    assert "1e+308 is beyond 1e+10, the limit of a simulator" in capsys.readouterr().err
     assert not out.exists()

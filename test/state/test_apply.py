@@ -226,7 +226,7 @@ def test_a_joint_state_that_does_not_fit_is_refused_by_name(joint: JointState, w
 def test_link_twists_without_the_joints_behind_them_are_refused() -> None:
     model = ModelState("arm", links=(LinkState("finger", twist=(0.1,) * 6),))
     result = applied(model, robot())
-    assert "twist cannot be made" in item(result, "link", "finger")
+    assert "twist cannot be computed" in item(result, "link", "finger")
 
 
 def test_a_measured_mimic_joint_stays_where_it_was_measured() -> None:

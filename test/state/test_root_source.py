@@ -32,10 +32,10 @@ def test_two_of_one_kind_are_not_mixed_and_the_other_is_named() -> None:
     one, other = (RootCandidate(RootSource.ODOMETRY, name, "odom") for name in ("/a/odom", "/b/odom"))
     choice = choose_root([other, one])
     assert choice.chosen == one
-    assert choice.complaint("r") == "'r' is where '/a/odom' says; passed over: '/b/odom'"
+    assert choice.complaint("r") == "the pose of 'r' is taken from '/a/odom'; ignored: '/b/odom'"
 
 
 def test_where_nobody_says_anything_that_is_reported() -> None:
     choice = choose_root([])
     assert choice.chosen is None
-    assert choice.complaint("r") == "nothing says where 'r' is: its pose is not stated"
+    assert choice.complaint("r") == "the pose of 'r' is unknown: no source states it"

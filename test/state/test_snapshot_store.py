@@ -56,7 +56,7 @@ BAD_NAMES = ["", "../x", "/etc/x", "a/b", "..", ".hidden", "a\0b", "a b", "x" * 
 @pytest.mark.parametrize("name", BAD_NAMES)
 def test_no_name_leads_out_of_the_folder(store: SnapshotStore, name: str) -> None:
     for attempt in (lambda: store.save(name, state()), lambda: store.load(name), lambda: store.delete(name)):
-        with pytest.raises(SnapshotError, match="is no name of a snapshot"):
+        with pytest.raises(SnapshotError, match="is not a snapshot name"):
             attempt()
     assert not store.folder.exists() or not list(store.folder.iterdir())
 
@@ -94,7 +94,7 @@ def test_what_is_no_file_is_not_read(store: SnapshotStore) -> None:
 
 def test_a_name_is_saved_only_once_unless_overwriting_is_asked_for(store: SnapshotStore) -> None:
     store.save("a", state(1.0))
-    with pytest.raises(SnapshotError, match="there is a snapshot 'a' already"):
+    with pytest.raises(SnapshotError, match="a snapshot 'a' exists already"):
         store.save("a", state(2.0))
     assert store.load("a")[0].models == state(1.0).models
     store.save("a", state(2.0), overwrite=True)
@@ -128,7 +128,7 @@ def test_last_is_the_newest_and_cannot_be_saved_under(store: SnapshotStore) -> N
         path = store.save(name, state(float(number)))
         os.utime(path, ns=(number, number))
     assert store.load("last")[0].models == state(1.0).models
-    with pytest.raises(SnapshotError, match="stands for the newest"):
+    with pytest.raises(SnapshotError, match="means the newest"):
         store.save("last", state())
 
 

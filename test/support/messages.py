@@ -50,11 +50,16 @@ _CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 @dataclass(frozen=True, order=True)
 class Message:
-    """A message with sample values, and where the source has it."""
+    """A message with sample values, each between ⟦ and ⟧ in `marked`, and where the source has it."""
 
     path: Path
     line: int
-    text: str
+    marked: str
+
+    @property
+    def text(self) -> str:
+        """The message as a user sees it."""
+        return self.marked.replace("⟦", "").replace("⟧", "")
 
 
 def messages(package: Path) -> list[Message]:
@@ -118,11 +123,11 @@ def _part(node: ast.AST, owner: ast.AST | None, depth: int) -> list[str]:
     spec = "".join(
         str(part.value) for part in getattr(node.format_spec, "values", []) if isinstance(part, ast.Constant)
     )
-    return [sample(ast.unparse(node.value), spec)]
+    return [f"⟦{sample(ast.unparse(node.value), spec)}⟧"]
 
 
 _SAMPLES = (
-    (r"quoted\(|_some\(|listed", "'elbow', 'wrist'"),
+    (r"^topics$|quoted\(|_some\(|listed", "'elbow', 'wrist'"),
     (r"count|len\(|total|number|times\b|\bn\b|lines?\b|jobs", "3"),
     (r"line", "12"),
     (r"topic", "/joint_states"),

@@ -287,7 +287,7 @@ def test_witnesses_come_from_a_generated_matrix(rover: Scene, tmp_path: Path) ->
     report.write_text(json.dumps({"pairs": [{"link1": "a"}]}))
     assert not witnesses(rover, report)
     report.write_text("{}")
-    with pytest.raises(RobotSemanticsError, match="no report of a collision matrix"):
+    with pytest.raises(RobotSemanticsError, match="not a report of a collision matrix"):
         witnesses(rover, report)
 
 

@@ -42,7 +42,7 @@ def deserialized(data: bytes, kind: Any) -> Any:
         return deserialize_message(data, kind)
     except Exception as error:
         # What a middleware raises is its own affair.
-        raise CdrError(f"{len(data)} bytes are no {kind.__name__}: {error}") from error
+        raise CdrError(f"{len(data)} bytes are not a {kind.__name__}: {error}") from error
 
 
 _TYPES = (

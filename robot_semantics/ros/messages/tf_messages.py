@@ -215,7 +215,7 @@ class _Graph:
             here = start
             while here in self.parents and here not in done:
                 if here in trail:
-                    raise ArrayError("transforms", f"'{here}' stands in itself: {' → '.join((*trail, here))}")
+                    raise ArrayError("transforms", f"'{here}' is its own ancestor: {' → '.join((*trail, here))}")
                 trail.append(here)
                 here = self.parents[here]
             done.update(trail)

@@ -146,7 +146,7 @@ class _GoalInThread:
         if goal.samples > MOST_SAMPLES:
             raise RobotSemanticsError(f"at most {MOST_SAMPLES:,} samples are taken, not {goal.samples:,}")
         if not 0.0 <= goal.always_threshold <= 1.0:
-            raise RobotSemanticsError(f"always_threshold is a share from 0 to 1, not {goal.always_threshold:g}")
+            raise RobotSemanticsError(f"always_threshold must be from 0 to 1, not {goal.always_threshold:g}")
         return Settings(
             samples=goal.samples or default.samples,
             seed=goal.seed,

@@ -73,7 +73,7 @@ class GroupStateServices:
         numbers = [moving.number[joint] for joint in group.joints if joint in moving.number]
         unseen = [moving.names[number] for number in numbers if not measured[number]]
         if unseen:
-            raise RobotSemanticsError(f"no position has come yet for: {', '.join(unseen)}")
+            raise RobotSemanticsError(f"no position was received yet for: {', '.join(unseen)}")
         oldest = min((stamps[number] for number in numbers), default=NEVER_NS)
         known = {name: positions[at] for at, name in enumerate(space.names) if measured[moving.of_variable[at]]}
         values = {name: known[name] for name in group.variable_names}
@@ -142,10 +142,12 @@ class GroupStateServices:
             RobotSemanticsError: they may not, or it is no SRDF file.
         """
         if not self._served.node.get_parameter("snapshots.allow_paths").value:
-            raise RobotSemanticsError("a path needs the parameter snapshots.allow_paths; without one the text is given")
+            raise RobotSemanticsError(
+                "a path needs the parameter snapshots.allow_paths; leave it empty to get the text"
+            )
         file = Path(path).expanduser()
         if file.suffix != ".srdf" or not file.is_file():
-            raise RobotSemanticsError(f"'{path}' is no file that ends in .srdf")
+            raise RobotSemanticsError(f"'{path}' must be a file that ends in .srdf")
         return file
 
 

@@ -167,7 +167,7 @@ def _read(reader: JointStateReader, message: bytes | JointState) -> JointStateDa
             # Rare: leave big-endian messages to rclpy.
             message = deserialized(message, JointState)
         except CdrError as error:
-            return Refusal(Reason.MALFORMED, f"its bytes are no joint state: {error}")
+            return Refusal(Reason.MALFORMED, f"its bytes are not a joint state: {error}")
     return JointStateData(
         stamp_of(message.header.stamp),
         tuple(message.name),

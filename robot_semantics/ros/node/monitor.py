@@ -87,7 +87,7 @@ class Monitor:
             self._heard.add(served.prefix)
             senders = ", ".join(served.publishers_of(served.topic("joint_states"))) or "another topic"
             self._robots.node.get_logger().info(
-                f"robot '{robot.name}': the first joint values have come, from {senders}"
+                f"robot '{robot.name}': received the first joint values, from {senders}"
             )
 
     def _stop_publishing(self) -> None:

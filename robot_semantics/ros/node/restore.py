@@ -130,7 +130,7 @@ class Restore:
             return
         saved = robots_of(replace(self.state, models=(model,)), find=self.find).get(model.name)
         if saved is not None and appearance_digest(saved) != appearance_digest(robot):
-            self.log.note(f"model '{model.name}': it looked otherwise when this was saved; nothing else differs")
+            self.log.note(f"model '{model.name}': its look has changed since the snapshot; nothing else differs")
 
     # --- the simulators
 
@@ -189,7 +189,7 @@ class Restore:
                 log.items.append(RestoreItem("pose", model, "", False, self.unplaced[model], code="not_stated"))
         self._frames(live, bool(told), log)
         if self.state.engines and not reports:
-            log.note("there is no simulator to take the state of an engine")
+            log.note("no simulator can use the state of an engine")
         return log.report(exact=bool(told) and all(report.exact for report in told.values()))
 
     def _unknown(self, model: str) -> RestoreItem:
@@ -212,7 +212,7 @@ class Restore:
                 continue
             parent = carrier_of(frame)
             if frame.name not in present.index or parent not in present.index:
-                log.note(f"frame '{frame.name}': nobody publishes it, and this node does not either")
+                log.note(f"frame '{frame.name}': no node publishes it")
                 continue
             before = before or resolve(self.placed)
             off_m, off_rad = map(

@@ -75,7 +75,9 @@ class RobotStates:
         assert served.robot is not None
         with self._robots.lock:
             if served.robot.model is not model:
-                raise DescriptionChangedError(f"robot '{name}' got another description meanwhile; restore again")
+                raise DescriptionChangedError(
+                    f"robot '{name}' got another description during the restore; restore again"
+                )
             root = served.robot.model.root_joint.name
             positions_of = state.positions_of | ({root} if state.base_positions is not None else set())
             velocities_of = state.velocities_of | ({root} if state.base_velocities is not None else set())

@@ -87,7 +87,7 @@ class Snapshots:
         self, request: srv.RestoreSnapshot.Request, response: srv.RestoreSnapshot.Response
     ) -> srv.RestoreSnapshot.Response:
         if bool(request.name) == bool(request.text):
-            raise SnapshotError("give the name of a snapshot or a text, one of the two")
+            raise SnapshotError("give either the name of a snapshot or a text")
         diagnostics = Diagnostics()
         state, find = await in_background(self._read, request, diagnostics)
         restore = Restore(

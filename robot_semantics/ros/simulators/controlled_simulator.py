@@ -106,10 +106,10 @@ class ControlledSimulator(RemoteSimulator):
         orders = orders_of(state, chosen, present, self._robots(), log)
         log.note("positions and velocities are set; this simulator does not continue bit for bit")
         if state.time_ns is not None:
-            log.note("its clock goes on, and is not set")
+            log.note("its clock continues and is not set")
         if orders.joints:
             log.note("its hardware interface holds position-controlled joints where they are put, and stops the others")
-            log.note("what its topics do not tell of, such as ball joints and activations, becomes as at its start")
+            log.note("values without a topic, such as ball joints and activations, are reset to the start")
         if dry_run or not (partial or log.complete):
             return self._report(log, partial or log.complete)
         refused = await self._carry_out(orders, log)
@@ -164,7 +164,7 @@ class ControlledSimulator(RemoteSimulator):
         try:
             active = await self._commanding()
             if active and not ran:
-                log.note(f"it is paused, so that its controllers stay on, and may take it back: {', '.join(active)}")
+                log.note(f"it is paused and its controllers stay on; they may move it back: {', '.join(active)}")
             elif active:
                 off = active
                 # The control loop switches them, and it waits for the clock.

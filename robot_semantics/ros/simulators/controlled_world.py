@@ -72,7 +72,7 @@ class ControlledWorld:
         told = [] if bodies is None else bodies.free_joints
         if any(body.pose.header.frame_id or body.twist.header.frame_id for body in told):
             raise SimulatorError(
-                f"simulator '{simulator}' gives bodies in the axes of another one, whose place it does not tell: "
+                f"simulator '{simulator}' gives body poses in a frame of unknown pose: "
                 "leave the parameter 'frame_id' of its FreeJointStatePublisherPlugin empty"
             )
         values = zip(joints.position, joints.velocity, strict=True)
@@ -224,7 +224,7 @@ class _Ordering:
             self.log.model = model.name
             if model.name not in there:
                 near = suggestion(model.name, there)
-                self.log.failed("model", "", f"the simulator says nothing of such a model{near}", UNKNOWN)
+                self.log.failed("model", "", f"the simulator has no such model{near}", UNKNOWN)
             elif model.name in self.robots:
                 self._robot(model, self.robots[model.name])
             else:
@@ -281,19 +281,19 @@ class _Ordering:
                 self.log.failed("joint", joint.name, "the simulator has no hinge or slide of this name")
                 continue
             if joint.torques is not None:
-                self.log.note("torques are results, and are not imposed")
+                self.log.note("torques are results and are not set")
             if sizes:
                 self.orders.joints[name] = ((joint.positions or (None,))[0], (joint.velocities or (None,))[0])
                 self.log.done("joint", joint.name, "set")
         if model.links:
-            self.log.note("its links are where its pose and joints take them")
+            self.log.note("its links follow from its pose and joints")
         if model.pose is not None or model.twist is not None:
             self._place(model, self.bodies.get(model.name))
 
     def _place(self, model: ModelState, body: str | None) -> None:
         """Order the body of an object to where its model is stated to be."""
         if body is None:
-            self.log.failed("pose", "", "the simulator tells of no free joint that carries it")
+            self.log.failed("pose", "", "the simulator has no free joint for it")
             return
         xyz_quat = twist = None
         if model.pose is not None:

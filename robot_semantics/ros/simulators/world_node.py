@@ -220,7 +220,7 @@ class MujocoWorld(GuardedNode):
 
     def _stop(self, error: SimulationError) -> None:
         self.paused = True
-        self.get_logger().error(f"{error}; paused: ~/reset puts the world back")
+        self.get_logger().error(f"{error}; paused: call ~/reset to reset the world")
         self._resync()
         self._publish(force=True)
 
@@ -265,7 +265,7 @@ class MujocoWorld(GuardedNode):
         ]
         if len(given) != 1 or len(given[0][1]) != len(message.name):
             raise RobotSemanticsError(
-                "a command has a name list and one list of as many positions, velocities or efforts"
+                "a command must have names and one list of as many positions, velocities or efforts"
             )
         mode, values = given[0]
         check_numbers(f"a command for '{model}'", values)

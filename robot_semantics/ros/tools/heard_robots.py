@@ -114,7 +114,7 @@ class Heard:
             yield from (item for item in findings if isinstance(item, Finding))
         listened = [topic for topic in self._topics if _base(topic) == "joint_states"]
         if not any(self._publishers(topic) for topic in listened):
-            yield Finding("note", "nobody publishes joint_states: start the robot's driver, or joint_state_publisher")
+            yield Finding("note", "no node publishes joint_states: start the robot's driver, or joint_state_publisher")
         for topic in sorted(listened):
             (model,) = [item for item in models.get(_space(topic), ()) if isinstance(item, RobotModel)] or (None,)
             yield from self._joint_states(topic, model)
@@ -161,11 +161,11 @@ class Heard:
             waiting = self._node.get_subscriptions_info_by_topic(topic)
             names = sorted({node_name(info) for info in waiting if "rs_doctor" not in info.node_name})
             if names and model is not None and JointSpace.of(model).size:
-                yield Finding("problem", f"{', '.join(names)} waits for {topic}, which nobody publishes")
+                yield Finding("problem", f"{', '.join(names)} waits for {topic}, which no node publishes")
             return
         if not joints:
             yield Finding(
-                "problem", f"{topic.lstrip('/')} has a publisher, but no message came: see whether it is paused"
+                "problem", f"{topic.lstrip('/')} has a publisher, but no message came: check whether it is paused"
             )
         several = sorted(name for name, senders in joints.items() if senders.several)
         if several:
@@ -186,7 +186,7 @@ class Heard:
         roots = {name: _root(text) for name, text in texts.items()}
         for name, root in roots.items():
             if root is None:
-                yield Finding("problem", f"the text on {f'{space}/{name}'.lstrip('/')} is no XML of a robot")
+                yield Finding("problem", f"the text on {f'{space}/{name}'.lstrip('/')} is not the XML of a robot")
         urdf, srdf = roots.get(URDF), roots.get(SRDF)
         if urdf is None:
             return
@@ -206,7 +206,7 @@ class Heard:
         ]
         if foreign:
             more = f", and {len(foreign) - 1} more" if len(foreign) > 1 else ""
-            yield Finding("problem", f"the SRDF names what the URDF does not have: {foreign[0]}{more}")
+            yield Finding("problem", f"the SRDF has names that the URDF does not have: {foreign[0]}{more}")
 
     def _publishers(self, topic: str) -> list[str]:
         return sorted({node_name(info) for info in self._node.get_publishers_info_by_topic(topic)})

@@ -208,7 +208,7 @@ class LiveRobots:
                 return found
             if time.monotonic() > end:
                 raise RobotSemanticsError(
-                    f"no robot_description came within {self._timeout_s:g} s: is a node running? see 'doctor'"
+                    f"received no robot_description within {self._timeout_s:g} s: is a node running? see 'doctor'"
                 )
 
     def _subscribe_to_descriptions(self) -> None:
@@ -318,7 +318,7 @@ def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, flo
     with LiveRobots("", timeout_s, (), Diagnostics(), kinds=()) as live:
         named = [item for item in live.robots if item.actor.model.name == robot] or live.robots
         if len(named) > 1:
-            raise RobotSemanticsError(f"several robots run that could be meant: {live.scene.title}")
+            raise RobotSemanticsError(f"several running robots match: {live.scene.title}")
         (found,) = named
         space = found.actor.kinematics.space
         wanted = {name for joint in space.joints if not joint.virtual for name in joint.variable_names}
@@ -331,4 +331,4 @@ def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, flo
             if found.heard >= wanted or (found.heard and time.monotonic() > end - 0.5 * timeout_s):
                 q = moment.stances[found.actor.name].q
                 return {name: float(q[space.index[name]]) for name in found.heard}
-    raise RobotSemanticsError(f"no transform of a joint came within {timeout_s:g} s")
+    raise RobotSemanticsError(f"received no transform of a joint within {timeout_s:g} s")

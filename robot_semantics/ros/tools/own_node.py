@@ -102,7 +102,7 @@ class ServiceCaller(ExitStack):
         futures: list[Any] = []
         try:
             if not client.wait_for_service(timeout_sec=self.timeout_s):
-                raise ServiceError(f"the service {service} is not there: is the node running?")
+                raise ServiceError(f"the service {service} does not exist: is the node running?")
             deadline = time.monotonic() + self.timeout_s
             while (left := deadline - time.monotonic()) > 0.0:
                 futures.append(client.call_async(kind.Request(**request)))
