@@ -140,7 +140,7 @@ class _Input(ElementReader):
         self.not_read(element, "model", f"model '{name}'")
         pose, relative_to = self.pose_of(element)
         if any(model.name == name for model in self._models):
-            self.error("duplicate-name", f"a second model is called '{name}'", element)
+            self.error("duplicate-name", f"a second model has the name '{name}'", element)
         self._carriers.append((element, outer, relative_to))
         self._models.append(
             ModelState(

@@ -114,7 +114,7 @@ def readable_format(path: Path) -> Format:
     try:
         name = format_of(path, SUFFIXES)
     except UnknownEndingError:
-        raise SeriesError(path, f"a series is {SERIES_WORDS} or .usdf files") from None
+        raise SeriesError(path, f"a series must be {SERIES_WORDS} or .usdf files") from None
     if not FORMATS[name].readable:
         raise SeriesError(path, f"{name} is only written, not read; a series must be {SERIES_WORDS} or .usdf files")
     return FORMATS[name]

@@ -74,7 +74,7 @@ def share_at(first: WorldState, second: WorldState, time_ns: int) -> float:
     if start is None or end is None:
         raise ArrayError("time", "a state has no time (rs:time)")
     if start == end:
-        raise ArrayError("time", f"both states are of the same time, {seconds_text(start)} s")
+        raise ArrayError("time", f"both states have the same time, {seconds_text(start)} s")
     if not min(start, end) <= time_ns <= max(start, end):
         between = f"{seconds_text(start)} and {seconds_text(end)} s"
         raise ArrayError("time", f"{seconds_text(time_ns)} s is not between {between}")

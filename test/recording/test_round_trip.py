@@ -271,4 +271,4 @@ def test_a_time_that_no_recording_can_have_is_refused(tools: Any, time_ns: int) 
 def test_a_state_without_a_time_is_stamped_zero_and_that_is_said(tools: Any) -> None:
     save_world(WorldState(frames=(Frame("f", pose=Pose((0.0,) * 6)),)), tools.folder / "w.usdf")
     code, _, stderr = tools.run("bag", tools.folder / "w.usdf", "-o", tools.folder / "bag")
-    assert (code, "warning: the state has no time; its messages are stamped 0" in stderr) == (0, True)
+    assert (code, "warning: the state has no time, so its messages have the stamp 0" in stderr) == (0, True)

@@ -89,7 +89,7 @@ def _header(store: Any, tools: Any, stamp: int) -> Any:
         (("--at-topic", "/joint_state"), "error: unknown topic '/joint_state'; did you mean '/joint_states'"),
         (
             ("--at-topic", "/tf_static", "--to", "0", "--from", "0", "--run", "2"),
-            "error: there is no run 2; the recording has 1",
+            "error: run 2 does not exist; the recording has 1",
         ),
     ],
 )
@@ -154,7 +154,7 @@ def test_a_clock_that_was_set_back_makes_runs_and_the_last_is_taken(tools: Any) 
         base = found["frame_pose"][:, found["frames"].tolist().index("base")]
         np.testing.assert_array_equal(base[1:19, 0], run)
     code, _, stderr = tools.run("export", bag, "--run", "4", "-o", out)
-    assert (code, "error: there is no run 4; the recording has 3" in stderr) == (1, True)
+    assert (code, "error: run 4 does not exist; the recording has 3" in stderr) == (1, True)
 
 
 def test_one_late_message_is_no_reset(tools: Any) -> None:

@@ -181,8 +181,8 @@ class ConfiguredNode:
             if (error.name or "").partition(".")[0] != INTERFACES:
                 raise
             self._node.get_logger().error(
-                f"the ROS package {INTERFACES} is missing or too old ({error}): TF is published, but services, actions and"
-                " snapshots are off; build it in the workspace beside this package, and source it"
+                f"the ROS package {INTERFACES} is missing or too old ({error}): TF is published, but services, actions"
+                " and snapshots are off; build it in the workspace beside this package, and source it"
             )
             return None
         return Services(self.robots, states, self._frames, self._monitor, self._closing)
