@@ -1,4 +1,4 @@
-# - t sin θ, exact to rounding even for a huge t.
+# Copyright 2026 robot_semantics maintainers
 # Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
 # the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
 # applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
@@ -131,6 +131,7 @@ class AnglesStep:
     """Step that computes sines and cosines of a group of angles.
 
     numpy has a vectorised tangent but no vectorised sine and cosine. With t = tan(θ/2) they are 2 t / (1 + t²) and
+    1 - t sin θ, exact to rounding even for a huge t.
     """
 
     half_angles: VariableReader

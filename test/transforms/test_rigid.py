@@ -134,3 +134,14 @@ def test_a_transform_of_the_wrong_shape_or_with_nan_is_refused() -> None:
         transforms.compose(np.eye(4), T)
     with pytest.raises(ArrayError, match=r"twist_a: expected shape \(\.\.\., 6\), got \(3,\)"):
         transforms.transport_twist(np.eye(4), [0, 0, 0])
+
+
+def test_the_distance_of_transforms_is_that_of_their_origins_and_the_angle_between_them(
+    random_transforms: Transforms,
+) -> None:
+    A, B = random_transforms((50,)), random_transforms((50,))
+    off, angle = transforms.transform_distance(A, B)
+    for one, other, metres, radians in zip(A, B, off, angle, strict=True):
+        motion = pinocchio.log3(one[:3, :3].T @ other[:3, :3])
+        assert metres == pytest.approx(np.linalg.norm(other[:3, 3] - one[:3, 3]))
+        assert radians == pytest.approx(np.linalg.norm(motion), abs=1e-7)
