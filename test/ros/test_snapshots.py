@@ -56,7 +56,7 @@ from robot_semantics.usdf.world_state import ModelState, WorldState
 pytestmark = pytest.mark.ros
 
 NODE, SIMULATOR = "/robot_semantics", "/mujoco_world"
-KILLS = int(os.environ.get("KILLS", "3"))
+KILLS = int(os.environ.get("KILLS", "2"))
 """How often a node is killed."""
 URDF, SRDF = example("rover_arm.urdf").read_text(), example("rover_arm.srdf").read_text()
 
@@ -384,7 +384,7 @@ def test_a_node_that_is_killed_before_any_file_operation_loses_and_leaves_nothin
             snapshots__autosave_keep=3,
             ros_args=("-r", f"__ns:=/killed_{number % 3}"),
             environment={
-                "KILLED_BEFORE": str(rng.randrange(1, 200)),
+                "KILLED_BEFORE": str(rng.randrange(1, 50)),
                 "KILLED_IN": str(folder),
                 **path,
             },
