@@ -14,9 +14,9 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 NAME = "robot_semantics"
-# Resolved: `colcon build --symlink-install` runs a link to this file that lies elsewhere.
+# Resolve links: `colcon build --symlink-install` runs a link to this file in another folder.
 HERE = Path(__file__).resolve().parent
-# In package.xml alone, where ROS's release tools raise it.
+# The version is only in package.xml, where ROS's release tools change it.
 (VERSION,) = re.findall(r"<version>(.+)</version>", (HERE / "package.xml").read_text())
 # Files beside the modules: schemas, examples, the parts of the viewer's page.
 DATA = ("urdf", "srdf", "usdf", "xml", "yaml", "html", "css", "js", "md")
@@ -33,7 +33,7 @@ CLUSTER = ["dask[distributed]>=2024.8"]
 FAST = ["msgspec>=0.18"]
 PLOT = ["matplotlib>=3.8"]
 PARQUET = ["pyarrow>=15"]
-# Where no ROS 2 is installed, its client library, middleware and interfaces come as wheels.
+# Without a ROS 2 installation, its client library, middleware and interfaces come as wheels.
 ROS = [
     "ros-jazzy-rclpy",
     "ros-jazzy-rmw-fastrtps-cpp",

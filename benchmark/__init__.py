@@ -5,4 +5,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Benchmarks: each proves equal results, then times; `python -m benchmark` runs all."""
+"""Benchmarks: each first checks equal results, then measures times; `python -m benchmark` runs all."""

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Run every benchmark, or those named: ``python -m benchmark [TOPIC...]``; each in a process of its own."""
+"""Run every benchmark, or the named ones: ``python -m benchmark [TOPIC...]``; each in its own process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOPICS = sorted(path.stem.removeprefix("bench_") for path in Path(__file__).pare
 
 
 def main() -> int:
-    """Run the benchmarks one after the other; 1 if one of them failed."""
+    """Run the benchmarks one after the other; return 1 if one failed."""
     chosen = sys.argv[1:] or TOPICS
     unknown = [topic for topic in chosen if topic not in TOPICS]
     if unknown:

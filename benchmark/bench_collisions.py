@@ -5,11 +5,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Counting self-collisions beside a bare MuJoCo loop, pinocchio with coal, and python-fcl: equal counts first.
+"""Speed of counting self-collisions, compared with a bare MuJoCo loop, pinocchio with coal, and python-fcl.
 
-``python -m benchmark.bench_collisions [ROBOT ...]``. All count the same pairs on the same convex hulls in the same
-configurations; then a matrix of triangles beside counting hulls, and the whole command beside one that stops at hulls.
-The bare loop sets positions and runs ``mj_kinematics`` and ``mj_collision`` over the same model, and looks at nothing.
+``python -m benchmark.bench_collisions [ROBOT ...]``. First all must give equal counts: they use the same pairs, convex
+hulls and configurations. Then it measures a matrix of triangles compared with counting hulls, and the whole command
+compared with one that only counts hulls. The bare loop only sets positions and runs ``mj_kinematics`` and
+``mj_collision`` on the same model.
 """
 
 from __future__ import annotations
@@ -57,23 +58,23 @@ ROBOTS = {
 SAMPLES = 10_000
 SLOW_SAMPLES = 100
 CHUNK = 10
-"""Blocks timed at a time, in turn for all: a slow moment of the machine hits all alike."""
+"""Number of blocks measured in turn for all: a slow moment of the machine affects all equally."""
 SHORT = 1.0
-"""A robot whose bare loop takes less than this [s] is timed several times over."""
+"""If a robot's bare loop takes less than this [s], it is measured several times."""
 REPEATS = 5
 FloatArray = npt.NDArray[np.float64]
 Pairs = list[tuple[int, int]]
 
 
 def seconds(clock: Callable[[], float], run: Callable[..., object], *arguments: object, **options: object) -> float:
-    """Return how long one call takes by a clock."""
+    """Return the time of one call by the given clock."""
     start = clock()
     run(*arguments, **options)
     return clock() - start
 
 
 def bare_loop(scene: CollisionScene, qpos: FloatArray) -> None:
-    """Do the least that any counter on MuJoCo has to do."""
+    """Run the minimum that any counter on MuJoCo needs."""
     data = mujoco.MjData(scene.model)
     for position in qpos:
         data.qpos[:] = position
@@ -82,7 +83,7 @@ def bare_loop(scene: CollisionScene, qpos: FloatArray) -> None:
 
 
 def tested_pairs(robot: RobotModel, pieces: tuple[Piece, ...], excluded: Pairs) -> Pairs:
-    """Return the pairs of pieces (by index) that MuJoCo tests: not excluded, and moved against each other."""
+    """Return the pairs of pieces (by index) that MuJoCo tests: not excluded, and moving relative to each other."""
     body = rigid_bodies(robot)
     out = {(min(pair), max(pair)) for pair in excluded}
     return [
@@ -131,7 +132,7 @@ class Fcl:
 
 
 class Coal:
-    """The same pairs with the collision library of pinocchio, contacts on: without them it misses penetrations."""
+    """The same pairs with pinocchio's collision library, with contacts: without them it misses penetrations."""
 
     def __init__(self, pieces: tuple[Piece, ...], pairs: Pairs) -> None:
         import coal
@@ -154,7 +155,7 @@ class Coal:
         return (coal.Cylinder if kind == mujoco.mjtGeom.mjGEOM_CYLINDER else coal.Capsule)(size[0], 2.0 * size[1])
 
     def count(self, T_root_link: FloatArray) -> int:
-        """Return how many pairs of pieces collide, all configurations together."""
+        """Return the number of colliding pairs of pieces, for all configurations together."""
         coal, hits = self.coal, 0
         request = coal.CollisionRequest()
         request.enable_contact = True
@@ -169,7 +170,7 @@ class Coal:
 
 
 def main() -> None:
-    """Prove equal counts, then time."""
+    """Check equal counts, then measure."""
     table = Table(
         title=f"{SAMPLES:,} configurations, processor time in s; python-fcl and coal scaled up from {SLOW_SAMPLES}",
         box=None,
@@ -231,7 +232,7 @@ def ratio(ours: list[float], other: list[float]) -> float:
 
 
 def command_seconds(urdf: Path) -> float:
-    """Return the processor time of the command that makes a matrix, all but the sampling."""
+    """Return the processor time of the command that makes a matrix, without the sampling."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as folder:
         words = ["generate", str(urdf), f"--output={folder}/r.srdf", "--samples=1", "--no-search"]
@@ -242,7 +243,7 @@ def command_seconds(urdf: Path) -> float:
 
 
 def matrix_times(robot: RobotModel, pieces: tuple[Piece, ...]) -> tuple[float, float]:
-    """Return the processor time [s] of a matrix, without the search and with it."""
+    """Return the processor time [s] of a matrix, without and with the search."""
     rounds: list[tuple[float, ...]] = []
     while not rounds or sum(first for first, _ in rounds) < SHORT:
         rounds.append(
@@ -271,7 +272,7 @@ def times(scene: CollisionScene, draw: BlockSampler) -> tuple[list[float], list[
 
 
 def check_equal(ours: Counts, expected: dict[tuple[int, int], int]) -> None:
-    """Stop where a pair's hits differ by more than one: a touch within rounding may fall either way."""
+    """Stop if a pair's hits differ by more than one: a contact within rounding may count or not."""
     counted = ours.pairs()
     for pair in {*counted, *expected}:
         if abs(counted.get(pair, 0) - expected.get(pair, 0)) > 1:

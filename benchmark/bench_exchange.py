@@ -5,12 +5,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Worlds carried from engine to engine: ``python -m benchmark exchange``.
+"""Worlds moved between engines: ``python -m benchmark exchange``.
 
-Each world runs for `BEFORE` seconds in one engine, is captured as USDF text and restored in another. The table has the
-largest differences at once (positions and velocities of joints, places of links), what was not restored, how far the
-links are apart after `AFTER` seconds in both. A second table says how far a link moves in `RESTING` seconds once the
-world has come to rest, in each engine.
+Each world runs for `BEFORE` seconds in one engine, is saved as USDF text and restored in another engine. The table has
+the largest immediate differences (positions and velocities of joints, positions of links), the items that were not
+restored, and the distance of the links after `AFTER` seconds in both. A second table has the motion of a link in
+`RESTING` seconds after the world has come to rest, in each engine.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ BLOCKS = {
     "can": '<cylinder radius="0.03" length="0.1"/>',
     "ball": '<sphere radius="0.05"/>',
 }
-"""What lies about the arm: the can stands on the block, the ball lies on the floor."""
+"""Objects around the arm: the can is on the block, the ball is on the floor."""
 BEGINNING = """<world_state>
   <model_state name="block"><pose>0.8 0.1 0.04 0 0 0.3</pose></model_state>
   <model_state name="can"><pose>0.8 0.1 0.13 0 0 0.8</pose></model_state>
   <model_state name="ball"><pose>0.8 -0.2 0.05 0 0 0</pose></model_state>
   <model_state name="go2"><pose>0 0 0.24 0 0 0.3</pose></model_state>
 </world_state>"""
-"""Where what floats is at the beginning: at rest, but for the robot, which is above the floor."""
+"""Initial state of floating objects: at rest; the robot is above the floor."""
 
 
 def model(name: str, urdf: Path, srdf: Path, base: JointType = JointType.FIXED) -> ModelSpec:
-    """Return a robot of files as part of a world."""
+    """Return a robot from files as part of a world."""
     resolver = PackageResolver([SHARE])
     robot = load_robot(urdf, srdf, strict=False)
     return ModelSpec(name, robot, lambda uri: resolver.resolve(uri, urdf), base, str(urdf), str(srdf))
@@ -88,14 +88,14 @@ def worlds() -> dict[str, tuple[ModelSpec, ...]]:
 
 
 def begin(engine: str, models: tuple[ModelSpec, ...]) -> Simulator:
-    """Return a world in an engine at its beginning."""
+    """Return an engine with a world in its initial state."""
     simulator = start(engine, WorldSpec(models, timestep=TIMESTEP), print)
     simulator.restore(parse_world(BEGINNING), partial=True)
     return simulator
 
 
 def numbers(state: WorldState) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return all joints' positions and velocities, and all links' places in the world (n, 3)."""
+    """Return the positions and velocities of all joints, and the positions of all links in the world (n, 3)."""
     placed = resolve(state)
     joints = [joint for one in state.models for joint in one.joints]
     places = [(placed.pose(one.name) @ pose_matrix(link.pose))[:3, 3] for one in state.models for link in one.links]
@@ -141,7 +141,7 @@ def main() -> None:
 
 
 def moved_at_rest(engine: str, models: tuple[ModelSpec, ...]) -> float:
-    """Return how far [m] the farthest link is, after a rest, from where it was."""
+    """Return the largest distance [m] that a link moved during a rest."""
     simulator = begin(engine, models)
     simulator.step(round(SETTLING / TIMESTEP))
     before = numbers(simulator.capture())[2]

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Recordings beyond the usual: varying tf subsets, USDF states, one state of a large bag, many bags, Parquet.
+"""Special recordings: varying tf subsets, USDF states, one state of a large bag, many bags, Parquet.
 
 Run: python -m benchmark.bench_fleet [--minutes 10]
 """
@@ -38,16 +38,16 @@ from robot_semantics.usdf.writer import write_world
 
 BAGS, THOUSAND, PROCESSES = 20, 1000, 8
 MEAN_S = 0.02
-"""How long a simulated bag takes in the mean [s]; the processes sleep, so that eight of them need no eight cores."""
+"""Mean time of a simulated bag [s]; the processes sleep, so that eight of them do not need eight cores."""
 
 
 def bytes_read() -> int:
-    """Return how many bytes this process has read so far, from files or from their cache."""
+    """Return the number of bytes that this process has read so far, from files or from their cache."""
     return int(Path("/proc/self/io").read_text().split()[1])
 
 
 def usdf_states(bag: Path, folder: Path) -> None:
-    """Print what a USDF state costs: all of it, its file alone, and its text with and without filling in numbers."""
+    """Print the cost of a USDF state: in total, only its file, and its text with and without filling in numbers."""
     problems = Diagnostics()
     plan = plan_recording((bag,), (RobotRequest(),), problems)
     recording = read_recording(plan, map(read_stretch, whole_tasks(plan)), problems)
@@ -73,7 +73,7 @@ def usdf_states(bag: Path, folder: Path) -> None:
 
 
 def fleet(bags: Path, out: Path, jobs: int) -> float:
-    """Export all bags of a folder by themselves; return how long that takes on the clock [s]."""
+    """Export all bags of a folder separately; return the elapsed time [s]."""
     begin = time.perf_counter()
     words = ["export", str(bags), "--each", "--every", "0.1", "--format", "npz", "-o", str(out), "--jobs", str(jobs)]
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
@@ -82,7 +82,7 @@ def fleet(bags: Path, out: Path, jobs: int) -> float:
 
 
 def thousand() -> tuple[float, float]:
-    """Return how long a thousand bags of very different lengths take, and how long at least they must [s]."""
+    """Return the time of a thousand bags of very different lengths, and its lower bound [s]."""
     numbers = random.Random(1)
     lengths = [numbers.lognormvariate(0.0, 1.0) for _ in range(THOUSAND)]
     seconds = [MEAN_S * THOUSAND * length / sum(lengths) for length in lengths]
@@ -94,7 +94,7 @@ def thousand() -> tuple[float, float]:
 
 
 def main() -> None:
-    """Record, time, and print."""
+    """Record, measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10.0)
     minutes = parser.parse_args().minutes

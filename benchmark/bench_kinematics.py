@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Forward kinematics beside pinocchio, yourdfpy and urchin: equal results first, then configurations per second.
+"""Forward kinematics compared with pinocchio, yourdfpy and urchin: equal results first, then configurations per second.
 
-``python -m benchmark.bench_kinematics``. The robots come with example-robot-data: an arm with seven joints and a
-gripper, and a humanoid with 55 joints. Every contender gets the same configurations and a description without shapes.
+``python -m benchmark.bench_kinematics``. The robots are from example-robot-data: an arm with seven joints and a
+gripper, and a humanoid with 55 joints. All libraries get the same configurations and a description without shapes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ BUDGET = 0.05
 
 
 class Contender(NamedTuple):
-    """A way to compute poses: what it is called, the most configurations to give it, and how it is done."""
+    """A way to compute poses: its name, its largest number of configurations, and its function."""
 
     name: str
     most: int
@@ -71,12 +71,12 @@ class Pinocchio:
         return np.ascontiguousarray(q[:, self.columns])
 
     def bare(self, q: FloatArray) -> None:
-        """Joint placements, left inside pinocchio; frames of fixed joints are not computed."""
+        """Compute joint placements inside pinocchio, without frames of fixed joints."""
         for one in q:
             pinocchio.forwardKinematics(self.model, self.data, one)
 
     def read_out(self, q: FloatArray) -> list[list[FloatArray]]:
-        """Every link's pose as a numpy matrix."""
+        """Return every link's pose as a numpy matrix."""
         poses = []
         for one in q:
             pinocchio.framesForwardKinematics(self.model, self.data, one)
@@ -85,7 +85,7 @@ class Pinocchio:
 
 
 def without_shapes(path: Path, folder: Path) -> Path:
-    """Write the description without visual and collision elements, whose meshes some readers insist on."""
+    """Write the description without visual and collision elements: some readers require their meshes."""
     tree = etree.parse(str(path), etree.XMLParser(remove_comments=True))
     etree.strip_elements(tree, "visual", "collision", "transmission", "gazebo")
     bare = folder / path.name
@@ -94,7 +94,7 @@ def without_shapes(path: Path, folder: Path) -> Path:
 
 
 def contenders(path: Path, folder: Path) -> tuple[ForwardKinematics, Pinocchio, list[Contender]]:
-    """Return everyone, after proof that all compute the same poses."""
+    """Return all libraries, after a check that all compute the same poses."""
     bare = without_shapes(path, folder)
     forward = ForwardKinematics(load_robot(bare, strict=False))
     other = Pinocchio(bare, forward)
@@ -137,7 +137,7 @@ def contenders(path: Path, folder: Path) -> tuple[ForwardKinematics, Pinocchio, 
 
 
 def seconds(run: Callable[[], object]) -> float:
-    """Return the processor time of one run, of as many as fit the budget."""
+    """Return the processor time of one run, averaged over as many runs as fit into the budget."""
     start, runs = time.process_time(), 0
     while True:
         run()
@@ -148,7 +148,7 @@ def seconds(run: Callable[[], object]) -> float:
 
 
 def compare(title: str, path: Path, folder: Path) -> None:
-    """Time everyone in turn, several rounds, and print medians of configurations per second."""
+    """Measure all in turn for several rounds, and print median configurations per second."""
     forward, other, everyone = contenders(path, folder)
     print(f"\n{title}: link poses, thousand configurations per second of processor time; ours against each")
     print(f"{'':28}" + "".join(f"{f'{batch} at once':>24}" for batch in BATCHES))
@@ -178,7 +178,7 @@ def compare(title: str, path: Path, folder: Path) -> None:
 
 
 def latency(title: str, path: Path, folder: Path) -> None:
-    """Print what one configuration takes."""
+    """Print the time of one configuration."""
     forward = ForwardKinematics(load_robot(without_shapes(path, folder), strict=False))
     local = LocalTransforms(forward.model)
     q, v = forward.space.random(np.random.default_rng(0)), np.zeros(forward.space.velocity_size)

@@ -5,16 +5,16 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a joint state costs on its way to TF, CPU time a message and latency: ours, a naive node, and the floor.
+"""CPU time and latency from a joint state to TF: our node, a naive node, and the lower limit.
 
 Run: python -m benchmark.bench_node [--seconds S] [--rounds N] [--cases 40x100,40x1000,200x100,200x1000]
      [--node NAME=COMMAND...]
 
 `naive` is a plain rclpy node with typed messages, `floor` takes bytes and publishes constant bytes. A `--node` is
-measured beside them, for instance the C++ one: --node cpp="ros2 run robot_state_publisher robot_state_publisher".
-Every process has the same publisher and one listener on /tf. CPU time is that of all the process's threads, by the
-scheduler's own account; latency is from the joint state's stamp to the arrival of its transforms in this process.
-The nodes take turns, and the median of the rounds counts: what else the machine does then hits all of them.
+measured beside them, for instance the C++ one: --node cpp="ros2 run robot_state_publisher robot_state_publisher". Every
+process has the same publisher and one listener on /tf. CPU time is the scheduler's figure for all threads of the
+process. Latency is from the joint state's stamp to the arrival of its transforms in this process. The nodes take turns,
+and the result is the median of the rounds, so other load of the machine affects all of them equally.
 """
 
 from __future__ import annotations

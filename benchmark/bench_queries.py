@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a question about groups costs: in the library, and as a service call beside an empty one (std_srvs/Trigger).
+"""Cost of a query about groups: in the library, and as a service call compared with an empty one (std_srvs/Trigger).
 
 Run: python -m benchmark.bench_queries [--calls N]
 """
@@ -70,7 +70,7 @@ def descriptions() -> tuple[str, str]:
 
 
 def library_times(model: RobotModel, srdf: str, urdf: str) -> list[tuple[str, float]]:
-    """Return the median time of each question [s], after the answers were seen to be right."""
+    """Return the median time of each query [s], after a check of the answers."""
     positions = {joint.name: 0.5 for joint in model.joints[1:]}
     assert len(model.links) == LINKS
     assert len(model.semantics.groups) == GROUPS
@@ -98,7 +98,7 @@ def median_time(call: Callable[[], object], repeats: int, samples: int = 9) -> f
 
 
 def service_times(urdf: str, srdf: str, model: RobotModel, calls: int) -> tuple[float, float]:
-    """Return the median times of a GetGroup call and of a Trigger call [s], called in turns."""
+    """Return the median times of a GetGroup call and of a Trigger call [s], called in turn."""
     import rclpy
     from rclpy.executors import SingleThreadedExecutor
     from robot_semantics_interfaces.srv import GetGroup
@@ -136,7 +136,7 @@ def service_times(urdf: str, srdf: str, model: RobotModel, calls: int) -> tuple[
                 if not client.wait_for_service(timeout_sec=30.0):
                     raise SystemExit(f"{client.srv_name} did not come up")
             ask = GetGroup.Request(name="group_25")
-            # A server may be seen before it sees the client: its first answers are lost then.
+            # The client may see a server before the server sees the client: then the first answers are lost.
             for client, request in ((group, ask), (trigger, Trigger.Request())):
                 for _ in range(20):
                     if called(executor, client, request, timeout=0.5) is not None:
@@ -147,7 +147,7 @@ def service_times(urdf: str, srdf: str, model: RobotModel, calls: int) -> tuple[
                 for name, client, request in (("group", group, ask), ("trigger", trigger, Trigger.Request())):
                     start = time.perf_counter()
                     called(executor, client, request)
-                    # The first calls warm both processes up.
+                    # The first calls are a warm-up of both processes.
                     if at >= 50:
                         times[name].append(time.perf_counter() - start)
             return statistics.median(times["group"]), statistics.median(times["trigger"])
@@ -161,17 +161,18 @@ def service_times(urdf: str, srdf: str, model: RobotModel, calls: int) -> tuple[
 
 
 def called(executor: Any, client: Any, request: Any, timeout: float = 10.0) -> Any:
-    """Return the answer to one call, None if none came in `timeout` seconds."""
+    """Return the answer to one call; None if none came in `timeout` seconds."""
     future = client.call_async(request)
     end = time.monotonic() + timeout
-    # Not `spin_until_future_complete`: in Jazzy's rclpy every call of it leaves tasks to the next, and all get slower.
+    # Not `spin_until_future_complete`: in Jazzy's rclpy every call leaves tasks behind, which slow down all later
+    # calls.
     while not future.done() and time.monotonic() < end:
         executor.spin_once(timeout_sec=timeout)
     return future.result() if future.done() else None
 
 
 def check_answer(message: Any, model: RobotModel) -> None:
-    """Stop if the service does not say what the library says."""
+    """Stop if the service and the library disagree."""
     group = model.semantics.group("group_25")
     for field in type(message).get_fields_and_field_types():
         theirs, ours = getattr(message, field), getattr(group, field)

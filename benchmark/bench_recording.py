@@ -5,11 +5,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Exporting an hour of a robot: one state, 3,600 states, and all 360,000, beside a plain script and bare reading.
+"""Export of an hour of a robot: one state, 3,600 states, and all 360,000, compared with a plain script and with bare
+reading.
 
-The recording has 100 Hz joint states of 40 joints and 50 Hz tf of 10 transforms. The plain script is what a user of
-`rosbags` would write: every message decoded, dictionaries and lists, and per state a bisection and an interpolation a
-frame. Both results are compared before a line is printed.
+The recording has 100 Hz joint states of 40 joints and 50 Hz tf of 10 transforms. The plain script is typical user code
+with `rosbags`: it decodes every message to dictionaries and lists, and for each state it does a bisection and an
+interpolation for each frame. Both results are compared before anything is printed.
 
 Run: python -m benchmark.bench_recording [--minutes 60] [--storage mcap|sqlite3]
 """
@@ -42,9 +43,9 @@ NAMES = tuple(f"arm_{number // 7}_joint_{number % 7}" for number in range(JOINTS
 
 
 def record(path: Path, minutes: float, storage: str, *, subsets: bool = False) -> None:
-    """Write the recording; messages are made by `rosbags` once and then only get other numbers.
+    """Write the recording; `rosbags` makes each message once, then only its numbers change.
 
-    With `subsets` each tf message has another half of the transforms, as of those that move.
+    With `subsets` each tf message has the other half of the transforms, like a robot in which only some frames move.
     """
     store = get_typestore(Stores.ROS2_JAZZY)
     types: Any = store.types
@@ -91,7 +92,7 @@ def record(path: Path, minutes: float, storage: str, *, subsets: bool = False) -
                 poses = np.zeros((FRAMES, 7))
                 poses[:, :3] = rng.normal(size=(FRAMES, 3))
                 poses[:, 5], poses[:, 6] = np.sin(angle / 2), np.cos(angle / 2)
-                # Half a step off, so that almost every state lies between two transforms.
+                # Half a step later, so that almost every state is between two transforms.
                 which = tuple(np.flatnonzero(rng.random(FRAMES) < 0.5).tolist()) if subsets else everything
                 message = tf_template(which).filled(now - TF_STEP_NS // 4, poses[list(which)].ravel())
                 writer.write(tf_topic, now, message)
@@ -122,7 +123,7 @@ def _places(message: bytes, pattern: bytes) -> Iterator[int]:
 
 
 def plain_script(bag: Path, out: Path, times: Callable[[list[int]], list[int]]) -> None:
-    """Export as a user of `rosbags` would."""
+    """Export with a typical user script for `rosbags`."""
     joint_stamps: list[int] = []
     joint_values: list[tuple[dict[str, float], dict[str, float], dict[str, float]]] = []
     frame_stamps: dict[str, list[int]] = {}
@@ -175,7 +176,7 @@ def _interpolated(stamps: list[int], poses: list[tuple[float, ...]], now: int) -
 
 
 def bare_reading(bag: Path) -> int:
-    """Read every message's bytes and do nothing with them."""
+    """Read every message's bytes and ignore them."""
     count = 0
     with AnyReader([bag]) as reader:
         for _ in reader.messages():
@@ -189,7 +190,7 @@ def ours(bag: Path, out: Path, times: TimeRequest) -> None:
 
 
 def compare(mine: Path, plain: Path) -> int:
-    """Return how many states are equal in both; stop if any is not."""
+    """Return the number of states that are equal in both; stop if one differs."""
     a, b = np.load(mine), np.load(plain)
     assert (a["time_ns"] == b["time_ns"]).all()
     names: list[str] = a["robot/joints"].tolist()
@@ -207,14 +208,14 @@ def compare(mine: Path, plain: Path) -> int:
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Return how much processor time something takes [s]: other programs disturb it less than the clock on the wall."""
+    """Return the processor time of a call [s]; it depends less on other programs than the elapsed time."""
     start = time.process_time()
     work()
     return time.process_time() - start
 
 
 def main() -> None:
-    """Record, compare, time, and print a table."""
+    """Record, compare, measure, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--storage", choices=("mcap", "sqlite3"), default="mcap")
@@ -239,7 +240,7 @@ def main() -> None:
             ),
             ("all states", TimeRequest(at_topic="/joint_states"), lambda stamps: stamps),
         ]
-        # Once for nothing: what is read the second time comes from the file cache for everyone.
+        # Warm-up: on the second run everything is read from the file cache.
         messages = bare_reading(bag)
         floor = timed(lambda: bare_reading(bag))
         print(f"{arguments.minutes:g} minutes, {messages} messages, {size / 1e6:.0f} MB of {arguments.storage}")

@@ -5,7 +5,8 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Saving and restoring a MuJoCo world as USDF, beside MuJoCo's own state vector as text; and how inexact restarts part.
+"""Saving and restoring a MuJoCo world as USDF, compared with MuJoCo's state vector as text; and the drift of inexact
+restarts.
 
 Run: python -m benchmark.bench_simulation [--repeats N] [--small]
 """
@@ -48,7 +49,7 @@ def median_ms(work: Callable[[], object], repeats: int) -> float:
 
 
 def fleet(count: int) -> MujocoSimulator:
-    """Return a world of rovers in a grid, in motion."""
+    """Return a world of moving rovers in a grid."""
     robot = load_robot(example("rover_arm.urdf"), example("rover_arm.srdf"))
     names = [f"rover_{number}" for number in range(count)]
     simulator = MujocoSimulator(WorldSpec(tuple(ModelSpec(name, robot) for name in names)))
@@ -63,7 +64,7 @@ def fleet(count: int) -> MujocoSimulator:
 
 
 def bare_write(simulator: MujocoSimulator) -> str:
-    """Return MuJoCo's own state as the plainest exact text: one number a line."""
+    """Return MuJoCo's own state as the simplest exact text: one number for each line."""
     state = np.empty(mujoco.mj_stateSize(simulator.model, INTEGRATION))
     mujoco.mj_getState(simulator.model, simulator.data, state, INTEGRATION)
     return "\n".join(np.char.mod("%.17g", state))
@@ -83,7 +84,7 @@ def saving_and_restoring(counts: tuple[int, ...], repeats: int) -> None:
         simulator = fleet(count)
         state = simulator.integration_state()
         text, bare = write_world(simulator.capture()), bare_write(simulator)
-        # Both give back every bit before either is timed.
+        # Check that both restore every bit before measuring.
         simulator.step(3)
         assert simulator.restore(parse_world(text)).exact
         assert np.array_equal(simulator.integration_state(), state)
@@ -116,7 +117,7 @@ def saving_and_restoring(counts: tuple[int, ...], repeats: int) -> None:
 
 
 def parting() -> None:
-    """Restart the example world with and without the engine's state; print how far it gets from the straight run."""
+    """Restart the example world with and without the engine's state; print its distance from the uninterrupted run."""
     path = example("rover_arm.usdf")
     first = read_world(path)
     spec = world_from_state(first, path)

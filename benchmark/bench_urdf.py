@@ -5,7 +5,8 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Reading and writing URDF: 50 and 2,000 links, beside bare lxml and the other readers; and the robots of the corpus.
+"""Reading and writing URDF: 50 and 2,000 links, compared with bare lxml and other readers; and the robots of the
+corpus.
 
 Run: python -m benchmark.bench_urdf [--repeats N]
 """
@@ -39,7 +40,7 @@ from tools.urdf_corpus import CORPUS, files, silenced
 
 
 def robot_text(links: int, *, typo: bool = False) -> str:
-    """Return a robot as exporters write them: every link with inertial, visual and collision, numbers all different."""
+    """Return a typical exported robot: every link has inertial, visual and collision, with different numbers."""
     rng = np.random.default_rng(links)
 
     def numbers(count: int) -> str:
@@ -72,7 +73,7 @@ def robot_text(links: int, *, typo: bool = False) -> str:
     </collision>
   </link>""")
         if index:
-            # Chains of ten, so that no reader's recursion is what is measured.
+            # Chains of ten links, so that the readers' recursion is not measured.
             parent = index - 1 if index % 10 else 0
             lines.append(f"""  <joint name="joint_{index}" type="revolute">
     <origin xyz="{numbers(3)}" rpy="{numbers(3)}"/>
@@ -86,7 +87,7 @@ def robot_text(links: int, *, typo: bool = False) -> str:
 
 
 def check_equal(text: str, links: int) -> None:
-    """Prove that all readers find the same robot."""
+    """Check that all readers find the same robot."""
     model = robot_from_text(text)
     assert len(model.links) == links
     joints = {joint.name: joint.limits for joint in model.joints[1:]}
@@ -112,7 +113,7 @@ def yourdf(text: bytes) -> Any:
 
 
 def urchin_robot(text: bytes) -> Any:
-    """Parse with urchin, without meshes; it reads files only: through its own reader of a tree."""
+    """Parse with urchin, without meshes; it only reads files, so use its parser for a tree."""
     return urchin.URDF._from_xml(etree.parse(io.BytesIO(text)).getroot(), "", lazy_load_meshes=True)
 
 
@@ -124,7 +125,7 @@ def warned(text: str) -> list[Diagnostic]:
 
 
 def quiet(call: Callable[[], Any]) -> Any:
-    """Call without what C++ writes to the terminal."""
+    """Hide the terminal output of C++."""
     kept = os.dup(2)
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 2)
@@ -137,7 +138,7 @@ def quiet(call: Callable[[], Any]) -> Any:
 
 
 def median_time(call: Callable[[], object], repeats: int) -> float:
-    """Return the median processor time of a call [s]; what one call leaves behind is not paid for by the next."""
+    """Return the median processor time of a call [s]; garbage of one call is collected before the next."""
     times = []
     for _ in range(repeats):
         gc.collect()
@@ -148,7 +149,7 @@ def median_time(call: Callable[[], object], repeats: int) -> float:
 
 
 def readers(text: str, with_typo: str) -> list[tuple[str, Callable[[], object]]]:
-    """Return what is timed, bare lxml first."""
+    """Return the measured functions, bare lxml first."""
     utf8 = text.encode()
     robot, root, peer = parse_urdf(text), etree.fromstring(utf8), URDF.from_xml_string(utf8)
     return [
@@ -167,7 +168,7 @@ def readers(text: str, with_typo: str) -> list[tuple[str, Callable[[], object]]]
 
 
 def bench_corpus(repeats: int, console: Console) -> None:
-    """Time each reader on every robot of the corpus that it reads; a reader's least time for a file counts."""
+    """Measure each reader on every robot of the corpus that it reads; use the shortest time for each file."""
     ours: dict[str, Callable[[bytes], Any]] = {
         "parse_urdf": lambda text: parse_urdf(text, diagnostics=Diagnostics()),
         "robot_from_text": lambda text: robot_from_text(text.decode(), strict=False),
@@ -179,7 +180,7 @@ def bench_corpus(repeats: int, console: Console) -> None:
             text = path.read_bytes()
             row: dict[str, float] = {}
             for name, read in {**ours, **peers}.items():
-                # What a reader refuses, it is not timed on.
+                # Files that a reader refuses are not measured.
                 with suppress(Exception):
                     row[name] = min(_once(read, text) for _ in range(repeats))
             rows.append(row)
@@ -206,7 +207,7 @@ def _once(read: Callable[[bytes], Any], text: bytes) -> float:
 
 
 def main() -> None:
-    """Prove, time, print."""
+    """Check, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=15, help="timed calls of each reader")
     repeats = parser.parse_args().repeats

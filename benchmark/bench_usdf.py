@@ -5,7 +5,8 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Reading and writing world states: 1,000 links beside bare lxml, JSON and SDFormat; and a file of 100,000 links.
+"""Reading and writing world states: 1,000 links compared with bare lxml, JSON and SDFormat; and a file of 100,000
+links.
 
 Run: python -m benchmark.bench_usdf [--repeats N] [--small]
 """
@@ -43,13 +44,13 @@ VALUES = ("pose", "twist", "wrench", "positions", "velocities", "torques")
 
 
 def world(models: int, links: int, *, full: bool) -> WorldState:
-    """Return a world of random numbers: poses, twists and wrenches of links; `full`: quaternions and joints too."""
+    """Return a world of random numbers: poses, twists and wrenches of links; `full`: also quaternions and joints."""
     chance = random.Random(models)
     rpys = [[chance.uniform(-3, 3), chance.uniform(-1.5, 1.5), chance.uniform(-3, 3)] for _ in range(links)]
     quats = Rotation.from_euler("xyz", rpys).as_quat().tolist()
 
     def six() -> Vec6:
-        return tuple(chance.uniform(-3, 3) for _ in range(6))  # type: ignore[return-value]  # they are six
+        return tuple(chance.uniform(-3, 3) for _ in range(6))  # type: ignore[return-value]  # six numbers
 
     def link(at: int) -> LinkState:
         x, y, z, *_ = six()
@@ -78,7 +79,7 @@ def world(models: int, links: int, *, full: bool) -> WorldState:
 
 
 def seconds(functions: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
-    """Return the median processor time of one call of each function [s]; they take turns: noise strikes all alike."""
+    """Return the median processor time of one call of each function [s]; called in turn, noise affects all equally."""
     times: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(repeats):
         for name, function in functions.items():
@@ -91,7 +92,7 @@ def seconds(functions: dict[str, Callable[[], Any]], repeats: int) -> dict[str, 
 
 
 def prove_equal(state: WorldState, text: bytes, as_json: str, sdf: str) -> None:
-    """Stop unless every way of saying the state says the same."""
+    """Stop if two representations of the state differ."""
     assert parse_world(text) == state
     assert world_from_json(json.loads(as_json)) == state
     root = etree.fromstring(text)
@@ -112,7 +113,7 @@ def prove_equal(state: WorldState, text: bytes, as_json: str, sdf: str) -> None:
 
 
 def bench_thousand(title: str, state: WorldState, repeats: int, console: Console) -> None:
-    """Time a world of 1,000 links."""
+    """Measure a world of 1,000 links."""
     text = write_world(state).encode()
     as_json, sdf = json.dumps(world_to_json(state)), to_sdformat(state).value
     prove_equal(state, text, as_json, sdf)
@@ -148,7 +149,7 @@ def bench_thousand(title: str, state: WorldState, repeats: int, console: Console
 
 
 def bench_large(console: Console) -> None:
-    """Time a file of 2,000 models of 50 links."""
+    """Measure a file of 2,000 models with 50 links."""
     state = world(2_000, 50, full=False)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.usdf"

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""How fast real robots open with their meshes, beside yourdfpy, when their pages are ready, and updates of 300 links.
+"""Time to open real robots with their meshes, compared with yourdfpy; time until pages are ready; updates of 300 links.
 
 Run: python -m benchmark.bench_view
 """
@@ -42,12 +42,12 @@ FRAMES = 200
 
 
 def triangles(scene: Scene) -> int:
-    """Return how many triangles are shown."""
+    """Return the number of displayed triangles."""
     return sum(len(part.surface.faces) for actor in scene.actors for part in actor.surfaces)
 
 
 def real_robots(console: Console) -> None:
-    """Open each robot with its meshes, fresh from the files, with this package and with yourdfpy."""
+    """Open each robot with its meshes, newly read from the files, with this package and with yourdfpy."""
     import pinocchio
     import yourdfpy
 
@@ -75,10 +75,10 @@ def real_robots(console: Console) -> None:
             other = yourdfpy.URDF.load(str(path), filename_handler=find, build_collision_scene_graph=False)
             theirs = time.perf_counter() - start
             count = sum(len(mesh.faces) for mesh in other.scene.dump())
-        except Exception as error:  # noqa: BLE001 - whatever the other package raises, it is its result
+        except Exception as error:  # noqa: BLE001 - any exception is the other package's result
             theirs, count = float("nan"), -1
             console.print(f"{name}: yourdfpy: {type(error).__name__}: {error}")
-        # Only what shows the same is compared.
+        # Compare only results with the same content.
         same = count == triangles(scene)
         if same:
             ratios.append(theirs / opened)
@@ -94,7 +94,7 @@ def real_robots(console: Console) -> None:
 
 
 def chain(folder: Path) -> Scene:
-    """Return a robot of 300 links, each a box, in ten chains."""
+    """Return a robot of 300 box links in ten chains."""
     links = ['<link name="l0"/>']
     joints = []
     for number in range(1, LINKS):
@@ -110,7 +110,7 @@ def chain(folder: Path) -> Scene:
 
 
 def updates(console: Console) -> None:
-    """Move all joints of 300 links, draw, wait for the pixels; over and over, in a headless browser without a GPU."""
+    """Repeat: move all joints of 300 links, draw, wait for the pixels, in a headless browser without a GPU."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "test"))
     from support.browser import Browser, executable
 
@@ -146,9 +146,9 @@ def updates(console: Console) -> None:
 
 
 def pages(console: Console) -> None:
-    """Serve two real robots by the command line, and wait in a headless browser without a GPU until they are drawn.
+    """Serve two real robots by the command line, and wait until a headless browser without a GPU has drawn them.
 
-    Each is served twice, as the first time compiles what an installed package has compiled.
+    Each is served twice: the first time also compiles modules that are compiled in an installed package.
     """
     import pinocchio
 

@@ -5,15 +5,17 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Soaks the node: joint states at 500 Hz for ten minutes, a third of them bad, while 50 clients ask; `make soak`.
+"""Soak test of the node: 500 Hz joint states for ten minutes, a third of them bad, while 50 clients call; `make soak`.
 
 Run: python -m benchmark.soak [--seconds S] [--rate HZ] [--joints N] [--clients N] [--changes N] [--times WHICH]
 
-Every good message must come out on /tf, every bad one be counted for what it is, the process must log no fault, not
-grow, or keep a message waiting. What the machine does besides does not count: joint states are sent reliably, what the
-middleware did not deliver is told apart from what the node lost, and of the time that a message took only that counts
-in which the node itself was at work. On a machine that does nothing else all of it can count (`--times all`), on one
-whose cores are lent out to others none (`--times none`): processor time grows there too while nothing is done for us.
+Every good message must come out on /tf, and every bad one must be counted with its reason. The process must not log a
+fault, grow, or delay a message.
+
+Other load of the machine does not count. Joint states are sent reliably; messages that the middleware lost are counted
+separately from messages that the node lost. For delays only the node's own working time counts. On an otherwise idle
+machine all time can count (`--times all`); on a machine with shared virtual cores none (`--times none`), because there
+processor time grows while the process does not run.
 """
 
 from __future__ import annotations
@@ -46,11 +48,11 @@ from sensor_msgs.msg import JointState
 from benchmark.node.robots import chain_urdf, joint_names
 
 ONE_IN = 3
-"""So many messages are one bad one."""
+"""One of this number of messages is bad."""
 LONGEST_PAUSE_S = 0.05
 MOST_GROWTH_BYTES = 2_000_000
 WARM_S = 300.0
-"""In a shorter run the second half is warming up still, and may take five times as much memory."""
+"""In a shorter run the second half is still a warm-up, and may take five times as much memory."""
 DEEP = QoSProfile(depth=5000)
 
 Spoil = Callable[[JointState], bytes | None]
@@ -99,22 +101,22 @@ SPOILT: dict[str, Spoil] = {
 
 @dataclass
 class Soaked:
-    """What came of it.
+    """Results of the soak test.
 
     Attributes:
-        changes: changes of the description; a new robot takes its first message for in time, whatever its stamp.
+        changes: number of description changes; a new robot accepts its first message with any stamp.
         good: stamps [ns] of the good messages sent.
-        bad: bad messages sent, by the reason they should be refused for.
+        bad: number of bad messages sent, by the expected reason of refusal.
         published: stamps [ns] seen on /tf.
-        missed: messages on /tf that the middleware did not deliver to who writes them down.
-        undelivered: messages that it did not deliver to the node.
-        refused: what the node says it refused, by reason.
-        worked_s: the most that the node worked between the sending of a message and its coming out.
-        pause_s: the longest time from the one to the other.
-        judged_times: which of the two times may be a complaint: "none", "work" or "all".
-        most_growth_bytes: what it may grow by.
+        missed: messages on /tf that the middleware did not deliver to the recording process.
+        undelivered: messages that the middleware did not deliver to the node.
+        refused: number of refused messages by reason, as the node reports them.
+        worked_s: longest working time of the node between the sending of a message and its publication [s].
+        pause_s: longest total time between the two [s].
+        judged_times: which of the two times may make the test fail: "none", "work" or "all".
+        most_growth_bytes: allowed growth of the memory.
         growth_bytes: growth of the process's resident memory in the second half.
-        faults: lines of the node's log that tell of a fault.
+        faults: lines of the node's log that report a fault.
     """
 
     changes: int
@@ -133,7 +135,7 @@ class Soaked:
     exit_code: int = -1
 
     def complaints(self) -> list[str]:
-        """Return what is not as it should be."""
+        """Return the failed requirements."""
         sent = set(self.good)
         unpublished, extra = len(sent - self.published), len(self.published - sent)
         uncounted = (self.bad - self.refused).total()
@@ -154,7 +156,7 @@ class Soaked:
 
 
 def soak(options: argparse.Namespace, say: Callable[[str], None]) -> Soaked:
-    """Run the node for a time and return what came of it; the DDS domain is that of the environment."""
+    """Run the node for a time and return the results, in the DDS domain of the environment."""
     warm = options.seconds >= WARM_S
     result = Soaked(options.changes, options.times, MOST_GROWTH_BYTES * (1 if warm else 5))
     context = rclpy.Context()
@@ -186,7 +188,7 @@ def soak(options: argparse.Namespace, say: Callable[[str], None]) -> Soaked:
         callers = start("benchmark.node.callers", options.clients, options.changes, options.seconds, options.joints)
         _send(node, process.pid, heard, result, options, say)
         callers.terminate()
-        # What the node has published is on its way still.
+        # Messages of the node may still be on their way.
         time.sleep(2.0)
         listener.terminate()
         for helper in (callers, listener):
@@ -199,7 +201,7 @@ def soak(options: argparse.Namespace, say: Callable[[str], None]) -> Soaked:
     result.missed = told["missed"]
     sent = set(result.good)
     for stamp_ns, took_s, worked_s in told["heard"]:
-        # Before the first good one all had to find each other.
+        # Before the first good message, all nodes had to discover each other.
         if stamp_ns >= result.good[0]:
             result.published.add(stamp_ns)
         if stamp_ns in sent:
@@ -224,7 +226,7 @@ def _send(
             if future.done():
                 return future.result()
 
-    # Until a first message has come out where it is written down, the ends have not all found each other.
+    # The nodes have discovered each other when the first message is recorded.
     while not heard.exists():
         publisher.publish(_good(names, 0.0))
         time.sleep(0.2)
@@ -275,7 +277,7 @@ def resident_bytes(pid: int) -> int:
 
 
 def main() -> int:
-    """Soak, and say what came of it."""
+    """Run the soak test and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--rate", type=float, default=500.0, metavar="HZ")

@@ -5,4 +5,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Conformance cases of the specifications, and the program that asks a reader them."""
+"""Conformance cases of the specifications, and a program that runs a reader on them."""

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`python -m conformance`: what a reader passes of the cases that test each rule of the specifications.
+"""`python -m conformance`: print the conformance cases that a reader passes, by the rules of the specifications.
 
 A reader is any program that answers lines on its standard input. README.md in this folder describes the lines.
 """
@@ -44,10 +44,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Ask the reader every case and print what it passes by rule.
+    """Run the reader on every case and print the passed cases by rule.
 
     Returns:
-        0: it passes all that it supports; 1: it fails one, or cannot be asked; 2: wrong usage.
+        0: it passes all supported cases; 1: it fails one, or cannot be run; 2: wrong usage.
     """
     made = parser()
     arguments = made.parse_args(words)
@@ -65,7 +65,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def run(command: Sequence[str], arguments: argparse.Namespace) -> int:
-    """Ask the reader that `command` starts, and print its outcomes.
+    """Start the reader `command`, run all cases, and print the outcomes.
 
     Raises:
         RobotSemanticsError: the reader cannot be started, or there are no cases.

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Conformance cases, and how the answers of a reader differ from the expected ones."""
+"""Conformance cases, and the differences between a reader's answers and the expected ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOLERANCE = 1e-9
 
 
 class Case(NamedTuple):
-    """A case: the rule that it tests, its files, and what a reader answers."""
+    """A case: the rule that it tests, its files, and the expected answer."""
 
     name: str
     rule: str
@@ -36,19 +36,19 @@ class Case(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a reader made of a case: how its answer differs; None: it does no such thing."""
+    """Result of a case: the differences of the answer; None if the reader does not support the case."""
 
     case: Case
     differences: tuple[str, ...] | None
 
     @property
     def passed(self) -> bool:
-        """Whether the answer was the right one."""
+        """True if the answer is right."""
         return self.differences == ()
 
     @property
     def word(self) -> str:
-        """What became of it, in a word."""
+        """The result in one word."""
         return "not supported" if self.differences is None else "passed" if self.passed else "failed"
 
 
@@ -56,7 +56,7 @@ def cases(folder: Path, formats: Sequence[str] = FORMATS) -> Iterator[Case]:
     """Yield the cases of a folder in the order of the rules.
 
     Raises:
-        RobotSemanticsError: a file is no case.
+        RobotSemanticsError: a file is not a case.
     """
     for name in formats:
         for path in sorted((folder / name).glob("*.json"), key=lambda path: _in_order(path.name)):
@@ -81,9 +81,9 @@ def _in_order(name: str) -> tuple[list[int], str]:
 
 
 def differences(expected: Mapping[str, Any], given: Mapping[str, Any] | str) -> tuple[str, ...]:
-    """Return in words how an answer differs from the expected one.
+    """Return the differences of an answer from the expected one, in words.
 
-    A reader that tells no problems is right about a document with errors where it refuses it.
+    A reader that reports no problems passes a case with errors if it refuses the document.
     """
     if isinstance(given, str):
         return (given,)
@@ -105,7 +105,7 @@ def differences(expected: Mapping[str, Any], given: Mapping[str, Any] | str) -> 
 
 
 def _documents(expected: str, given: Any) -> Iterator[str]:
-    """Yield where two world states as texts differ beyond the order of children and the space between them."""
+    """Yield the differences of two world states as texts, except for the order of children and white space."""
     try:
         one, other = (_content(etree.fromstring(str(text).encode())) for text in (expected, given))
     except etree.XMLSyntaxError as error:
@@ -118,7 +118,7 @@ def _documents(expected: str, given: Any) -> Iterator[str]:
 
 
 def _content(element: etree._Element) -> tuple[Any, ...]:
-    """Return what an element says, in an order of its own; `<parent>world</parent>` says nothing."""
+    """Return the content of an element in a fixed order; `<parent>world</parent>` is ignored as the default."""
     children = [_content(child) for child in element.iterchildren(etree.Element)]
     said = [child for child in children if child[0] != "parent" or child[2] not in ("", "world")]
     text = element.text or ""
@@ -126,7 +126,7 @@ def _content(element: etree._Element) -> tuple[Any, ...]:
 
 
 def _told(expected: Any, given: Any) -> Any:
-    """Return of expected values those of which a reader says anything."""
+    """Return the expected values that the reader's answer also has."""
     if not isinstance(expected, dict) or not isinstance(given, dict):
         return expected
     return {key: _told(value, given[key]) for key, value in expected.items() if key in given}
@@ -135,7 +135,7 @@ def _told(expected: Any, given: Any) -> Any:
 def _problems(expected: Sequence[Mapping[str, Any]], given: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     left = list(given)
     for problem in expected:
-        # A place is compared as far as both tell it.
+        # Compare only the parts of a place that both have.
         same = (other for other in left if all(other.get(key, value) == value for key, value in problem.items()))
         match = next(same, None)
         if match is None:
@@ -151,7 +151,7 @@ def _problem(problem: Mapping[str, Any]) -> str:
 
 
 def _values(expected: Any, given: Any, where: str, *, exact: bool) -> Iterator[str]:
-    """Yield where values differ; not `exact`: numbers within the tolerance, and more keys may be there."""
+    """Yield the differences of values; if not `exact`, numbers have a tolerance and more keys are allowed."""
     if isinstance(expected, dict) and isinstance(given, dict):
         for key in dict.fromkeys((*expected, *(given if exact else ()))):
             if key != "foreign":
@@ -167,7 +167,7 @@ def _values(expected: Any, given: Any, where: str, *, exact: bool) -> Iterator[s
 
 
 def _opposite(one: Sequence[float], other: Sequence[float]) -> bool:
-    """Tell whether two poses' quaternions point away from each other: q and -q are one rotation."""
+    """Return True if the quaternions of two poses have opposite signs: q and -q are one rotation."""
     return sum(a * b for a, b in zip(one[3:], other[3:], strict=True)) < 0
 
 

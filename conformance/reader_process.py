@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A reader under test as a process that is asked line by line, and may hang, die, or talk without end."""
+"""The process of a tested reader, which answers line by line, and may hang, crash or print endlessly."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from robot_semantics.base.foreign_text import shown
 
 PATIENCE_S = 60.0
 _ENDING_S = 1.0
-"""How long a reader may take to end by itself, once its input is closed."""
+"""Time in which a reader must end after its input is closed [s]."""
 MOST_SILENT = 3
-"""After so many cases without an answer in time no more are asked: a thousand would take a day."""
+"""Number of cases without an answer in time after which no more are run: a thousand would take a day."""
 LONGEST_ANSWER = 2**24
-"""The longest answer that is read [bytes]."""
+"""Longest answer that is read [bytes]."""
 
 
 class Reader:
-    """A reader's process; one that ends is started again for the next case, with all that it has started itself."""
+    """A reader's process; if it ends, it is restarted for the next case, together with its child processes."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self._words = words
@@ -39,7 +39,7 @@ class Reader:
         self._silent = 0
 
     def answer(self, fields: Sequence[str]) -> dict[str, Any] | str:
-        """Return the answer to one case, or in words why there is none.
+        """Return the answer to one case, or the reason why there is none.
 
         Raises:
             RobotSemanticsError: the reader cannot be started.
@@ -68,7 +68,7 @@ class Reader:
         )
 
     def _ask(self, question: str) -> tuple[bytes, bool]:
-        """Return the line that the reader says next, and whether it was ended because it said none in time."""
+        """Return the reader's next line, and True if the reader was killed because it took too long."""
         process = self._running()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -94,7 +94,7 @@ class Reader:
         if self._process is None or self._process.poll() is not None:
             self.close()
             try:
-                # A session of its own: what the reader starts ends with it, and nothing of it keeps our pipes open.
+                # Own session: the reader's child processes end with it, and cannot keep our pipes open.
                 self._process = subprocess.Popen(
                     self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
                 )
@@ -104,7 +104,7 @@ class Reader:
         return self._process
 
     def close(self) -> int | None:
-        """End the reader where it still runs; return its exit code."""
+        """End the reader if it still runs; return its exit code."""
         if self._process is None:
             return None
         process, self._process = self._process, None
@@ -113,7 +113,7 @@ class Reader:
         with suppress(BrokenPipeError):
             process.stdin.close()
         with suppress(subprocess.TimeoutExpired):
-            # One that has closed its output is about to end, and its own code says more than ours.
+            # A reader that has closed its output will end soon; its own exit code tells more.
             process.wait(_ENDING_S)
         _kill(process)
         process.stdout.close()

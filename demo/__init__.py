@@ -5,4 +5,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The demo: a simulated PR2 is saved, its simulator is killed, and a new one goes on where it was."""
+"""The demo: a simulated PR2 is saved, its simulator is killed, and a new simulator continues from the saved state."""

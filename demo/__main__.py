@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Runs the demo: ``python -m demo``. Ends with exit code 0 and the line ``demo: ok``, or 1 and a reason."""
+"""Run the demo: ``python -m demo``. It ends with exit code 0 and the line ``demo: ok``, or with 1 and a reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-# Before rclpy is imported anywhere: the demo's nodes talk on this machine only, and with nobody else's.
+# Set before rclpy is imported: the demo's nodes communicate only on this machine.
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 os.environ["ROS_DOMAIN_ID"] = os.environ.get("DEMO_ROS_DOMAIN_ID") or str(1 + os.getpid() % 100)
 
@@ -80,10 +80,10 @@ class Demo:
         self.node: Process
 
     def run(self) -> None:
-        """Run it.
+        """Run the demo.
 
         Raises:
-            DemoError: something is not as it should be.
+            DemoError: a result is wrong.
         """
         with self.report.step("Loading the PR2's URDF and SRDF") as outcome:
             self.robot, urdf, srdf = pr2.load(self.share)
@@ -214,14 +214,14 @@ def _moved(client: Client, before: FloatArray) -> float | None:
 
 
 def _link_poses(state: WorldState, robot: RobotModel) -> dict[str, FloatArray]:
-    """Return the (7,) poses of all links in the odometry frame, as the snapshot's file states them."""
+    """Return the (7,) poses of all links in the odometry frame, from the snapshot's file."""
     model = model_of(state, pr2.MODEL)
     T_odom_root = pose_matrix(model.pose)
     return {link.name: xyz_quat_from_matrix(T_odom_root @ pose_matrix(link.pose)) for link in model.links}
 
 
 def _all_at(client: Client, links: Sequence[str], expected: Mapping[str, FloatArray]) -> dict[str, FloatArray] | None:
-    """Return the links' poses on TF as soon as all are near what is expected; the exact difference is shown later."""
+    """Return the links' poses on TF as soon as all are near the expected ones; the exact difference is shown later."""
     found = client.transforms("odom_combined", links)
     near = found is not None and all(_apart(found[name], expected[name]) < NEAR for name in links)
     return found if near else None

@@ -29,10 +29,10 @@ WAIT_S = 30.0
 
 
 class Client:
-    """A node that is spun only while something is waited for."""
+    """A node that is spun only while it waits for something."""
 
     def __init__(self, still_alive: Callable[[], None]) -> None:
-        """`still_alive` raises an error when a process that is needed has ended."""
+        """`still_alive` raises an error if a required process has ended."""
         rclpy.init(args=[])
         self.node = Node("demo")
         self._still_alive = still_alive
@@ -54,10 +54,10 @@ class Client:
         rclpy.try_shutdown()
 
     def wait_for(self, what: str, condition: Callable[[], Any]) -> Any:
-        """Spin until `condition` gives something other than None or False, and return that.
+        """Spin until `condition` returns something other than None or False, and return that.
 
         Raises:
-            DemoError: it has not within some seconds, or a process has ended.
+            DemoError: this takes too many seconds, or a process has ended.
         """
         deadline = time.monotonic() + WAIT_S
         while (found := condition()) is None or found is False:
@@ -70,11 +70,11 @@ class Client:
     def call(self, kind: Any, name: str, /, *, resend_s: float = WAIT_S, **request: Any) -> Any:
         """Call a service and return its successful answer.
 
-        A killed process says no goodbye: for some seconds its service still seems to be there, and a request may go to
-        it alone. One that can safely arrive twice is sent again every `resend_s` seconds.
+        For some seconds after a process is killed, its service still seems to exist, and a request may go only to it. A
+        request that can safely arrive twice is repeated every `resend_s` seconds.
 
         Raises:
-            DemoError: it is not there, does not answer, or answers that it failed.
+            DemoError: the service does not exist, does not answer, or reports a failure.
         """
         client = self._clients.get(name)
         if client is None:
@@ -93,7 +93,7 @@ class Client:
         return answer
 
     def start_anew(self) -> None:
-        """Forget what was heard on TF, and make new clients: from here on time is another, and so is a process."""
+        """Clear the TF buffer and make new clients: a new process with a new clock has started."""
         self._listener.unregister()
         self.buffer = Buffer()
         self._listener = TransformListener(self.buffer, self.node)
@@ -107,7 +107,7 @@ class Client:
         self._commands.publish(JointState(name=list(targets), **{kind: list(targets.values())}))
 
     def transform(self, parent: str, child: str) -> npt.NDArray[np.float64] | None:
-        """Return the newest (7,) pose of a TF frame in another, None while there is none."""
+        """Return the newest (7,) pose of a TF frame in another; None if there is none."""
         try:
             found = self.buffer.lookup_transform(parent, child, Time()).transform
         except TransformException:
@@ -116,7 +116,7 @@ class Client:
         return np.array([at.x, at.y, at.z, turn.x, turn.y, turn.z, turn.w])
 
     def transforms(self, parent: str, children: Sequence[str]) -> dict[str, npt.NDArray[np.float64]] | None:
-        """Return the newest poses of several TF frames, None while one is missing."""
+        """Return the newest poses of several TF frames; None if one is missing."""
         found = {child: self.transform(parent, child) for child in children}
         return (
             None if any(pose is None for pose in found.values()) else {k: v for k, v in found.items() if v is not None}

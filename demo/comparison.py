@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""How far two world states are apart."""
+"""Differences between two world states."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Stated = TypeVar("Stated")
 
 
 class Difference(NamedTuple):
-    """The largest difference of one kind, and how many values were compared."""
+    """The largest difference of one kind, and the number of compared values."""
 
     kind: str
     unit: str
@@ -36,7 +36,7 @@ def differences(before: WorldState, after: WorldState) -> list[Difference]:
     """Return the largest differences between two states of the same world, by kind.
 
     Raises:
-        DemoError: they do not state the same things.
+        DemoError: they do not have the same values.
     """
     values_before, values_after = _values(before), _values(after)
     found = []
@@ -69,7 +69,7 @@ def model_of(state: WorldState, name: str) -> ModelState:
     """Return the model of that name.
 
     Raises:
-        DemoError: the state has none.
+        DemoError: the state does not have it.
     """
     for model in state.models:
         if model.name == name:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The demo of the engines, ``python -m demo.engines``: a robot falls through three of them, by way of one kind of file.
+"""The demo of the engines, ``python -m demo.engines``: a robot falls through three engines, connected by USDF files.
 
 Ends with exit code 0 and the line ``demo: ok``, or 1 and a reason.
 """
@@ -38,13 +38,13 @@ FOLDER = Path(__file__).resolve().parents[1] / "build" / "demo-engines"
 SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share"
 DESCRIPTION = SHARE / "example-robot-data" / "robots" / "go2_description"
 HEIGHT = 1.8
-"""Of the trunk [m]: it is in the air to the end, so that all engines should agree with a falling stone."""
+"""Initial height of the trunk [m]: it stays in the air, so all engines must agree with free fall."""
 STEPS = 60
 TOLERANCE = 1e-9
 
 
 def robot() -> ModelSpec:
-    """Return a Go2 that floats."""
+    """Return a floating Go2."""
     urdf, srdf = DESCRIPTION / "urdf" / "go2.urdf", DESCRIPTION / "srdf" / "go2.srdf"
     resolver = PackageResolver([SHARE])
     loaded = load_robot(urdf, srdf, strict=False)
@@ -54,13 +54,13 @@ def robot() -> ModelSpec:
 
 
 def places(state: WorldState) -> FloatArray:
-    """Return where all links are in the world (n, 3) [m]."""
+    """Return the positions of all links in the world (n, 3) [m]."""
     (model,), placed = state.models, resolve(state)
     return np.array([(placed.pose(model.name) @ pose_matrix(link.pose))[:3, 3] for link in model.links])
 
 
 def main(order: Sequence[str] = (*ENGINES, next(iter(ENGINES)))) -> int:
-    """Let the robot fall through the engines in turn."""
+    """Let the robot fall in each engine in turn."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     spec = WorldSpec((robot(),))
     tilted = pose_from_quaternion((0.0, 0.0, HEIGHT), (0.1, 0.0, 0.0, np.sqrt(0.99)))

@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""How the demo fails: with a reason."""
+"""The error of the demo, with a reason."""
 
 from __future__ import annotations
 
 
 class DemoError(Exception):
-    """The demo has not shown what it should; the message says what went wrong."""
+    """The demo failed to show its result; the message says what went wrong."""

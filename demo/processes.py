@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The demo's child processes: each with its log, none left behind."""
+"""The child processes of the demo: each has a log, and all are ended."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ STOP_S = 5.0
 
 
 class Process:
-    """A ROS node in a process of its own, its output in a log file."""
+    """A ROS node in its own process, with its output in a log file."""
 
     def __init__(self, module: str, parameters: Mapping[str, object], name: str, folder: Path) -> None:
-        """Start ``python -m module`` with parameters; `name` is for its files in `folder`."""
+        """Start ``python -m module`` with parameters; `name` is used for its files in `folder`."""
         self.name = name
         self.log = folder / f"{name}.log"
         file = folder / f"{name}.yaml"
@@ -43,10 +43,10 @@ class Process:
         return self._process.pid
 
     def check(self) -> None:
-        """See that it lives.
+        """Check that the process runs.
 
         Raises:
-            DemoError: it has ended; the message carries its last words.
+            DemoError: it has ended; the message has the end of its log.
         """
         code = self._process.poll()
         if code is not None:
@@ -54,10 +54,10 @@ class Process:
             raise DemoError(f"{self.name} has ended with exit code {code}: {words[-1] if words else 'no output'}")
 
     def kill(self) -> None:
-        """Kill it with SIGKILL, which no process can catch, and see that this was its end.
+        """Kill it with SIGKILL, which no process can catch, and check that this ended it.
 
         Raises:
-            DemoError: it had ended before, in another way.
+            DemoError: it had already ended in another way.
         """
         self.check()
         self._process.kill()
@@ -66,7 +66,7 @@ class Process:
             raise DemoError(f"{self.name} ended with exit code {code}, not by SIGKILL")
 
     def stop(self) -> int:
-        """Ask it to end, insist after some seconds, and return its exit code."""
+        """Ask it to end, kill it after some seconds, and return its exit code."""
         if self._process.poll() is None:
             self._process.terminate()
             try:

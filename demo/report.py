@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a person sees: rich on a terminal, plain text elsewhere."""
+"""Output for people: rich on a terminal, plain text elsewhere."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Report:
 
     @contextmanager
     def step(self, title: str) -> Iterator[list[str]]:
-        """Show a step with its outcome, which is what was appended to the list, and its duration."""
+        """Show a step with its duration and its outcome, which the caller appends to the yielded list."""
         started = time.monotonic()
         outcome: list[str] = []
         if self._terminal:
@@ -48,7 +48,7 @@ class Report:
         )
 
     def poses(self, rows: Sequence[tuple[str, FloatArray, FloatArray]]) -> None:
-        """Show (7,) poses before and after, and how far they are apart."""
+        """Show (7,) poses before and after, and their differences."""
         self._title("Poses in odom_combined, metres; before as the snapshot states them, after as TF has them")
         table = self._table()
         for column in ("link", "", "x y z", "qx qy qz qw", "difference"):

@@ -27,7 +27,7 @@ MODEL = "pr2"
 
 
 def package_folder() -> Path:
-    """Return the folder in which the package example-robot-data lies.
+    """Return the folder of the package example-robot-data.
 
     Raises:
         DemoError: it is not installed.
@@ -40,13 +40,13 @@ def package_folder() -> Path:
 
 
 def load(share: Path) -> tuple[RobotModel, Path, Path]:
-    """Return the PR2 and its two files; what its SRDF has in error is left out, as the node does."""
+    """Return the PR2 and its two files; invalid parts of its SRDF are left out, as in the node."""
     urdf, srdf = (share / uri.removeprefix("package://") for uri in (URDF, SRDF))
     return load_robot(urdf, srdf, strict=False), urdf, srdf
 
 
 def first_world(robot: RobotModel) -> WorldState:
-    """Return the state in which the simulation starts: arms tucked, and a block about to fall onto the base."""
+    """Return the first state of the simulation: arms tucked, and a block that will fall onto the base."""
     positions: dict[str, float] = {"torso_lift_joint": 0.05}
     for group, state in (("left_arm", "tuck_left_arm"), ("right_arm", "tuck_right_arm")):
         positions |= {name: values[0] for name, values in robot.semantics.state(group, state).joints.items()}

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The TF tree as text: every frame below its parent, with where it is in the odometry frame."""
+"""The TF tree as text: every frame below its parent, with its pose in the odometry frame."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from robot_semantics.model.robot_model import RobotModel
 
 
 def tf_tree(robot: RobotModel, client: Client) -> str:
-    """Return the robot's frames as a tree, with their poses as a TF listener has them."""
+    """Return the robot's frames as a tree, with their poses for a TF listener."""
     root = robot.root_joint.parent_link
     header = f"{root}  (x y z [m], quaternion x y z w in this frame)"
     return "\n".join([header, *_line(robot, client, root, 0, "", last=True)]) + "\n"

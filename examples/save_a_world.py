@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A world state from joint positions, written to a file and read again, bit for bit the same."""
+"""A world state from joint positions, written to a file and read again with identical numbers."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What an SRDF's groups mean, and in which named state a group is."""
+"""The groups of an SRDF, and the named state of a group at given positions."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Where a tool can be: forward kinematics of ten thousand random configurations at once."""
+"""The workspace of a tool: forward kinematics of ten thousand random configurations in one call."""
 
 from __future__ import annotations
 

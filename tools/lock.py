@@ -5,12 +5,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Work the lock files out anew, for maintainers: needs uv on the PATH.
+"""Renew the lock files, for maintainers: needs uv on the PATH.
 
-`demo.lock` and `test.lock` share no package: the second holds what the tests need beyond the first, in versions that
-go together. `build.lock` is what the few packages without wheels are built with. `kilted.lock` holds ROS 2 Kilted
-alone, for the place of Jazzy in `demo.lock`. `docs.lock` makes the site and `mutants.lock` changes the code, each in an
-environment of its own. Every package has its files' hashes.
+`demo.lock` and `test.lock` share no package: `test.lock` has the additional packages for tests, in compatible versions.
+`build.lock` is for building the few packages without wheels. `kilted.lock` has only ROS 2 Kilted, instead of Jazzy in
+`demo.lock`. `docs.lock` is for building the site and `mutants.lock` for changing the code, each in its own environment.
+Every package has the hashes of its files.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import subprocess
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "requirements"
-# These have no wheels; they are pure Python, or compiled from a source of known hash.
+# These have no wheels; they are pure Python, or compiled from a source with a known hash.
 WITHOUT_WHEELS = ("docopt-subcommands", "empy", "lark-parser", "urdf-parser-py", "yattag")
 OPTIONS = (
     *("--universal", "--python-version=3.10", "--no-emit-index-url", "--no-annotate", "--no-header", "--quiet"),
@@ -29,41 +29,41 @@ OPTIONS = (
     *(f"--no-binary={name}" for name in WITHOUT_WHEELS),
 )
 BUILD = ("setuptools", "wheel")
-# What has no successor in Kilted, and what Kilted has besides.
+# Packages without a successor in Kilted, and packages that only Kilted has.
 ONLY_JAZZY = ("fastrtps", "fastrtps-cmake-module", "python-cmake-module")
 ONLY_KILTED = ("ament-cmake-ros-core", "fastdds", "rmw-security-common")
 
 
 def packages(lock: str) -> list[str]:
-    """The entries of a lock, each a package with the lines of its hashes."""
+    """Return the entries of a lock: each package with the lines of its hashes."""
     text = "\n".join(line for line in lock.splitlines() if line and not line.startswith("#"))
     return re.findall(r"^\S.*?(?=^\S|\Z)", text + "\n", re.MULTILINE | re.DOTALL)
 
 
 def head(entry: str) -> str:
-    """The first line of an entry: name, version and for which Python."""
+    """Return the first line of an entry: name, version and Python versions."""
     return entry.splitlines()[0].rstrip(" \\")
 
 
 def compiled(source: str, *options: str) -> list[str]:
-    """The entries of the lock of one .in file."""
+    """Return the lock entries for one .in file."""
     command = ["uv", "pip", "compile", *OPTIONS, *options, str(FOLDER / source)]
     return packages(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def write(lock: str, says: str, entries: list[str]) -> None:
-    """Write a lock file with a line that says what it is."""
+    """Write a lock file with a first line that describes it."""
     (FOLDER / lock).write_text("".join([f"# {says} Made by `make lock` from the .in files.\n", *entries]))
 
 
 def of_kilted(line: str) -> str:
-    """A line of `ros.in` as Kilted has it; empty where that has none."""
+    """Return a line of `ros.in` for Kilted; empty if Kilted does not have the package."""
     name = line.removeprefix("ros-jazzy-")
     return "" if name in ONLY_JAZZY else f"ros-kilted-{name}" if name != line else line
 
 
 def kilted(versions: Path) -> list[str]:
-    """The entries that Kilted has in the place of Jazzy, in versions that go with all others."""
+    """Return the entries of Kilted that replace Jazzy, in versions compatible with all others."""
     own = [of_kilted(line) for line in (FOLDER / "ros.in").read_text().splitlines()]
     rest = (FOLDER / "demo.in").read_text().replace("-r ros.in\n", "")
     source = FOLDER / "kilted.tmp.in"
@@ -76,7 +76,7 @@ def kilted(versions: Path) -> list[str]:
 
 
 def main() -> None:
-    """Write all locks; what is locked stays as it is where --upgrade is not given."""
+    """Write all locks; without --upgrade, locked versions stay."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--upgrade", action="store_true", help="take the newest versions")
     upgrade = parser.parse_args().upgrade

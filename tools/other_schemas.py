@@ -5,10 +5,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The table of a format as XSD and, of its JSON form, as JSON Schema.
+"""Conversion of a format's table to XSD and, for its JSON form, to JSON Schema.
 
-XSD 1.0 says that children in any order stand once by naming every order, which is too long for more than a few; and one
-document has one namespace, so that extensions may stand everywhere. It says what RELAX NG cannot: which names differ.
+XSD 1.0 allows children in any order only by listing every order, which is too long for more than a few children. A
+schema also has only one namespace, so extensions are allowed everywhere. XSD checks unique names, which RELAX NG
+cannot.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ _NUMBER = r"[+\-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+\-]?[0-9]+)?"
 
 
 _MOST_IN_ANY_ORDER = 4
-"""Of more children that stand once, the orders are too many to name."""
+"""For more children that occur once, there are too many orders to list."""
 
 
 class Names(NamedTuple):
-    """Names that differ among siblings, or that are those of others.
+    """Names that are unique among siblings, or that refer to other names.
 
     Attributes:
-        of: what they are called in the schema.
-        select: what has them, as XPath from the element that holds all of them.
-        fields: the attributes that make them, as XPath from there.
-        among: which other names they are of; empty: they differ.
+        of: their name in the schema.
+        select: the elements with the names, as XPath from the element that contains all of them.
+        fields: the attributes that form the name, as XPath from there.
+        among: the names that they refer to; empty for unique names.
     """
 
     of: str
@@ -46,7 +47,7 @@ class Names(NamedTuple):
 
 
 class _Shape(NamedTuple):
-    """What the grammar of a kind says: numbers (`length` of them, None: any), words, a pattern; else a text."""
+    """The grammar of a kind: numbers (`length` of them, None: any number), words, a pattern; else a text."""
 
     numbers: bool = False
     length: int | None = None
@@ -87,7 +88,7 @@ def xsd(table: FormatTable, about: str, names: Mapping[str, Sequence[Names]]) ->
 
 
 def _declared(tag: str, type_name: str, names: Sequence[Names], indent: str) -> list[str]:
-    """Return the declaration of an element, with the names that stand in it."""
+    """Return the declaration of an element, with the names inside it."""
     start = f'{indent}<xs:element name="{tag}" type="{type_name}"'
     if not names:
         return [f"{start}/>"]
@@ -140,7 +141,7 @@ def _complex_type(
 def _in_any_order(
     left: tuple[str, ...], required: frozenset[str], declared: Mapping[str, Sequence[str]], again: str
 ) -> list[str]:
-    """Return the particles of children that stand once at most, in any order, with anything else between them."""
+    """Return the particles of children that occur at most once, in any order, with other elements between them."""
     if not left:
         return []
     lines = [f'    <xs:choice minOccurs="{1 if required else 0}">']

@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Draw doc/images/rooms.svg: the rooms of the package as they stand on each other, from the imports of its modules.
+"""Draw doc/images/rooms.svg: the rooms of the package in layers, from the imports of its modules.
 
-An arrow goes from a room to one that it imports; what already follows from other arrows is left out.
+An arrow goes from a room to a room that it imports; arrows that follow from others are left out.
 
 Run: python tools/rooms.py [--check]
 """
@@ -27,7 +27,7 @@ WIDTH, HEIGHT, ROOM_WIDTH, ROOM_HEIGHT = 180, 92, 136, 44
 
 
 def imports() -> dict[str, set[str]]:
-    """Return the other rooms that each room imports."""
+    """Return the imported rooms of each room."""
     rooms: dict[str, set[str]] = {path.parent.name: set() for path in PACKAGE.glob("*/__init__.py")}
     for room, others in rooms.items():
         for path in (PACKAGE / room).rglob("*.py"):
@@ -39,7 +39,7 @@ def imports() -> dict[str, set[str]]:
 
 
 def without_implied(graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """Return the arrows of a graph without cycles that no way over other rooms makes needless."""
+    """Return the arrows of an acyclic graph that are not implied by longer paths."""
 
     @cache
     def below(room: str) -> frozenset[str]:
@@ -52,7 +52,7 @@ def without_implied(graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
 
 
 def floors(graph: Mapping[str, set[str]]) -> list[list[str]]:
-    """Return the rooms floor by floor, the ground floor first: each stands just above the highest that it imports."""
+    """Return the rooms by layers, lowest first; each is directly above the highest room that it imports."""
 
     @cache
     def height(room: str) -> int:
@@ -101,7 +101,7 @@ def picture() -> str:
 
 
 def main() -> int:
-    """Write the picture, or with --check say whether it is as the imports are."""
+    """Write the picture, or with --check report if it is current."""
     drawn = picture()
     if "--check" in sys.argv[1:]:
         return 0 if PICTURE.exists() and PICTURE.read_text() == drawn else 1

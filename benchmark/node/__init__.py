@@ -5,4 +5,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The processes that `bench_node` and `soak` run: robots, publishers, listeners, and nodes to compare with."""
+"""Processes of `bench_node` and `soak`: robots, publishers, listeners, and nodes for comparison."""

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A node that does nothing but answer a joint state with an empty message: what rclpy itself takes to start."""
+"""A minimal node that answers a joint state with an empty message, to measure rclpy's own start."""
 
 from __future__ import annotations
 

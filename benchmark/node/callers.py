@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Clients that ask a running node all the time, and change its description now and then: for `benchmark.soak`.
+"""Clients that permanently call a running node, and sometimes change its description: for `benchmark.soak`.
 
 Run: python -m benchmark.node.callers CLIENTS CHANGES SECONDS JOINTS
 """
@@ -37,11 +37,11 @@ KINDS = {
     "delete_snapshot": srv.DeleteSnapshot,
 }
 PACE_S = 0.25
-"""Time between two questions of a client [s]."""
+"""Time between two calls of a client [s]."""
 
 
 def main(clients: int, changes: int, seconds: float, joints: int) -> None:
-    """Call until told to stop; each client has one question open at a time."""
+    """Call until told to stop; each client has one open call at a time."""
     rclpy.init()
     node = rclpy.create_node("callers")
     executor = SingleThreadedExecutor()
@@ -59,7 +59,7 @@ def main(clients: int, changes: int, seconds: float, joints: int) -> None:
                     open_questions[number] = client.call_async(request)
             if setter.service_is_ready() and changed < changes * (time.monotonic() - begin) / seconds:
                 changed += 1
-                # The same robot, in another text: its joints go on.
+                # The same robot as another text: its joints continue.
                 text = chain_urdf(joints) + "<!-- again -->" * (changed % 7)
                 setter.call_async(
                     SetParameters.Request(parameters=[Parameter("robot_description", value=text).to_parameter_msg()])
@@ -68,7 +68,7 @@ def main(clients: int, changes: int, seconds: float, joints: int) -> None:
             while time.monotonic() < pace:
                 executor.spin_once(timeout_sec=max(0.0, pace - time.monotonic()))
     except Exception:
-        # In the middle of a call when it was told to stop.
+        # It was told to stop during a call.
         if rclpy.ok():
             raise
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The least that a Python node can do: wait for one subscription, take bytes, publish constant bytes as many."""
+"""The minimum for a Python node: wait for one subscription, take bytes, publish the same number of constant bytes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def main() -> None:
         wait_set.add_subscription(handle)
         wait_set.wait(100_000_000)
         while (taken := handle.take_message(JointState, True)) is not None:
-            # The stamp goes along, eight bytes in the first transform, or there would be no latency to measure.
+            # Copy the stamp, eight bytes in the first transform, so that the latency can be measured.
             publisher.publish(data[:8] + taken[0][4:12] + data[16:])
 
 

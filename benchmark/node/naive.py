@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The node that one writes first: rclpy, typed messages, one joint after the other; what ours is measured against."""
+"""A simple node for comparison: rclpy, typed messages, one joint after the other."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def turn(axis: list[float], angle: float) -> Quaternion:
 
 
 class NaiveNode(Node):  # type: ignore[misc]  # rclpy is typed in part
-    """Knows revolute joints, in messages that name them all."""
+    """Node for revolute joints; every message must name all joints."""
 
     def __init__(self) -> None:
         super().__init__("naive")

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Publishes joint states at a steady rate: JOINTS RATE_HZ SECONDS."""
+"""Publisher of joint states at a constant rate: JOINTS RATE_HZ SECONDS."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def main(joints: int, rate_hz: float, seconds: float) -> None:
     message.velocity = [0.0] * joints
     begin = next_s = time.perf_counter()
     number = 0
-    # A few different positions, made beforehand: this process must not take the other's time.
+    # A few different positions, made before the start: this process must not take the other's time.
     bodies = []
     for phase in range(16):
         message.position = [math.sin(phase + joint) for joint in range(joints)]
@@ -52,6 +52,6 @@ def main(joints: int, rate_hz: float, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    # Being told to stop in the midst of it is how it usually ends.
+    # It is usually stopped while it publishes.
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     main(int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3]))

@@ -5,13 +5,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Robots of any number of joints, for nodes to publish."""
+"""Robots with any number of joints, for nodes to publish."""
 
 from __future__ import annotations
 
 
 def chain_urdf(joints: int) -> str:
-    """Return a URDF of a chain of revolute joints, and a fixed flange after each tenth."""
+    """Return a URDF of a chain of revolute joints, with a fixed flange after each tenth joint."""
     parts = ['<robot name="chain">', '<link name="link_000"/>']
     for number in range(joints):
         parts.append(

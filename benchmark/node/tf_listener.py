@@ -5,15 +5,17 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Writes down what comes on /tf, how long it took, and how much of that time a node was at work: for `benchmark.soak`.
+"""Record the messages on /tf, their delays, and the share of the delays in which a node was working: for
+`benchmark.soak`.
 
 Run: python -m benchmark.node.tf_listener OUT.json PID
 
-A process of its own that does nothing else, so that it keeps up whatever the sender does. What it missed all the same
-it knows by the messages' numbers. It makes the file with the first message and fills it at the end. A message took the
-time from its stamp to its publishing. The node with this id was at work for so long as it used a processor meanwhile,
-and no longer than what is left of that time without its threads' waiting for a processor: of a delay that the machine
-made, by having others go first, nothing counts.
+This separate process does nothing else, so it keeps up with any publisher. Lost messages are found by the messages'
+numbers. It creates the file at the first message and fills it at the end.
+
+The delay of a message is from its stamp to its publication. The node with this PID worked while it used a processor. It
+cannot have worked longer than the delay minus the time in which its threads waited for a processor. So a delay that the
+machine causes, by running other processes first, does not count.
 """
 
 from __future__ import annotations
@@ -37,12 +39,12 @@ LOOK_NS = 10_000_000
 
 
 def clock_of(pid: int) -> int:
-    """Return the clock of the processor time that a process uses: Linux's, as clock_getcpuclockid(3) makes it."""
+    """Return the clock of a process's processor time: Linux's, as clock_getcpuclockid(3) makes it."""
     return (~pid << 3) | 2
 
 
 def waited_ns(pid: int) -> int:
-    """Return how long the threads of a process have waited for a processor so far [ns]."""
+    """Return the time that the threads of a process have waited for a processor so far [ns]."""
     total = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
         with suppress(OSError):  # it has ended
@@ -51,7 +53,7 @@ def waited_ns(pid: int) -> int:
 
 
 def main(out: Path, pid: int) -> None:
-    """Listen until SIGTERM, then write what was heard."""
+    """Listen until SIGTERM, then write the result."""
     ended = False
 
     def end(*_: object) -> None:
@@ -65,7 +67,7 @@ def main(out: Path, pid: int) -> None:
     node = rclpy.create_node("tf_listener")
     handle = node.create_subscription(TFMessage, "/tf", lambda _: None, QoSProfile(depth=20_000), raw=True).handle
     heard: list[tuple[int, float, float]] = []
-    # Time of day, the node's time on and its waiting for a processor [ns]: a message began at the last look before it.
+    # Time of day, and the node's running and waiting time [ns]; a message began at the last sample before it.
     looks: deque[tuple[int, int, int]] = deque([(0, 0, 0)])
     last, missed, asked_ns, delayed_ns = 0, 0, 0, 0
     with handle, context.handle:

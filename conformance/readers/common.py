@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What the readers share: lines in, one JSON object a line out, whatever the library prints."""
+"""Shared by the readers: read lines, answer each with one JSON object, and redirect the library's output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Read = Callable[[str, str, Mapping[str, Any]], Answer]
 
 def pose(T: Any) -> list[float]:
     """Return x y z qx qy qz qw of a (4, 4) transform."""
-    # The quaternion's outer product with itself is this matrix's eigenvector of the largest eigenvalue.
+    # The quaternion is the eigenvector of this matrix with the largest eigenvalue.
     R = np.asarray(T, dtype=float)[:3, :3]
     twist = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
     K = np.zeros((4, 4))
@@ -35,8 +35,8 @@ def pose(T: Any) -> list[float]:
 
 
 def serve(readers: Mapping[str, Read]) -> None:
-    """Answer every line; a reader is given the file, the robot's file (or "") and joint positions by name."""
-    # Libraries print to standard output, from C++ too: what they print goes to standard error.
+    """Answer every line; a reader gets the file, the robot's file (or "") and joint positions by name."""
+    # Libraries also print to standard output from C++: redirect this to standard error.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     for line in sys.stdin:
@@ -44,6 +44,6 @@ def serve(readers: Mapping[str, Read]) -> None:
         read = readers.get(name)
         try:
             answer = {"unsupported": True} if read is None else read(file, robot, json.loads(positions or "{}"))
-        except Exception as error:  # noqa: BLE001  # whatever a reader raises, it has refused the file
+        except Exception as error:  # noqa: BLE001  # any exception: the reader refuses the file
             answer = {"refused": True, "reason": f"{type(error).__name__}: {error}"[:500]}
         print(json.dumps(answer), file=answers, flush=True)

@@ -18,12 +18,12 @@ from pydrake.multibody.plant import MultibodyPlant
 
 
 def urdf(file: str, _robot: str, positions: Mapping[str, Any]) -> Answer:
-    """Read a robot; its root link, which floats here, is where poses are measured from."""
+    """Read a robot; poses are relative to its root link, which floats here."""
     plant = MultibodyPlant(0.0)
     (model,) = Parser(plant).AddModels(file)
     plant.Finalize()
     bodies = [plant.get_body(at) for at in plant.GetBodyIndices(model)]
-    # The joint by which a root link floats has the world for its parent.
+    # The parent of a floating root link's joint is the world.
     joints = [plant.get_joint(at) for at in plant.GetJointIndices(model)]
     joints = [joint for joint in joints if joint.parent_body() != plant.world_body()]
     children = {joint.child_body().name() for joint in joints}
@@ -31,7 +31,7 @@ def urdf(file: str, _robot: str, positions: Mapping[str, Any]) -> Answer:
     context = plant.CreateDefaultContext()
     q = plant.GetPositions(context)
     for name, value in positions.items():
-        # A floating joint is not kept: its child floats in the world under a name of its own.
+        # Drake drops a floating joint: its child floats in the world, with another name.
         if plant.HasJointNamed(name, model):
             joint = plant.GetJointByName(name, model)
             q[joint.position_start() : joint.position_start() + joint.num_positions()] = value

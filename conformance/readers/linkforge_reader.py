@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""linkforge-core as a reader of URDF and SRDF; it computes no poses, and no members of groups."""
+"""linkforge-core as a reader of URDF and SRDF; it computes no poses and no group members."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def urdf(file: str, _robot: str, _positions: Mapping[str, Any]) -> Answer:
 
 
 def srdf(file: str, _robot: str, _positions: Mapping[str, Any]) -> Answer:
-    """Read semantics, which it does not hold against a robot."""
+    """Read semantics; the reader does not check them against a robot."""
     read = SRDFParser().parse(Path(file))
     return {
         "states": {

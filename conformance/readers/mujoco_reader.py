@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""MuJoCo as a reader: links that are fixed to their parents are not told apart."""
+"""MuJoCo as a reader; it merges links that are fixed to their parents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from common import Answer, serve
 
 
 def urdf(file: str, _robot: str, positions: Mapping[str, Any]) -> Answer:
-    """Read a robot; links without mass get one, for MuJoCo simulates nothing without."""
+    """Read a robot; links without mass get one, because MuJoCo requires it."""
     spec = mujoco.MjSpec.from_file(file)
     spec.compiler.fusestatic = False
     spec.compiler.boundmass = spec.compiler.boundinertia = 1e-3

@@ -38,7 +38,7 @@ from robot_semantics.usdf.writer import write_world
 
 
 def problems(found: Iterable[Diagnostic]) -> list[dict[str, Any]]:
-    """Return problems as an answer has them."""
+    """Return problems in the form of an answer."""
     return [
         {"severity": item.severity.value, "code": item.code}
         | ({"line": item.place.line, "column": item.place.column} if item.place.line else {})
@@ -81,7 +81,7 @@ def write(file: str, _robot: str, _positions: Mapping[str, Any]) -> Answer:
 
 
 def check(file: str, robot: str, _positions: Mapping[str, Any]) -> Answer:
-    """Hold a world state against its robot, whose semantics may lie beside it."""
+    """Check a world state against its robot; the SRDF may be beside the URDF."""
     found = Diagnostics()
     semantics = Path(robot).with_suffix(".srdf")
     model = load_robot(Path(robot), semantics if semantics.is_file() else None)

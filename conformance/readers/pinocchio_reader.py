@@ -18,7 +18,7 @@ from common import Answer, pose, serve
 
 
 def urdf(file: str, _robot: str, positions: Mapping[str, Any]) -> Answer:
-    """Read a robot; a turn is a cosine and a sine where pinocchio has it so."""
+    """Read a robot; pinocchio represents an unlimited angle by its cosine and sine."""
     model = pinocchio.buildModelFromUrdf(file, True)
     q = pinocchio.neutral(model)
     for name, value in positions.items():

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-# The library has this file's name.
+# The library has the same name as this file.
 sys.path.append(sys.path.pop(0))
 
 from common import Answer, serve

@@ -17,7 +17,7 @@ from yourdfpy import URDF
 
 
 def urdf(file: str, _robot: str, positions: Mapping[str, Any]) -> Answer:
-    """Read a robot; joints of several degrees of freedom have no positions here."""
+    """Read a robot; joints with several degrees of freedom get no positions here."""
     read = URDF.load(file, load_meshes=False, build_scene_graph=True)
     read.update_cfg({name: value for name, value in positions.items() if name in read.actuated_joint_names})
     joints = {}

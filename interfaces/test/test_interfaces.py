@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Every interface says what it is for, every field what it holds, and all names are as ROS wants them."""
+"""Every interface and every field has a description, and all names follow the rules of ROS."""
 
 from __future__ import annotations
 
