@@ -116,6 +116,15 @@ class PairMatrix(ui.element, component=str(ASSETS / "matrix.js")):
         self.props["matrix"] = matrix
 
 
+class Thumbnail(ui.element, component=str(ASSETS / "thumbnail.js")):
+    """A small picture of robots in other positions than now, drawn by the viewer of the page."""
+
+    def __init__(self, stances: Mapping[str, Any], about: str) -> None:
+        """Draw robots with positions ``q`` and, if they stand elsewhere, ``T`` by their names; `about` says what."""
+        super().__init__()
+        self.props.update({"stances": dict(stances), "about": about})
+
+
 class DiffText(ui.element, component=str(ASSETS / "diff.js")):
     """Shows the lines of a unified diff, the added and the removed ones coloured."""
 

@@ -83,11 +83,12 @@ class Studio:
         self.q: FloatArray = self.kinematics.space.neutral()
         self._seen = session.version
         self._stale: set[str] = set()
+        self._states = StatesTab(self)
         self._tabs: dict[str, Tab] = {
             "start": StartTab(self),
             "robot": RobotTab(self),
             "groups": GroupsTab(self),
-            "states": StatesTab(self),
+            "states": self._states,
             "collisions": PairsTab(self),
         }
         with ui.element("div").classes("beside studio"):
@@ -164,6 +165,10 @@ class Studio:
         """Open a tab."""
         self._chosen.set_value(name)
 
+    def is_open(self, name: str) -> bool:
+        """Return whether a tab is open."""
+        return str(self._chosen.value) == name
+
     def _shortcut(self, what: str) -> None:
         if what.startswith("tab "):
             names = [*self._tabs, "text"]
@@ -183,6 +188,7 @@ class Studio:
         """Put the robot into a pose."""
         self.q = q
         self.viewer.tell("setPositions", self.actor, q.tolist())
+        self._states.moved()
 
     async def _look(self) -> None:
         problem = ""
@@ -228,6 +234,7 @@ class Studio:
         q = np.array(event.args["q"], dtype=np.float64)
         if q.shape == self.q.shape:
             self.q = q
+            self._states.moved()
 
     # --- what is always there
 

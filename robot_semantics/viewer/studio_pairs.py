@@ -21,17 +21,12 @@ from robot_semantics.base.names import LinkPair
 from robot_semantics.model.queries import PairCause, PairStatus, pair_status
 from robot_semantics.viewer.element import PairMatrix, with_attributes
 from robot_semantics.viewer.studio_matrix import matrix_data
-from robot_semantics.viewer.studio_widgets import Panel, button, field, heading, small, toggle
+from robot_semantics.viewer.studio_widgets import NAME_CELL, Panel, button, field, heading, small, toggle
 
 if TYPE_CHECKING:
     from robot_semantics.collision.matrix import CollisionMatrix
 
 RED = [0.83, 0.2, 0.25]
-NAME_CELL = """
-<q-td :props="props"><span class="cut" :title="props.value"
-  ><span>{{ props.value.slice(0, -9) }}</span><span>{{ props.value.slice(-9) }}</span></span></q-td>
-"""
-"""A name that is cut in the middle where the column is narrow; all of it on hover."""
 TEXT_CELL = """
 <q-td :props="props"><span class="text" :title="props.value">{{ props.value }}</span></q-td>
 """

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 
 import numpy as np
@@ -20,7 +21,8 @@ from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.srdf import new
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.viewer.element import Choice, with_attributes
+from robot_semantics.viewer.element import Choice, Thumbnail, with_attributes
+from robot_semantics.viewer.studio_pose import PoseReport, PosesBetween
 from robot_semantics.viewer.studio_widgets import Panel, button, field, heading, messages, remark, remove_button
 
 STEPS = 25
@@ -37,7 +39,7 @@ class StatesTab:
         self._tip: str | None = None
         self._solver: InverseKinematics | None = None
         studio.viewer.on("dragged", self._dragged)
-        studio.viewer.on("posed", self._place)
+        self._report, self._between = PoseReport(studio), PosesBetween(studio)
 
     def picked(self, link: str, joint: str) -> None:
         """Drag the link that was clicked from now on, where a hand is dragged."""
@@ -56,14 +58,23 @@ class StatesTab:
         button("use live joint states", self._take_running, "take-running", outline=True)
         self._drag = ui.switch("drag the hand", on_change=self._switch).props("dense data-drag")
         self._hint = remark("")
+        self._report.build()
         ui.separator()
         self._list()
+        self._between.build()
         self._offer()
 
     def renew(self) -> None:
         """Show what the session has now; what a person has typed stays."""
         self._offer()
         self._list.refresh()
+        self._between.renew()
+        self._report.renew()
+
+    def moved(self) -> None:
+        """Show the pose that the robot has now."""
+        self._place()
+        self._report.renew()
 
     def _offer(self) -> None:
         self._choice.offer(list(self._studio.session.robot.semantics.groups))
@@ -76,15 +87,23 @@ class StatesTab:
         heading(f"Named states ({len(session.text.semantic.states)})")
         for state in session.text.semantic.states:
             with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 4px"):
+                self._thumbnail(state.group, state.name)
                 take = ui.button(f"{state.group}/{state.name}", on_click=partial(self._take, state.group, state.name))
                 with_attributes(take, data_take=f"{state.group}/{state.name}").props("no-caps dense outline align=left")
                 take.style("flex: 1; padding: 0 10px")
                 remove_button(self._studio, "state", state.group, state.name)
             messages(self._studio, state.name)
 
+    def _thumbnail(self, group: str, name: str) -> None:
+        """Show a small picture of a state, from the default positions; none of a state that is invalid."""
+        with contextlib.suppress(RobotSemanticsError):
+            q = with_state(self._studio.kinematics.space, group, name)
+            Thumbnail({self._studio.actor: {"q": q.tolist()}}, f"robot in the state {name}")
+
     def _choose(self, group: str | None) -> None:
         self._group, self._tip = group, None
         self._studio.viewer.tell("setGroups", [group] if group else [])
+        self._report.choose(group)
         if self._solver is not None:
             self._grasp()
 
@@ -107,7 +126,6 @@ class StatesTab:
             self._studio.pose(with_state(self._studio.kinematics.space, group, name, self._studio.q))
         except RobotSemanticsError as error:
             ui.notify(str(error), type="negative")
-        self._place()
 
     async def _take_running(self) -> None:
         try:
@@ -121,8 +139,6 @@ class StatesTab:
             self._studio.pose(space.pack(leading, self._studio.q))
         except RobotSemanticsError as error:
             ui.notify(str(error), type="negative")
-            return
-        self._place()
 
     # --- the hand
 

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 
 COLOURS = {Severity.ERROR: "red-8", Severity.WARNING: "orange-9", Severity.NOTE: "blue-grey"}
 
+NAME_CELL = """
+<q-td :props="props"><span class="cut" :title="props.value"
+  ><span>{{ props.value.slice(0, -9) }}</span><span>{{ props.value.slice(-9) }}</span></span></q-td>
+"""
+"""A name that is cut in the middle where the column is narrow; all of it on hover."""
+
 
 class Panel(Protocol):
     """What a page of the studio has from the panel that it is in."""
@@ -46,6 +52,9 @@ class Panel(Protocol):
 
     def open(self, name: str) -> None:
         """Open a tab."""
+
+    def is_open(self, name: str) -> bool:
+        """Return whether a tab is open."""
 
     def pose(self, q: FloatArray) -> None:
         """Put the robot into a pose."""

@@ -1,6 +1,6 @@
 // What is shown, and what happens when somebody touches it. `tell` says what happened to whoever embeds the viewer.
 import { Gizmo } from "./gizmo.js";
-import { apply, own, translation } from "./math.js";
+import { IDENTITY, apply, own, translation } from "./math.js";
 import { layout, make, Panel } from "./panel.js";
 import { Robot } from "./robot.js";
 import { Scene } from "./scene.js";
@@ -221,6 +221,25 @@ export class App {
   // Leave the tab where joints, links and their spheres are edited.
   showNothingEdited() { if (this.shownJoint) this.marks = {}; this.typed = this.shownJoint = null; this.changed(); }
   show(key, on) { const box = this.find(key); if (box) box.checked = on; this.setShow(key, on); }
+  // A small picture of robots with other positions, in their own colours, as a data address.
+  thumbnail(stances) {
+    const key = JSON.stringify(stances);
+    this.pictures ||= new Map();
+    if (this.pictures.has(key)) return this.pictures.get(key);
+    const kept = { stances: this.stances, ghost: this.ghost, groups: this.groups, marks: this.marks, picked: this.picked, hovered: this.hovered };
+    Object.assign(this, { stances: { ...this.stances }, ghost: -1, groups: [], marks: {}, picked: null, hovered: null });
+    for (const [name, { q, T }] of Object.entries(stances)) {
+      const robot = this.named(name);
+      if (robot) this.stances[name] = { q: robot.follow(q.slice()), T: T || own(kept.stances, name)?.T || IDENTITY };
+    }
+    this.arrange();
+    const box = this.scene.bounds([...this.shown.values()].filter((shown) => shown.root.visible));
+    const address = box ? this.scene.picture(...box, 168, 126) : undefined;
+    Object.assign(this, kept);
+    this.stale = true; this.drawNow();
+    this.pictures.set(key, address);
+    return address;
+  }
   placeGizmo(T) { if (this.gizmo && !this.gizmo.grip) { this.gizmo.place(T); this.redraw(); } }
   dragged(actor, T, done) {
     const now = performance.now();

@@ -188,6 +188,22 @@ export class Scene {
     draw();
     return performance.now() - begin;
   }
+  // A picture of a box and what is in it, as a data address; what the page shows stays.
+  picture(low, high, width, height) {
+    const { camera, controls, renderer } = this, kept = [camera.position.clone(), controls.target.clone(), camera.near, camera.far];
+    this.resize();
+    renderer.setPixelRatio(1); renderer.setSize(width, height, false);
+    camera.aspect = width / height;
+    this.look(low, high, "iso");
+    renderer.render(this.scene, camera);
+    const address = this.canvas.toDataURL();
+    [camera.near, camera.far] = kept.slice(2);
+    camera.position.copy(kept[0]); controls.target.copy(kept[1]);
+    // The next drawing has the size of the page again.
+    this.width = this.height = 0;
+    controls.update();
+    return address;
+  }
   triangles() { return this.renderer.info.render.triangles; }
 
   resize() {
