@@ -125,6 +125,15 @@ class Thumbnail(ui.element, component=str(ASSETS / "thumbnail.js")):
         self.props.update({"stances": dict(stances), "about": about})
 
 
+class Difference(ui.element, component=str(ASSETS / "difference.js")):
+    """What differs between robots as the viewer of the page shows them now and other positions of theirs."""
+
+    def __init__(self, stances: Mapping[str, Any], most: int) -> None:
+        """List at most `most` values, the largest difference first; `stances` as for `Thumbnail`."""
+        super().__init__()
+        self.props.update({"stances": dict(stances), "most": most})
+
+
 class DiffText(ui.element, component=str(ASSETS / "diff.js")):
     """Shows the lines of a unified diff, the added and the removed ones coloured."""
 

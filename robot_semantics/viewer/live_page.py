@@ -10,14 +10,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from nicegui import events, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.viewer.element import ViewerElement, with_attributes
+from robot_semantics.viewer.element import Difference, Thumbnail, ViewerElement, with_attributes
 from robot_semantics.viewer.scene import Moment
 from robot_semantics.viewer.scene_data import live_moment
 
@@ -25,7 +25,13 @@ UPDATE_PERIOD = 1.0 / 30.0
 """Shortest time between two updates of a page [s]."""
 
 STALE_S = 1.0
-"""Silence after which what is seen is called stale [s]."""
+"""Time without an update after which the page says so over the whole scene [s]."""
+
+PICTURED = 12
+"""Number of snapshots, the newest, that have a picture and a difference."""
+
+LISTED_DIFFERENCES = 8
+"""Number of values that the question before a restore lists."""
 
 
 class LiveRobotSource(Protocol):
@@ -58,12 +64,11 @@ class LivePanel:
         self._viewer, self._robots = viewer, robots
         self._number, self._heard_at = -1, time.monotonic()
         self._listed: list[tuple[str, str]] = []
+        self._stances: dict[tuple[str, str], dict[str, Any]] = {}
+        self._lost = ""
         with ui.element("div").style("overflow-y: auto; padding: 14px; gap: 8px").classes("beside"):
             ui.label(title).style("font-weight: 600; overflow-wrap: anywhere")
-            with ui.row().style("align-items: center; gap: 8px"):
-                self._clock = ui.label("waiting for the node").props("id=live-state")
-                self._stale = ui.badge("stale", color="orange-10").props("id=stale")
-            self._stale.set_visibility(False)
+            self._clock = ui.label("waiting for the node").props("id=live-state")
             self._jog = ui.switch("command the joints by their sliders", on_change=self._command).props("dense id=jog")
             self._jog.set_visibility(False)
             ui.separator()
@@ -71,6 +76,7 @@ class LivePanel:
             with ui.row(wrap=False).style("align-items: center; width: 100%; gap: 6px"):
                 self._name = ui.input("name (by time)").props("dense for=snapshot-name").style("flex: 1")
                 ui.button("save", on_click=self._save).props("no-caps dense id=snapshot-save")
+            self._question = ui.column().style("gap: 6px; width: 100%").props("id=restore-question")
             self._report = ui.column().style("gap: 2px; font-size: 12px; width: 100%").props("id=report")
             self._rows = ui.column().style("gap: 2px; width: 100%").props("id=snapshots")
         ui.timer(UPDATE_PERIOD, self._follow)
@@ -82,10 +88,18 @@ class LivePanel:
         found = self._robots.wait(self._number, 0.0)
         if found is not None:
             self._number, moment = found
+            self._say_lost("")
             self._heard_at = time.monotonic()
             self._viewer.tell("follow", live_moment(moment))
             self._clock.set_text(moment.label)
-        self._stale.set_visibility(time.monotonic() - self._heard_at > STALE_S)
+        silence = time.monotonic() - self._heard_at
+        if silence > STALE_S:
+            self._say_lost(f"No update for {int(silence)} s: the robots are shown as last seen. Is the node running?")
+
+    def _say_lost(self, text: str) -> None:
+        if text != self._lost:
+            self._lost = text
+            self._viewer.tell("setLost", text)
 
     def _look_for_simulators(self) -> None:
         there = self._robots.can_jog()
@@ -104,7 +118,36 @@ class LivePanel:
             return
         if moment is not None:
             self._viewer.tell("compareWith", {**live_moment(moment), "label": name})
-            self._tell([f"{name} is shown as a ghost; what differs stands at the left"])
+            self._tell([f"{name} is shown as a ghost. The differences are listed on the left."])
+
+    async def _ask_to_restore(self, name: str) -> None:
+        """Show a snapshot as a ghost with what would move, and restore it only if the person says so."""
+        try:
+            moment = await run.io_bound(self._robots.snapshot, name)
+        except RobotSemanticsError as error:
+            moment, told = None, f"It is not known what would move: {error}"
+        else:
+            told = "The ghost shows where the robots would be. These values would change:"
+        self._question.clear()
+        with self._question, ui.card().style("width: 100%; gap: 6px").props("role=group aria-label=restore"):
+            ui.label(f"Restore {name}?").style("font-weight: 600; overflow-wrap: anywhere")
+            ui.label(told).style("font-size: 12px; overflow-wrap: anywhere")
+            if moment is not None:
+                shown = live_moment(moment)
+                self._viewer.tell("compareWith", {**shown, "label": name})
+                Difference(shown["stances"], LISTED_DIFFERENCES)
+            with ui.row().style("width: 100%; justify-content: flex-end"):
+                ui.button("cancel", on_click=self._end_question).props("flat dense no-caps data-do=cancel-restore")
+                restore = ui.button("restore", on_click=partial(self._restore, name)).props("dense no-caps")
+                with_attributes(restore.style("padding: 0 12px"), data_do="really-restore")
+
+    async def _restore(self, name: str) -> None:
+        self._end_question()
+        await self._ask("restore", name)
+
+    def _end_question(self) -> None:
+        self._question.clear()
+        self._viewer.tell("endComparison")
 
     async def _save(self) -> None:
         await self._ask("save", self._name.value or "")
@@ -130,21 +173,41 @@ class LivePanel:
             self._tell([str(error)])
             return
         # A button that is made anew under the pointer takes no click.
-        if found is not None and found != self._listed:
-            self._listed = list(found)
-            self._rows.clear()
-            with self._rows:
-                for name, about in found:
-                    self._row(name, about)
+        if found is None or found == self._listed:
+            return
+        self._listed = list(found)
+        known = self._stances
+        self._stances = {item: known[item] if item in known else await self._read(item[0]) for item in found[:PICTURED]}
+        self._rows.clear()
+        with self._rows:
+            for name, about in found:
+                self._row(name, about)
+
+    async def _read(self, name: str) -> dict[str, Any]:
+        """Return where the robots are in a snapshot; nothing if its file cannot be read here."""
+        try:
+            moment = await run.io_bound(self._robots.snapshot, name)
+        except RobotSemanticsError:
+            return {}
+        stances: dict[str, Any] = {} if moment is None else live_moment(moment)["stances"]
+        return stances
 
     def _row(self, name: str, about: str) -> None:
-        with ui.row(wrap=False).style("align-items: center; width: 100%; gap: 4px"):
+        stances = self._stances.get((name, about))
+        with ui.row(wrap=False).style("align-items: center; width: 100%; gap: 6px"):
+            if stances:
+                Thumbnail(stances, f"robots in the snapshot {name}")
             with with_attributes(ui.column(), data_snapshot=name).style("gap: 0; flex: 1; min-width: 0"):
                 ui.label(name).style("overflow-wrap: anywhere")
-                ui.label(about).style("font-size: 11px; opacity: 0.75")
-            icons = {"restore": "settings_backup_restore", "compare": "compare", "delete": "delete"}
-            for what, icon in icons.items():
-                ask = partial(self._compare, name) if what == "compare" else partial(self._ask, what, name)
-                button = ui.button(icon=icon, on_click=ask).tooltip(what)
+                ui.label(about).style("font-size: 11px")
+                if stances:
+                    Difference(stances, 1)
+            acts: dict[str, tuple[str, Callable[[str], Awaitable[None]]]] = {
+                "restore": ("settings_backup_restore", self._ask_to_restore),
+                "compare": ("compare", self._compare),
+                "delete": ("delete", partial(self._ask, "delete")),
+            }
+            for what, (icon, act) in acts.items():
+                button = ui.button(icon=icon, on_click=partial(act, name)).tooltip(what)
                 with_attributes(button, **{f"data-{what}": name, "aria-label": f"{what} {name}"})
                 button.props("dense flat round size=sm")

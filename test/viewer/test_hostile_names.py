@@ -294,6 +294,9 @@ def test_nothing_of_a_foreign_snapshot_runs_on_the_live_page(browser: Browser, t
         for k, name in enumerate((MODEL, *ATTACKS)):
             for what, told in (("restore", "did restore "), ("delete", "not done: no "), ("compare", "")):
                 browser.run(f"document.querySelectorAll('[data-{what}]')[{k}].click()")
+                if what == "restore":
+                    shows(browser, f"Restore {name}?")
+                    browser.run("document.querySelector('[data-do=really-restore]').click()")
                 shows(browser, told + name)
                 # The message of the one before is no longer there.
                 browser.wait(

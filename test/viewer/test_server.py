@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shutil
@@ -209,12 +210,20 @@ def test_a_live_page_follows_and_its_buttons_ask(browser: Browser, rover: Scene,
     try:
         browser.open(live.address)
         assert "/node, domain 7" in browser.run("document.body.innerText")
-        # Nothing comes: what is seen is soon called stale.
-        browser.wait("document.getElementById('stale')?.offsetParent !== null", 10.0)
+        # No update comes: the page says so over the whole scene.
+        browser.wait("document.getElementById('lost')?.hidden === false", 10.0)
+        assert browser.run("document.getElementById('lost').innerText").startswith("No update for ")
+        size = "(id) => { const box = document.getElementById(id); return [box.clientWidth, box.clientHeight]; }"
+        assert browser.run(f"({size})('lost')") == browser.run(f"({size})('stage')")
+        browser.run(
+            "(() => { const box = document.getElementById('lost');"
+            " new MutationObserver(() => { window.wasFound ||= box.hidden; }).observe(box, {attributes: true}); })()"
+        )
         (actor,) = rover.actors
         values = {"elbow_joint": 0.625, "world_joint/x": 1.5}
         (tmp_path / "moved").write_text(json.dumps(values))
         browser.wait("document.getElementById('live-state').textContent === '12.500 s'")
+        browser.wait("window.wasFound === true")
         # What a page says and where its links are comes in two messages.
         browser.wait("viewer.poses(viewer.robots[0])[0][3] === 1.5")
         told = browser.run("viewer.poses(viewer.robots[0])")
@@ -230,7 +239,23 @@ def test_a_live_page_follows_and_its_buttons_ask(browser: Browser, rover: Scene,
         assert "missing: nothing" in browser.run("document.getElementById('report').innerText")
         browser.wait("document.querySelector('[data-restore=one]') !== null")
         browser.run("document.querySelector('[data-compare=one]').same = true")
+        # The list shows each snapshot with a picture and its difference from now.
+        row = "document.querySelector('[data-snapshot=one]').parentElement"
+        browser.wait(f"{row}.querySelector('.thumbnail').naturalWidth > 0")
+        browser.wait(f"{row}.innerText.includes('rover_arm/')")
+        # A restore first shows what would move, as a ghost and as numbers.
         browser.run("document.querySelector('[data-restore=one]').click()")
+        question = "document.getElementById('restore-question')"
+        browser.wait(f"{question}.innerText.includes('rover_arm/elbow_joint: 0.625 → -0.25 rad')")
+        browser.wait("viewer.drawn.some(({ghost}) => ghost)")
+        if importlib.util.find_spec("axe_core_python") is not None:
+            assert browser.audit() == []
+        browser.run("document.querySelector('[data-do=cancel-restore]').click()")
+        browser.wait(f"{question}.innerText === '' && !viewer.drawn.some(({{ghost}}) => ghost)")
+        assert "did restore" not in browser.run("document.getElementById('report').innerText")
+        browser.run("document.querySelector('[data-restore=one]').click()")
+        browser.wait("document.querySelector('[data-do=really-restore]') !== null")
+        browser.run("document.querySelector('[data-do=really-restore]').click()")
         browser.wait("document.getElementById('report').innerText.includes('did restore one')")
         # What is saved stands as a ghost in what is live, and what differs is listed.
         browser.run("document.querySelector('[data-compare=one]').click()")

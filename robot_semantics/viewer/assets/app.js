@@ -151,10 +151,12 @@ export class App {
   // What differs between what is shown and the ghost, the largest difference first.
   differences() {
     const other = this.data.moments[this.ghost];
-    if (!other) return [];
+    return other ? this.differencesTo(other.stances) : [];
+  }
+  differencesTo(stances) {
     const rows = [];
     for (const robot of this.robots) {
-      const now = own(this.stances, robot.name), then = own(other.stances, robot.name);
+      const now = own(this.stances, robot.name), then = own(stances, robot.name);
       if (!now || !then) { if (now || then) rows.push([Infinity, [robot.name, now ? "there" : "not there", then ? "there" : "not there"]]); continue; }
       robot.variables.forEach((name, at) => {
         const d = Math.abs(now.q[at] - then.q[at]), { scale, unit } = this.shownIn(robot.unit(at));
@@ -189,6 +191,9 @@ export class App {
   }
   // What else is to be compared with what is live: a saved snapshot.
   compareWith(moment) { this.data.moments = [this.data.moments[0], moment]; this.ghost = 1; this.panel.build(); this.changed(); }
+  endComparison() { this.data.moments = this.data.moments.slice(0, 1); this.ghost = -1; this.panel.build(); this.changed(); }
+  // Say over the whole scene that it is out of date; without a text it is not.
+  setLost(text) { const box = this.find("lost"); box.hidden = !text; box.querySelector("div").textContent = text; }
   // Whether the sliders of a running robot command its joints; they then stand where the joints are to go.
   setJogging(on) {
     const { robot } = this, q = this.q(robot) || robot.neutral;

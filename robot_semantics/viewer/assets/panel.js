@@ -30,7 +30,7 @@ export function layout(root, title) {
   root.replaceChildren(
     make("div", { id: "panel" }, make("h1", {}, title), make("input", { type: "search", id: "search", "aria-label": "find in the robot", placeholder: "find a link, joint, group, state   /" }), make("div", { id: "found" }), make("div", { id: "sections" })),
     make("div", { id: "stage" }, make("canvas", { id: "canvas", tabIndex: 0, role: "img", "aria-label": "3D view" }), make("div", { id: "labels" }), make("div", { id: "legend" }), make("div", { id: "views" }),
-      make("div", { id: "info", hidden: true }), make("div", { id: "tip", hidden: true }), make("div", { id: "message", hidden: true, role: "status" }), make("div", { id: "time", hidden: true })));
+      make("div", { id: "info", hidden: true }), make("div", { id: "lost", hidden: true, role: "alert" }, make("div", {})), make("div", { id: "tip", hidden: true }), make("div", { id: "message", hidden: true, role: "status" }), make("div", { id: "time", hidden: true })));
 }
 
 export class Panel {
