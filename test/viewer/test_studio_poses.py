@@ -71,7 +71,7 @@ def test_a_pose_is_described_pictured_and_moved_to_another(browser: Browser, tmp
         person = Person(browser, served)
         person.tab("states")
         person.choose("state-of-group", "arm")
-        rows = "[...document.querySelectorAll('[data-pose] tbody tr')].map((row) => row.innerText)"
+        rows = "[...document.querySelectorAll('[data-pose] tbody tr')].map((row) => row.textContent.trim())"
         person.sees(f"{rows}.some((row) => row.startsWith('elbow_joint'))")
         person.sees("document.querySelector('[data-collisions]').innerText === 'No collision between checked links.'")
         browser.run("viewer.setPosition(viewer.robots[0], 'elbow_joint', 99)")
