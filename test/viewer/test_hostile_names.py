@@ -143,7 +143,7 @@ def open_selects(browser: Browser) -> list[str]:
     return seen
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(400)
 def test_nothing_of_a_foreign_srdf_runs_in_the_studio(browser: Browser, tmp_path: Path) -> None:
     urdf, srdf = robot_files(tmp_path)
     with Served("-m", "robot_semantics.cli.main", "studio", str(urdf), str(srdf), "--no-browser") as served:
@@ -206,7 +206,7 @@ def test_nothing_of_a_foreign_srdf_runs_in_the_studio(browser: Browser, tmp_path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["hostile.srdf", "hostile.urdf"]
 
 
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(400)
 def test_no_name_runs_in_the_evidence_of_collisions_or_the_question_to_overwrite(
     browser: Browser, tmp_path: Path
 ) -> None:
@@ -282,7 +282,7 @@ serve_viewer("page" + names[0], lambda: content, beside=panel, open_browser=Fals
 """
 
 
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(400)
 def test_nothing_of_a_foreign_snapshot_runs_on_the_live_page(browser: Browser, tmp_path: Path) -> None:
     urdf, srdf = robot_files(tmp_path)
     live = Served("-c", LIVE, str(urdf), str(srdf), MODEL, *ATTACKS)
@@ -322,7 +322,7 @@ def world_file(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(400)
 def test_nothing_of_a_foreign_world_runs_on_its_page(browser: Browser, tmp_path: Path) -> None:
     with Served("-m", "robot_semantics.cli.main", "view", str(world_file(tmp_path)), "--no-browser") as served:
         browser.open(served.address)

@@ -157,7 +157,7 @@ def memory_mb(served: Served) -> float:
     return int(re.findall(r"VmRSS:\s*(\d+) kB", status)[0]) / 1024
 
 
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(400)
 def test_pages_that_nobody_looks_at_are_freed(tmp_path: Path) -> None:
     files = [str(example(f"rover_arm.{kind}")) for kind in ("urdf", "srdf")]
     with Served("-m", "robot_semantics.cli.main", "studio", *files, "--no-browser") as served:

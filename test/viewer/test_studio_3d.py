@@ -35,7 +35,7 @@ def studio(folder: Path) -> Served:
     return Served("-m", "robot_semantics.cli.main", "studio", urdf, str(srdf), "--no-browser")
 
 
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(400)
 def test_spheres_and_joint_properties_are_seen_while_they_are_edited(browser: Browser, tmp_path: Path) -> None:
     with studio(tmp_path) as served:
         person = Person(browser, served)
@@ -68,7 +68,7 @@ def test_spheres_and_joint_properties_are_seen_while_they_are_edited(browser: Br
         assert browser.complaints == []
 
 
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(400)
 def test_the_pointer_and_the_tree_tell_what_a_link_is(browser: Browser, tmp_path: Path) -> None:
     with studio(tmp_path) as served:
         person = Person(browser, served)

@@ -62,7 +62,7 @@ def test_a_pose_between_two_goes_the_short_way_round() -> None:
     np.testing.assert_allclose(pose_between(space, first, second, 0.0), first)
 
 
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(400)
 def test_a_pose_is_described_pictured_and_moved_to_another(browser: Browser, tmp_path: Path) -> None:
     pytest.importorskip("mujoco")
     files = [str(example(f"rover_arm.{kind}")) for kind in ("urdf", "srdf")]

@@ -42,7 +42,7 @@ def picture(browser: Browser, name: str) -> None:
         image.quantize(128).save(Path(PICTURES) / f"{name}.png", optimize=True)
 
 
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(400)
 def test_the_steps_of_the_tutorial_make_a_complete_srdf(browser: Browser, tmp_path: Path) -> None:
     pytest.importorskip("mujoco")
     folder = tmp_path if PICTURES is None else Path("/tmp/rover")  # the last picture shows the path
