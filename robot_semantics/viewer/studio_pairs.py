@@ -84,7 +84,9 @@ class PairsTab:
             for name, title, width in COLUMNS
         ]
         self._table = ui.table(rows=[], columns=columns, row_key="id", selection="multiple").classes("pairs")
-        self._table.props("dense flat virtual-scroll virtual-scroll-item-size=28 virtual-scroll-slice-size=70 hide-bottom data-pairs")
+        self._table.props("dense flat virtual-scroll virtual-scroll-item-size=28 hide-bottom data-pairs")
+        # As many rows as a window of 2160 pixels shows.
+        self._table.props("virtual-scroll-slice-size=70")
         self._table.props(":rows-per-page-options=[0]").style("width: 100%; flex: 1; min-height: 200px")
         for name, _, _ in COLUMNS:
             self._table.add_slot(CELL_SLOTS[name], NAME_CELL if name in ("link1", "link2") else TEXT_CELL)
