@@ -1,5 +1,5 @@
 # Everything happens in .venv and build/; each target does the set-up that it needs first.
-.PHONY: help setup demo demo-engines test ros docs bench soak fuzz mutants sbom clean lock
+.PHONY: help setup demo demo-engines test ros docs bench soak fuzz mutants sbom release-check release clean lock
 
 # The first Python that is new enough, unless one is named: make PYTHON=python3.12 ...
 ifndef PYTHON
@@ -39,6 +39,7 @@ help:
 	@echo "make fuzz    coverage-guided fuzzing of every reader, SECONDS=60 each"
 	@echo "make mutants test the tests: small changes of the code that none notices"
 	@echo "make sbom    a bill of what is installed, as CycloneDX, in build/sbom.json"
+	@echo "make release wheel and sdist in dist/, checked; needs every value of release.toml"
 	@echo "make clean   remove build/ and .venv"
 	@echo "With DISTRO=kilted each is done on ROS 2 Kilted, in .venv-kilted."
 
@@ -100,6 +101,15 @@ $(MUTANTS)/made: requirements/mutants.lock
 sbom: setup
 	@$(VENV)/cyclonedx-py environment $(VENV)/python --output-file build/sbom.json
 	@$(VENV)/python -c "import json; print('sbom:', len(json.load(open('build/sbom.json'))['components']), 'packages in build/sbom.json')"
+
+release-check:
+	@$(PYTHON) -m tools.release --check-filled
+
+release: release-check
+	$(PYTHON) -m venv build/release-env
+	build/release-env/bin/pip install --quiet --disable-pip-version-check build twine
+	rm -rf dist && build/release-env/bin/python -m build
+	build/release-env/bin/twine check --strict dist/*
 
 clean:
 	rm -rf build .venv .venv-kilted .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info

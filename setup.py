@@ -11,13 +11,19 @@ import re
 from glob import glob
 from pathlib import Path
 
+import setuptools
 from setuptools import find_packages, setup
 
 NAME = "robot_semantics"
 # Resolve links: `colcon build --symlink-install` runs a link to this file in another folder.
 HERE = Path(__file__).resolve().parent
-# The version is only in package.xml, where ROS's release tools change it.
-(VERSION,) = re.findall(r"<version>(.+)</version>", (HERE / "package.xml").read_text())
+# Version, maintainer and addresses come from package.xml; the release tools of ROS raise the version there.
+MANIFEST = (HERE / "package.xml").read_text(encoding="utf-8")
+(VERSION,) = re.findall(r"<version>(.+)</version>", MANIFEST)
+((EMAIL, MAINTAINER),) = re.findall(r'<maintainer email="(.+)">(.+)</maintainer>', MANIFEST)
+URLS = {kind.capitalize(): url for kind, url in re.findall(r'<url type="(.+)">(.+)</url>', MANIFEST)}
+# Older versions of setuptools, as in ROS 2 Jazzy, do not know licence expressions.
+LICENCE = "license_expression" if int(setuptools.__version__.partition(".")[0]) >= 77 else "license"
 # Files beside the modules: schemas, examples, the parts of the viewer's page.
 DATA = ("urdf", "srdf", "usdf", "xml", "yaml", "html", "css", "js", "md")
 
@@ -57,12 +63,23 @@ setup(
     description="The semantics of a robot for ROS 2: planning groups, virtual joints, states and snapshots of worlds",
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
-    license="Apache-2.0",
-    author="robot_semantics maintainers",
-    author_email="maintainers@robot-semantics.invalid",
-    maintainer="robot_semantics maintainers",
-    maintainer_email="maintainers@robot-semantics.invalid",
+    author=MAINTAINER,
+    author_email=EMAIL,
+    maintainer=MAINTAINER,
+    maintainer_email=EMAIL,
+    project_urls=URLS,
     keywords=["ROS", "URDF", "SRDF", "USDF", "tf2"],
+    classifiers=[
+        "Development Status :: 3 - Alpha",
+        "Environment :: Console",
+        "Intended Audience :: Developers",
+        "Intended Audience :: Science/Research",
+        "Operating System :: POSIX :: Linux",
+        *(f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 15)),
+        "Programming Language :: Python :: 3 :: Only",
+        "Topic :: Scientific/Engineering",
+        "Typing :: Typed",
+    ],
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     package_data={NAME: ["py.typed", *(f"**/*.{kind}" for kind in DATA)]},
     data_files=[
@@ -108,4 +125,5 @@ setup(
         ],
     },
     zip_safe=True,
+    **{LICENCE: "Apache-2.0"},
 )

@@ -23,4 +23,4 @@ html_theme = "furo"
 myst_heading_anchors = 4
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
-autodoc_mock_imports = ["apsw", "backports", "lz4", "mcap", "rosbags"]
+autodoc_mock_imports = ["apsw", "backports", "lz4", "mcap", "rosbag2_py", "rosbags"]

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ import pytest
 from lxml import etree
 
 import robot_semantics
+from tools import release
 
 ROOT = Path(__file__).parents[2]
 INTERFACES = ROOT / "interfaces"
@@ -72,11 +74,13 @@ def test_dependencies_are_sorted_within_their_kind(manifest: Path) -> None:
 def test_all_packages_have_one_version_and_licence() -> None:
     manifests = [ROOT / "package.xml", INTERFACES / "package.xml"]
     versions = {names(manifest, "version")[0] for manifest in manifests}
-    command = [sys.executable, "setup.py", "--version", "--license"]
+    command = [sys.executable, "setup.py", "--version"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    version, licence = result.stdout.split()[-2:]
-    assert versions == {version} == {robot_semantics.__version__}
-    assert {names(manifest, "license")[0] for manifest in manifests} == {licence} == {"Apache-2.0"}
+    assert versions == {result.stdout.split()[-1]} == {robot_semantics.__version__}
+    assert {names(manifest, "license")[0] for manifest in manifests} == {"Apache-2.0"}
+    assert 'LICENCE: "Apache-2.0"' in (ROOT / "setup.py").read_text()
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert f"version: {robot_semantics.__version__}\nlicense: Apache-2.0\n" in citation
 
 
 def test_the_sources_take_their_version_from_the_manifest_beside_them(tmp_path: Path) -> None:
@@ -126,3 +130,48 @@ def test_every_source_file_begins_with_copyright_and_the_notice_that_the_licence
         words = [line.lstrip("#/").strip() for line in head if not line.startswith("#!")]
         assert re.fullmatch(r"Copyright 20\d\d .+", words[0]), path
         assert " ".join(words[1:]) == expected, path
+
+
+def test_the_maintainer_and_the_addresses_are_those_of_one_file() -> None:
+    assert release.main(["--check"]) == 0
+    values = release.read_values((ROOT / "release.toml").read_text())
+    given = {name: f"https://host.example/owner/{name}" for name in values}
+    for path, text in release.new_texts({**given, "maintainer": "A & B", "email": "a@host.example"}):
+        assert ".invalid" not in text
+        assert "REPOSITORY" not in text.replace("INTERFACES_REPOSITORY", "")
+        assert "A &amp; B" in text or path.suffix != ".xml"
+    everywhere = ["git", "grep", "-lE", r"semantics\.invalid|example\.org/robot", "--", ":!test", ":!*.rst"]
+    listed = subprocess.run(everywhere, cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    written = {str(path.relative_to(ROOT)) for path, _ in release.new_texts(values)}
+    assert set(listed) <= {*written, "tools/release.py"}
+
+
+def test_a_release_is_refused_until_every_value_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "release.toml"
+    monkeypatch.setattr(release, "SOURCE", source)
+    source.write_text("".join(f'{name} = "{name if name == "email" else ""}"\n' for name in release.NAMES))
+    assert release.main(["--check-filled"]) == 1
+    expected = "error: release.toml: a release needs maintainer, repository, bugtracker, website\n"
+    assert capsys.readouterr().err == expected
+
+
+@pytest.mark.parametrize("manifest", [ROOT / "package.xml", INTERFACES / "package.xml"])
+def test_every_dependency_has_a_known_rosdep_key(manifest: Path) -> None:
+    known = json.loads((ROOT / "test" / "data" / "rosdep_keys.json").read_text())
+    own = {"robot_semantics_interfaces"}
+    for element in etree.parse(manifest).getroot():
+        if str(element.tag).endswith("depend"):
+            assert element.text in {*known["ros"], *known["ubuntu"], *own}
+            # bloom refuses keys that only pip can install.
+            assert not str(element.text).endswith("-pip") or element.get("condition")
+
+
+def test_the_workflow_tests_every_version_of_python_that_the_package_names() -> None:
+    setup = (ROOT / "setup.py").read_text()
+    first, last = map(int, re.findall(r"for minor in range\((\d+), (\d+)\)", setup)[0])
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    (listed,) = re.findall(r"python: \[(.*)\]", workflow)
+    assert listed == ", ".join(f'"3.{minor}"' for minor in range(first, last))
+    assert f'python_requires=">=3.{first}"' in setup
