@@ -21,7 +21,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import format_of
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import checked_array
-from robot_semantics.usdf.descriptions import beside, robots_of
+from robot_semantics.usdf.descriptions import RobotFiles, beside, robots_for
 from robot_semantics.usdf.edit import set_joints, set_pose
 from robot_semantics.usdf.frames import resolve as resolve_frames
 from robot_semantics.usdf.poses import pose_from_matrix
@@ -107,7 +107,7 @@ def resolve(
     if not isinstance(world, WorldState):
         path = Path(world)
         world = read_world(path, problems)
-        known = robots_of(world, find=beside(path), diagnostics=problems)
+        known = robots_for(world, RobotFiles(find=beside(path)), diagnostics=problems)
         problems.raise_if_failed()
     known |= robots or {}
     return resolve_frames(complete_models(world, known), diagnostics=problems)

@@ -111,7 +111,7 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
     from robot_semantics.state.apply import apply_model_state, resolve_with
     from robot_semantics.state.root_placement import Base
     from robot_semantics.transforms import matrix_from_pose
-    from robot_semantics.usdf.descriptions import robots_of
+    from robot_semantics.usdf.descriptions import RobotFiles, robots_for
 
     if arguments.world is None:
         state, find = world_of_node(arguments.node), None
@@ -120,7 +120,7 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
         find = file_finder(arguments, arguments.world)
     if arguments.model is None:
         diagnostics = Diagnostics()
-        names = list(robots_of(state, robot=model, diagnostics=diagnostics))
+        names = list(robots_for(state, RobotFiles(model), diagnostics=diagnostics))
         diagnostics.raise_if_failed()
         inputs.print_diagnostics(diagnostics)
         if len(names) != 1:
@@ -129,7 +129,7 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
     name = names[0] if arguments.model is None else arguments.model
     kinematics, base = ForwardKinematics(model), Base.of(model)
     # The parent of the robot may be another robot in the world.
-    others = robots_of(state, find=find) if any(body.parent_link for body in state.bodies) else {}
+    others = robots_for(state, RobotFiles(find=find)) if any(body.parent_link for body in state.bodies) else {}
     world = resolve_with(state, robots={**others, name: kinematics})
     applied = apply_model_state(
         state.model(name),

@@ -29,7 +29,7 @@ from robot_semantics.cli.printing import print_document, print_line
 from robot_semantics.convert.json_form import json_text, parse_json
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.usdf.descriptions import FileFinder, rebased, robots_of
+from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, rebased, robots_for
 from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.reader import parse_document, read_document
 from robot_semantics.usdf.validity import path_of
@@ -149,7 +149,7 @@ def robots(arguments: argparse.Namespace, state: WorldState, path: str) -> dict[
     robot = given_robot(arguments, inside)
     inputs.print_diagnostics(inside)
     find = None if arguments.no_robots else file_finder(arguments, path)
-    found = robots_of(state, robot=robot, find=find, diagnostics=diagnostics, implicit_links=arguments.implicit_links)
+    found = robots_for(state, RobotFiles(robot, find, arguments.implicit_links), diagnostics=diagnostics)
     for model in state.models:
         reason = describes_another_robot(model, found[model.name]) if model.name in found else None
         if reason is not None:

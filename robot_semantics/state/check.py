@@ -21,7 +21,7 @@ from robot_semantics.kinematics.mimics import followings
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, RobotModel
 from robot_semantics.state.apply import apply_model_state, resolve_with
 from robot_semantics.state.report import RestoreItem
-from robot_semantics.usdf.descriptions import FileFinder, beside, place_of, robots_of
+from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, beside, place_of, robots_for
 from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.joint_values import joint_values, position_counts
 from robot_semantics.usdf.reader import examine
@@ -60,7 +60,7 @@ def check_world_file(
     state, places, found = examine(path)
     failed = found.failed()
     finder = (find or beside(path)) if look else None
-    robots = robots_of(state, robot=robot, find=finder, diagnostics=found, places=places, implicit_links=implicit_links)
+    robots = robots_for(state, RobotFiles(robot, finder, implicit_links), diagnostics=found, places=places)
     if failed:
         # What is left out in error would seem to be missing: only what is there is looked at.
         check_names(state, robots, found, places=places)

@@ -5,15 +5,17 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Which robot each model of a world state is: the one at hand, or the one whose files the state names."""
+"""The robot of each model of a world state: a given one, or the one in the files that the state names."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
@@ -37,51 +39,74 @@ FileFinder = Callable[[str], Path]
 """Gives the file that a description's URI names; raises an error of this package that says what was tried."""
 
 
-def robots_of(
+class RobotFiles(NamedTuple):
+    """The sources of the robots of a world state's models.
+
+    Attributes:
+        robot: a given robot.
+        find: finds the file of a description; None: descriptions are not read.
+        implicit_links: whether joints may name links that are not declared.
+        known: robots by the names of their models, for models without another source.
+    """
+
+    robot: RobotModel | None = None
+    find: FileFinder | None = None
+    implicit_links: bool = False
+    known: Mapping[str, RobotModel] = MappingProxyType({})
+
+
+def robots_for(
     state: WorldState,
+    files: RobotFiles,
     *,
-    robot: RobotModel | None = None,
-    find: FileFinder | None = None,
     diagnostics: Diagnostics | None = None,
     places: SourceMap | None = None,
-    implicit_links: bool = False,
 ) -> dict[str, RobotModel]:
-    """Return the robot of each model of `state`, by the model's name, as far as they are known.
+    """Return the robot of each model of `state`, by the model's name. Models without a known robot are omitted.
 
-    That is `robot` for the model of its name or of its ``rs:hash``, or for the only model; for the others what their
-    ``rs:description`` names, where joints may name links that are not declared if
-    `implicit_links`. A description that cannot be read is a warning in `diagnostics`; one whose content is not what the
-    hash in its name states is an error there.
+    The first source that has a robot for a model is used:
+
+    1. The given robot, for the models with its name; if there are none, for those with its ``rs:hash``; if there are
+       none, for the only model.
+    2. The files of ``rs:description`` and ``rs:semantic``.
+    3. The known robots.
+
+    A description that cannot be read is a warning in `diagnostics`. A description with another content than the hash in
+    its name is an error there. A given robot that is no model's is an error there.
     """
-    found: dict[str, RobotModel] = {}
-    if robot is not None:
-        chosen = _models_of(state, robot)
-        found.update((model.name, robot) for model in chosen)
-        if not chosen and state.models and diagnostics is not None:
-            names = ", ".join(model.name for model in state.models)
-            message = f"no model has the name of the robot, '{robot.name}'; the models are: {names}"
-            valid = tuple(model.name for model in state.models)
-            diagnostics.error(
-                "unknown-model", message, place_of(places, state, "/world_state"), name=robot.name, valid=valid
-            )
+    found = {} if files.robot is None else _given_robot(state, files.robot, diagnostics, places)
     loaded: dict[tuple[str, str | None], RobotModel | None] = {}
     for model in state.models:
-        if model.name in found or model.description is None or find is None:
+        if model.name in found:
             continue
-        key = (model.description, model.semantic)
-        if key not in loaded:
-            loaded[key] = _load(model, find, diagnostics, place_of(places, model, path_of(model)), implicit_links)
-        described = loaded[key]
-        if described is not None:
-            found[model.name] = described
+        described = None
+        if model.description is not None and files.find is not None:
+            key = (model.description, model.semantic)
+            if key not in loaded:
+                place = place_of(places, model, path_of(model))
+                loaded[key] = _load(model, files.find, diagnostics, place, files.implicit_links)
+            described = loaded[key]
+        robot = described or files.known.get(model.name)
+        if robot is not None:
+            found[model.name] = robot
     return found
 
 
-def _models_of(state: WorldState, robot: RobotModel) -> Sequence[ModelState]:
-    """Return the models that are a robot: by its name, else by its hash, else the only model."""
-    by_name = [model for model in state.models if model.name == robot.name]
-    by_hash = by_name or [model for model in state.models if is_of(model.urdf_sha256, robot)]
-    return by_hash or (state.models if len(state.models) == 1 else ())
+def _given_robot(
+    state: WorldState, robot: RobotModel, diagnostics: Diagnostics | None, places: SourceMap | None
+) -> dict[str, RobotModel]:
+    """Return the models that are the given robot."""
+    chosen = [model for model in state.models if model.name == robot.name]
+    if not chosen:
+        chosen = [model for model in state.models if is_of(model.urdf_sha256, robot)]
+    if not chosen and len(state.models) == 1:
+        chosen = list(state.models)
+    if not chosen and state.models and diagnostics is not None:
+        valid = tuple(model.name for model in state.models)
+        message = f"no model has the name of the robot, '{robot.name}'; the models are: {', '.join(valid)}"
+        place = place_of(places, state, "/world_state")
+        diagnostics.error("unknown-model", message, place, name=robot.name, valid=valid)
+    return {model.name: robot for model in chosen}
 
 
 def _load(

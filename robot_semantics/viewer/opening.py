@@ -28,7 +28,7 @@ from robot_semantics.state.root_motion import JointMotion, joint_motion
 from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.usdf.descriptions import robots_of
+from robot_semantics.usdf.descriptions import RobotFiles, robots_for
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.validity import path_of
@@ -235,10 +235,8 @@ class _Actors:
         if not models:
             return
         find, implicit = partial(self._resolver.resolve, relative_to=path), self._opening.implicit_links
-        described = robots_of(
-            state, robot=self._robot, find=find, diagnostics=self._diagnostics, implicit_links=implicit
-        )
-        known = {**source.robots, **described}
+        files = RobotFiles(self._robot, find, implicit, source.robots)
+        known = robots_for(state, files, diagnostics=self._diagnostics)
         for model in models:
             robot = known.get(model.name)
             if robot is not None:

@@ -29,7 +29,7 @@ from robot_semantics.state.report import TOLERANCE, RestoreItem, RestoreLog, Res
 from robot_semantics.state.root_placement import Base
 from robot_semantics.state.samples import RobotSample, RootSource
 from robot_semantics.transforms import transform_distance
-from robot_semantics.usdf.descriptions import FileFinder, robots_of
+from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, robots_for
 from robot_semantics.usdf.frames import resolve, root_frame, without_unplaced
 from robot_semantics.usdf.identity import appearance_digest, is_of
 from robot_semantics.usdf.robot import with_carriers
@@ -128,7 +128,7 @@ class Restore:
         """Note that the robot looked otherwise when the state was saved; nothing else depends on that."""
         if model.description is None or self.find is None or not is_of(model.urdf_sha256, robot):
             return
-        saved = robots_of(replace(self.state, models=(model,)), find=self.find).get(model.name)
+        saved = robots_for(replace(self.state, models=(model,)), RobotFiles(find=self.find)).get(model.name)
         if saved is not None and appearance_digest(saved) != appearance_digest(robot):
             self.log.note(f"model '{model.name}': its look has changed since the snapshot; nothing else differs")
 
