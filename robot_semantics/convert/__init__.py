@@ -5,4 +5,6 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""World states in other formats, and back; each conversion says what it cannot carry."""
+"""Conversions of world states to other formats and back; each conversion lists the data that the other format cannot
+hold.
+"""

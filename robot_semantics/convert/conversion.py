@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a conversion gives: the converted thing, and everything it could not carry."""
+"""Result of a conversion: the converted value, and the lost data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Converted(Generic[T]):
     """A converted value.
 
     Attributes:
-        value: what the other format has.
+        value: in the other format.
         lost: one sentence for each thing that it cannot say.
         notes: how the value was read where that was not certain.
     """

@@ -21,11 +21,11 @@ from robot_semantics.xml.decoding import MAX_BYTES, too_large
 from robot_semantics.xml.schema_json import JsonReader, to_json
 
 FORMAT = NAMESPACE
-"""Value of the key ``format``, by which a reader knows what it has."""
+"""Value of the key ``format``, by which a reader recognises the document."""
 
 
 def world_to_json(state: WorldState) -> dict[str, Any]:
-    """Return the plain values of a state; ``json.dumps`` of them is exact. What is not stated has no key."""
+    """Return the plain values of a state; ``json.dumps`` of them is exact. Values that are not stated have no key."""
     plain: dict[str, Any] = {"format": FORMAT, **to_json(state, USDF.root)}
     if not state.engines:
         del plain["engines"]
@@ -41,7 +41,7 @@ def parse_json(text: str | bytes, source: str = "<json>") -> WorldState:
     """Return the state of a JSON text.
 
     Raises:
-        DescriptionError: the text is no JSON, or no world state; all problems are carried, each with its path.
+        DescriptionError: the text is not JSON, or not a world state; it has all problems, each with its path.
     """
     if len(text) > MAX_BYTES:
         raise too_large(source)
@@ -69,7 +69,7 @@ def world_from_json(values: Any, source: str = "<json>") -> WorldState:
     """Return the state of plain values as `world_to_json` makes them.
 
     Raises:
-        DescriptionError: they are no world state; all problems are carried, each with its path.
+        DescriptionError: they are not a world state; it has all problems, each with its path.
     """
     found = Diagnostics()
     if isinstance(values, dict) and values.get("format", FORMAT) != FORMAT:

@@ -40,7 +40,7 @@ class Transform(NamedTuple):
 
 
 class JointRow(NamedTuple):
-    """One variable of a joint; what is None or, of the position, NaN is not known [rad, m, N m, N]."""
+    """One variable of a joint [rad, m, N m, N]. None is an unknown value, and so is NaN as the position."""
 
     name: str
     position: float
@@ -100,7 +100,7 @@ class MessageMaker:
         )
 
     def joint_states(self, time_ns: int, rows: Sequence[JointRow]) -> list[Any]:
-        """Return ``sensor_msgs/msg/JointState``: what is known of the rows decides which share one, without zeros."""
+        """Return ``sensor_msgs/msg/JointState``: rows with the same known values share a message, without zeros."""
         kinds: dict[tuple[bool, bool], list[JointRow]] = {}
         for row in rows:
             kinds.setdefault((row.velocity is not None, row.effort is not None), []).append(row)

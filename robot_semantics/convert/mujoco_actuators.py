@@ -56,10 +56,10 @@ def engines_of(model: Any, models: dict[str, str], ctrl: FloatArray, act: FloatA
 
 
 def controls_of(state: WorldState, model: Any) -> tuple[FloatArray, FloatArray, list[str]]:
-    """Return (nu,) controls and (na,) activations that a world state has for a model, and what of them is lost.
+    """Return (nu,) controls and (na,) activations of a world state for a model, and the lost data.
 
-    Either is empty where nothing is stated of it. A keyframe's own controls come back as they were; commands to joints
-    become those of the actuators that command the same.
+    Each is empty if not stated. Controls of a keyframe return unchanged. Commands of joints become controls of the
+    actuators with the same joint and mode.
     """
     commands, lost = _from_commands(state, model)
     for engine in state.engines:
@@ -75,7 +75,7 @@ def controls_of(state: WorldState, model: Any) -> tuple[FloatArray, FloatArray, 
 
 def _from_commands(state: WorldState, model: Any) -> tuple[FloatArray, list[str]]:
     commands, others = commands_of(state)
-    lost = [f"the command '{name}', which is none that is known" for name in others]
+    lost = [f"the command '{name}', which is unknown" for name in others]
     ctrl = np.zeros(model.nu)
     left = dict(commands)
     for index in range(model.nu):
@@ -91,7 +91,7 @@ def _from_commands(state: WorldState, model: Any) -> tuple[FloatArray, list[str]
 
 
 def _meaning(model: Any, index: int) -> tuple[str, str, float] | None:
-    """Return the joint, the mode and the factor from control to command of an actuator; None where it has none."""
+    """Return the joint, the mode and the factor from control to command of an actuator; None without these."""
     if int(model.actuator_trntype[index]) not in (_JOINT, _JOINT_IN_PARENT) or model.actuator_dyntype[index] != 0:
         return None
     joint = int(model.actuator_trnid[index, 0])

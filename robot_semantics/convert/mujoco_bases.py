@@ -40,7 +40,7 @@ class MocapBase:
         model: the model's name.
         body: the mocap body, in the frame that the root joint moves in.
         mocap: its row in mpos and mquat.
-        plane: the planar joint above the root link; None if the base is fixed.
+        plane: the planar joint above the root link; None for a fixed base.
         joints: the two slides and the hinge of a planar base, in this order.
     """
 

@@ -22,7 +22,7 @@ from robot_semantics.xml.reader import parse_xml
 from robot_semantics.xml.schema import BadValueError
 
 MAX_TIME = 1e10
-"""What the time of a world state is less than [s]: it is written with ten digits of seconds."""
+"""Limit of the time of a world state [s]: it has at most ten digits of seconds."""
 
 _ROWS = ("qpos", "qvel", "act", "ctrl", "mpos", "mquat")
 
@@ -83,8 +83,8 @@ def parse_keyframe(text: str | bytes, name: str | None = None, source: str = "<k
     """Return a keyframe of an MJCF text, or of a document that is one ``<key>``: the one called `name`, or the first.
 
     Raises:
-        DescriptionError: the text is not well-formed, has no keyframe, or one whose values are no numbers.
-        UnknownNameError: there is no keyframe of that name.
+        DescriptionError: the text is not well-formed, has no keyframe, or a keyframe has values that are not numbers.
+        UnknownNameError: no keyframe has that name.
     """
     document = parse_xml(text, source)
     found = Diagnostics()

@@ -58,9 +58,9 @@ _LINK_PARTS = {
 def to_keyframe(
     state: WorldState, model: Any, *, robots: Mapping[str, RobotModel] | None = None, name: str = ""
 ) -> Converted[Keyframe]:
-    """Return the keyframe of `state` for a ``mujoco.MjModel``, and what it cannot say.
+    """Return the keyframe of `state` for a ``mujoco.MjModel``, and the lost data.
 
-    What the state does not say of the model's joints is as in the model's reference configuration, at rest, and listed.
+    Joints that the state does not have are in the model's reference configuration, at rest, and listed.
 
     Args:
         state: the state.
@@ -95,7 +95,7 @@ class _KeyframeExport:
             return model
         applied = apply_model_state(model, self._resolved, robot, base=replace(Base.of(robot), placeable=True))
         based = any(base.model == model.name for base in self._bases.values())
-        # The base in MuJoCo says what becomes of the model's own motion.
+        # The base in MuJoCo decides the use of the model's own motion.
         self._lost += [str(item) for item in applied.refused if not based or item.kind not in ("pose", "twist")]
         space, torques = JointSpace.of(robot), {joint.name: joint.torques for joint in model.joints}
         known = set(applied.positions_of | applied.velocities_of)
@@ -176,7 +176,7 @@ class _KeyframeExport:
         return mpos, mquat
 
     def _frame_of(self, base: MocapBase) -> str | None:
-        """Return the frame that the virtual joint of a planar base moves in; None if the robot is not known."""
+        """Return the parent frame of a planar base's virtual joint; None for an unknown robot."""
         robot = self._robots.get(base.model)
         if robot is None or not robot.has_virtual_joint:
             return None
@@ -224,7 +224,7 @@ class _KeyframeExport:
     def _free(self, place: Place, model: ModelState | None) -> None:
         if model is None:
             what = f"free joint '{place.name}'" if place.name else f"the free joint of body '{place.body}'"
-            self._lost.append(f"nothing is stated of what {what} carries: it is as at the start")
+            self._lost.append(f"the bodies on {what} are not stated: they are as at the start")
             return
         self._placed.add(model.name)
         T = self._resolved.pose(model.name)
@@ -261,7 +261,7 @@ class _KeyframeExport:
         return carried
 
     def _claim(self, place: Place, model: ModelState) -> int | None:
-        """Return how good a free joint's claim is that it carries a model, 0 the best; None where it has none."""
+        """Return the rank of a free joint as the carrier of a model, 0 the best; None if it is not a carrier."""
         robot = self._robots.get(model.name)
         roots = [link.name for link in model.links if _is_root(link)] if robot is None else [robot.root_link]
         holds = (

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Where the joints and mocap bodies of a MuJoCo model are, and what of a joint's values each of its names means."""
+"""Joints and mocap bodies of a MuJoCo model, and the values of joints by name."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VARIABLES = {
 PARTS = (("x", "y", "theta"), ("trans_x", "trans_y", "trans_z", "rot"))
 """The MuJoCo joints that a planar, and a floating, joint is made of."""
 RATES = {**VARIABLES, "rot": slice(3, 6)}
-"""What of a planar or floating joint's positions, and velocities, the MuJoCo joint ``JOINT/x`` and so on has."""
+"""Indices in a planar or floating joint's positions, and velocities, of the MuJoCo joints ``JOINT/x`` and so on."""
 
 
 class Place(NamedTuple):

@@ -39,7 +39,7 @@ class ElementReader:
     Attributes:
         document: the document.
         found: the problems.
-        lost: what is not carried.
+        lost: takes the lost data.
     """
 
     def __init__(self, document: XmlDocument, found: Diagnostics) -> None:
@@ -65,7 +65,7 @@ class ElementReader:
         return None if rows[0] is None or rows[1] is None else six((*rows[0], *rows[1]))
 
     def pose_of(self, element: etree._Element) -> tuple[Pose | None, str]:
-        """Return an element's pose and what it is relative to."""
+        """Return an element's pose and its reference frame."""
         pose = element.find("pose")
         if pose is None:
             return None, ""

@@ -57,7 +57,7 @@ def sdformat_from_file(path: str | Path, poses_in: str | None = None) -> Convert
 
 
 def from_sdformat(text: str | bytes, source: str = "<sdf>", poses_in: str | None = None) -> Converted[WorldState]:
-    """Return the world state of the first `<state>` of an SDFormat document, and what it cannot say.
+    """Return the world state of the first `<state>` of an SDFormat document, and the lost data.
 
     The velocities of links are relative to the world there; the link that stands where its model stands tells how the
     model moves, and the others move relative to it. Nested models become models that stand in the outer one, or in the
@@ -100,7 +100,7 @@ class _Input(ElementReader):
         self._models: list[ModelState] = []
         self._frames: list[Frame] = []
         self._carriers: list[tuple[etree._Element, str, str]] = []
-        """Of each model its element, the model that it is nested in, and what its pose is relative to."""
+        """The element of each model, the model around it, and the reference frame of its pose."""
         self._in_world: dict[tuple[str, str], tuple[Vec6 | None, Vec6 | None]] = {}
 
     def state(self, root: etree._Element) -> WorldState:
@@ -156,12 +156,12 @@ class _Input(ElementReader):
             if child.get("attached_to", "") in _OWN_FRAME and frame_relative in _OWN_FRAME:
                 self._frames.append(Frame(frame_name, name, frame_pose))
             else:
-                self.lost.append(f"frame '{frame_name}', which is attached to something else than its model")
+                self.lost.append(f"frame '{frame_name}', which is not attached to its model")
         for child in children(element, *MODEL):
             self._model(child, name)
 
     def _carry(self) -> None:
-        """Give each model its parent: names are those of the model that it is nested in, as SDFormat scopes them."""
+        """Set the parent of each model: names are in the scope of the model around it, as in SDFormat."""
         bodies = {WORLD, *(model.name for model in self._models), *(frame.name for frame in self._frames)}
         links = {f"{model.name}::{link.name}": model.name for model in self._models for link in model.links}
         for at, (element, outer, relative_to) in enumerate(self._carriers):
@@ -231,7 +231,9 @@ class _Input(ElementReader):
                 relative = _relative(resolved, model.name, carrier, moving[model.name], moving[carrier])
                 own = _into_axes(resolved.pose(carrier), relative)
             elif model.name in moving:
-                self.lost.append(f"model '{model.name}': its velocity, as that of '{carrier}' is not known")
+                self.lost.append(
+                    f"model '{model.name}': its velocity, because the velocity of '{carrier}' is not known"
+                )
             models.append(replace(model, twist=own, links=links))
         return replace(state, models=tuple(models))
 

@@ -42,7 +42,7 @@ _JOINT_VALUES = (("positions", "position"), ("velocities", "velocity"), ("torque
 def to_sdformat(
     state: WorldState, robots: Mapping[str, RobotModel | ForwardKinematics] | None = None
 ) -> Converted[str]:
-    """Return the text of an SDFormat document with `state`, and what it cannot say.
+    """Return the text of an SDFormat document with `state`, and the lost data.
 
     Models are placed in the world; link velocities, forces and torques are relative to the world and in its axes.
 

@@ -70,7 +70,7 @@ def state_vectors(world: WorldState, robots: Mapping[str, RobotModel], order: st
         order: name of the joint order.
 
     Raises:
-        UnknownNameError: there is no such order.
+        UnknownNameError: the order does not exist.
         RobotSemanticsError: no robot is known, or the program has no joint of one of its types.
     """
     convention = joint_order(order)

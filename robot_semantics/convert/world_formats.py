@@ -40,7 +40,7 @@ ENDINGS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class FormatOptions:
-    """What some formats need besides.
+    """Additional inputs of some formats.
 
     Attributes:
         mujoco_model: file of the MuJoCo model that a keyframe belongs to.
@@ -59,16 +59,16 @@ class FormatOptions:
 def read_as(
     path: str | Path, source: str, options: FormatOptions = FormatOptions(), diagnostics: Diagnostics | None = None
 ) -> Converted[WorldState]:
-    """Return the world state in a file, and what of the file a world state cannot hold.
+    """Return the world state in a file, and the data of the file that a world state cannot hold.
 
     Args:
         path: the file.
         source: its format, one of `READERS`.
-        options: what the format needs besides.
+        options: additional inputs of the format.
         diagnostics: takes warnings.
 
     Raises:
-        UnknownNameError: there is no such format.
+        UnknownNameError: the format does not exist.
         DescriptionError: the file has errors.
         ArrayError: a MuJoCo model is not given or cannot be loaded.
         OSError: the file cannot be read.
@@ -79,10 +79,10 @@ def read_as(
 
 
 def write_as(state: WorldState, target: str, options: FormatOptions = FormatOptions()) -> Converted[str]:
-    """Return a world state as a text of a format, one of `WRITERS`, and what that format cannot hold.
+    """Return a world state as a text of a format, one of `WRITERS`, and the data that this format cannot hold.
 
     Raises:
-        UnknownNameError: there is no such format.
+        UnknownNameError: the format does not exist.
         ArrayError: a MuJoCo model is not given or cannot be loaded.
         RobotSemanticsError: the state cannot be written in this format.
     """

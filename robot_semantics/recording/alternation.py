@@ -6,7 +6,7 @@
 # governing permissions and limitations under the License.
 
 
-"""A warning about values that alternate between two paths, as those of two publishers do. All values are used."""
+"""Warning about values that alternate between two paths, for example of two publishers. All values are used."""
 
 from __future__ import annotations
 

@@ -5,11 +5,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Of a large recording only what lies around a few times is read, and its two ends: the index of a bag leads there.
+"""For a few times, only a part of a large recording is read: the messages around these times, and both ends. The index
+of the bag has their places.
 
-The result is what all of it would have given, or all of it is read: where the clock was set back or does not go with
-the time of recording, and where something that was said at the ends is not said around the times. What was said only
-in between is not known then, and a note tells so.
+The result is equal to that of the whole recording. The whole recording is read if its clock was set back, if its clock
+differs from the time of recording, or if a value at the ends is missing around the times. Values that are only between
+the parts are not known; a note reports this.
 """
 
 from __future__ import annotations
@@ -46,15 +47,15 @@ CLOCKS_TOLERANCE_NS = 500_000_000
 
 
 def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) -> Recording | None:
-    """Return what was recorded around some times; None if all has to be read for them.
+    """Return the recording around some times; None if the whole recording must be read.
 
     Args:
         plan: what to read.
         times: the times that are wanted.
-        problems: takes what was wrong with what was read, and that only a part was.
+        problems: takes the problems of the read part, and the note about it.
 
     Raises:
-        RequestError: a text is no time.
+        RequestError: a text is not a time.
         BagError: nothing can be read of a bag.
     """
     wanted = _texts(times)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The TF frames of a recording that `bag` writes: their names, and what each pose is relative to."""
+"""The TF frames of a written recording: their names, and the parent frame of each pose."""
 
 from __future__ import annotations
 

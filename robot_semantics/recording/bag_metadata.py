@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What the metadata of our own recordings say of their models and frames: the `custom_data` of a rosbag2."""
+"""Models and frames in the metadata of our own recordings: the `custom_data` of a rosbag2."""
 
 from __future__ import annotations
 

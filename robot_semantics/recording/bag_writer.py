@@ -7,10 +7,16 @@
 
 """World states as a recording: a rosbag2 in mcap with the topics that a running robot would have published.
 
-Each model's joints go to ``joint_states`` (planar joints by the names of their variables), floating joints and bases
-with a twist to ``multi_dof_joint_states``, poses of models and frames to ``/tf``, what never moves to ``/tf_static``,
-the times to ``/clock``, descriptions to ``robot_description`` and ``robot_description_semantic``. A lone model's topics
-have no namespace; those of several models are in namespaces made from their names. The metadata keep the names.
+Topics of the recording:
+
+* ``joint_states``: joints of each model, planar joints by the names of their variables.
+* ``multi_dof_joint_states``: floating joints, and bases with a twist.
+* ``/tf``: poses of models and frames. ``/tf_static``: poses that never change.
+* ``/clock``: the times.
+* ``robot_description`` and ``robot_description_semantic``: descriptions.
+
+Topics of a single model have no namespace. Topics of several models have namespaces made from their names; the
+metadata hold the names.
 """
 
 from __future__ import annotations
@@ -80,7 +86,7 @@ def write_bag(
         states: in the order of their times.
         path: the folder to make.
         described: the descriptions of models, by name.
-        problems: takes what a recording cannot carry.
+        problems: takes warnings about values that a recording cannot hold.
         links: publish the robots' links on ``/tf`` too, by forward kinematics, as robot_state_publisher does.
         force: replace a folder that is not empty.
 
@@ -88,8 +94,8 @@ def write_bag(
         How many messages were written on each topic.
 
     Raises:
-        RequestError: there are no states, or several without or with the same time; or a time that ROS cannot say; or
-            the folder is there already.
+        RequestError: the list of states is empty, several states have no time or the same time, a time is outside the
+            range of ROS, or the folder exists.
         OSError: it cannot be written.
     """
     robots = {name: texts.model for name, texts in described.items() if texts.model is not None}
@@ -140,7 +146,7 @@ class _Bag:
         self.spaces = dict.fromkeys(names, "") if self.alone else topic_namespaces(sorted(names))
         self.stated: dict[str, set[str]] = {name: set() for name in names}
         self.static = fixed_frames(states)
-        # Who has a twist once has its pose in every such message, so that a reader has one source for it.
+        # A base with at least one twist has its pose in every such message: readers have one source of the pose.
         self.moving = {model.name for state in states for model in state.models if model.twist is not None}
         self.robots = {
             name: model for name in names if (model := described.get(name, ModelDescription()).model) is not None
@@ -155,7 +161,7 @@ class _Bag:
         self._static_transforms(states, first)
 
     def send(self, topic: str, msgtype: str, time_ns: int, message: Any, *, latched: bool = False) -> None:
-        """Write a message as of a time of recording; a latched topic is offered to those that come late, too."""
+        """Write a message with a time of recording. Late subscribers also get the message of a latched topic."""
         self.writer.write(topic, msgtype, time_ns, message, latched=latched)
         self.counts[topic] = self.counts.get(topic, 0) + 1
 
@@ -257,9 +263,9 @@ class _Bag:
         return rows, floating
 
     def _joints(self, model: ModelState) -> tuple[list[JointState], dict[str, FloatArray]]:
-        """Return what is to be recorded of the joints, and the positions of all that are known, by joint.
+        """Return the joint states to record, and the known positions by joint.
 
-        What the state says only by the poses of links is derived; what does not fit the robot is left out and told.
+        Positions that only the link poses imply are derived. Values that do not fit the robot are omitted and reported.
         """
         kinematics = self.fk.get(model.name)
         if kinematics is None:
@@ -267,8 +273,8 @@ class _Bag:
                 text = f"the links of '{model.name}', whose robot is not known, cannot be stored in a recording"
                 self.tell(text, "links")
             return list(model.joints), {}
-        # Where the root link is stands on tf as it is stated, so here it is nobody's concern; and a recording is of
-        # what was, within the limits or not, as a state is that says which robot it was taken of.
+        # TF has the stated pose of the root link: it is not needed here. Limits do not matter: a recording is of the
+        # past, like a state with a robot's hash.
         digest = model.urdf_sha256 or self.digests[model.name]
         alone = replace(model, parent=WORLD, parent_link=None, pose=None, twist=None, urdf_sha256=digest)
         found = apply_model_state(alone, resolve(WorldState(models=(alone,))), kinematics)

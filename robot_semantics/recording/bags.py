@@ -110,7 +110,7 @@ class BagInfo:
     Attributes:
         start_ns: log time of the first message.
         end_ns: log time of the last message; before `start_ns` if there is none.
-        damaged: what is wrong with it, "" if nothing is.
+        damaged: the damage; "" for a sound bag.
         scanned: it has to be read record by record, because it is damaged or `rosbags` refuses it.
         models: the models that its metadata name, where we wrote it.
         frames: the names of frames by their TF names, where these differ and we wrote it.
@@ -139,17 +139,17 @@ class BagInfo:
 
 
 def write_ahead_log(path: Path) -> Path | None:
-    """Return the log beside a database with what was not yet put into it; None if there is none, or it is empty."""
+    """Return the write-ahead log of a database; None if it does not exist or is empty."""
     log = path.with_name(f"{path.name}-wal")
     return log if path.suffix == ".db3" and log.is_file() and log.stat().st_size else None
 
 
 def is_cut_off(path: Path) -> bool:
-    """Tell whether a database is shorter than it says; SQLite reads what is missing of its last page as zeros."""
+    """Return whether a database is shorter than its header says. SQLite reads missing bytes as zeros."""
     with path.open("rb") as file:
         head = file.read(100)
     if len(head) < 100 or head[24:28] != head[92:96]:
-        # The number of pages was not kept by what wrote last.
+        # The last writer did not update the number of pages.
         return False
     size = int.from_bytes(head[16:18], "big")
     return path.stat().st_size < (65536 if size == 1 else size) * int.from_bytes(head[28:32], "big")

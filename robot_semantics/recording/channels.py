@@ -36,7 +36,7 @@ class Channel(NamedTuple):
         msgtype: in ROS 2's form, ``sensor_msgs/msg/JointState``.
         definition: the message definition that the bag carries, if any.
         messages: how many there are, -1 if not known.
-        encoding: what the messages are serialised as where that is neither CDR nor ROS 1's form.
+        encoding: the serialisation of the messages, if it is neither CDR nor the form of ROS 1.
     """
 
     topic: str
@@ -51,7 +51,7 @@ Message = tuple[Channel, int, bytes]
 """A channel, a log time [ns], and the bytes."""
 
 Report = Callable[[str], None]
-"""Is told, in a sentence, what of a damaged bag had to be left out."""
+"""Takes a sentence about the omitted part of a damaged bag."""
 
 Batch = dict[Channel, tuple[list[int], list[bytes]]]
 """Messages by channel: their log times and their bytes."""

@@ -59,7 +59,7 @@ def _group_from_zero(parts: list[Part]) -> list[Part]:
     stamped = order[~without[order]]
     if not without.any() or not len(stamped):
         return parts
-    # What comes next tells: a clock that began at 0 has not gone far by then.
+    # The next stamp decides: a clock that started at 0 is still small then.
     after = np.searchsorted(logs[stamped], logs, side="right")
     following = stamps[stamped[np.minimum(after, len(stamped) - 1)]]
     zero = without & (after < len(stamped)) & (following <= RESET_NS)
@@ -73,7 +73,7 @@ def _group_from_zero(parts: list[Part]) -> list[Part]:
 
 
 def without_ahead(pieces: Pieces) -> tuple[Pieces, list[ClockStep]]:
-    """Return the messages without those that are stamped ahead of their clock, and what these were.
+    """Return the messages without those with stamps ahead of their clock, and these messages.
 
     One such stamp would make all that follows look like a clock that was set back.
     """
@@ -135,7 +135,7 @@ def clocks(pieces: Pieces) -> tuple[list[str], list[str]]:
 
 
 def find_resets(pieces: Pieces) -> tuple[list[ClockStep], list[ClockStep]]:
-    """Return the resets of a recording, those of all topics together, and the jumps ahead, in order of log time."""
+    """Return the resets of a recording on all topics, and the jumps ahead, in the order of log time."""
     streams: list[_Stream] = []
     jumps: list[ClockStep] = []
     for key, parts in _streams(pieces).items():
@@ -170,7 +170,7 @@ class _Stream:
 def _all_resets(streams: Sequence[_Stream]) -> list[ClockStep]:
     """Return the resets of all streams; those that several streams see within `TOGETHER_NS` are one.
 
-    After a reset all streams start anew, as in the running node: a slow one does not see it later.
+    After a reset, all streams restart, as in the running node: a slow stream does not report the reset later.
     """
     result: list[ClockStep] = []
     seen: set[int] = set()

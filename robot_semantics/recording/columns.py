@@ -37,14 +37,14 @@ NONSENSE = (
     EOFError,
     zlib.error,
 )
-"""What readers raise that trust what they read, where a file holds nonsense."""
+"""Errors that readers raise for corrupt files."""
 
 IN_MEMORY_BYTES = 256 * 2**20
 """How much a recording may take in memory before its columns go to files."""
 
 
 class GroupKey(NamedTuple):
-    """What the messages of a group have in common.
+    """Key of messages that share their columns.
 
     Attributes:
         kind: ``joints``, ``tf``, ``tf_static``, ``odometry`` or ``multi_dof``.
@@ -62,7 +62,7 @@ class GroupKey(NamedTuple):
 
 
 Part = dict[str, Array]
-"""Columns of one group that one stretch of a bag gave: ``log`` and ``stamp`` [ns], and what the messages say."""
+"""Columns of one group from one stretch of a bag: ``log`` and ``stamp`` [ns], and the values of the messages."""
 
 Pieces = dict[GroupKey, list[Part]]
 
@@ -85,7 +85,7 @@ def by_part(parts: Sequence[Part], values: Array) -> Iterator[tuple[Part, Array]
 
 
 def kept_rows(parts: Sequence[Part], kept: BoolArray) -> list[Part]:
-    """Return the parts with those of all their rows (n,) alone that are kept."""
+    """Return the parts with only the kept ones of all rows (n,)."""
     return [
         part if mine.all() else {name: take_rows(array, np.flatnonzero(mine)) for name, array in part.items()}
         for part, mine in by_part(parts, kept)

@@ -40,7 +40,7 @@ COMPRESSIONS = frozenset((*_STREAMS, *_PLAIN))
 
 
 def unpack(compression: str, packed: bytes) -> bytes:
-    """Return what a chunk unpacks to.
+    """Return the unpacked bytes of a chunk.
 
     Raises:
         UnpackedTooLargeError: more than is allowed.

@@ -22,7 +22,7 @@ from robot_semantics.recording.definition_text import Flat, difference
 
 
 def definition_problem(channel: Channel) -> str | None:
-    """Return how the definition that a bag carries differs from the real one; None if it does not, or there is none."""
+    """Return the difference between a bag's definition and the real one; None if they are equal, or the bag has none."""
     if channel.definition.format is DefinitionFormat.NONE or channel.msgtype not in FIELDS:
         return None
     types = _types(channel)
@@ -47,7 +47,7 @@ def starts_with_header(channel: Channel) -> bool:
 
 
 def _types(channel: Channel) -> Mapping[str, Any] | str:
-    """Return the types of a channel's definition, or what is wrong with it."""
+    """Return the types in a channel's definition, or the reason why it is invalid."""
     text = channel.definition.data
     try:
         if channel.definition.format is DefinitionFormat.IDL:

@@ -19,7 +19,7 @@ from robot_semantics.recording.series import Series
 from robot_semantics.usdf.saved_descriptions import hash_name
 
 Named = tuple[str | None, str | None]
-"""What a state calls a model's URDF and its SRDF."""
+"""The names of a model's URDF and SRDF in a state."""
 
 
 def description_files(
@@ -61,7 +61,7 @@ def _relative(path: Path | None, out: Path) -> str | None:
 
 
 def with_descriptions(series: Series, names: Mapping[str, Named]) -> Series:
-    """Return the series with its models' descriptions named as they lie beside what is written."""
+    """Return the series with the description names of the files beside the output."""
     models = (
         replace(model, description=names[model.name][0], semantic=names[model.name][1]) for model in series.models
     )

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""From bags to world states: plan, read, sample, write, and say what is missing."""
+"""World states from bags: plan, read, sample, write, and report missing values."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Silent:
 
 @dataclass(frozen=True)
 class ExportRequest:
-    """What is to be exported and how.
+    """Options of an export.
 
     Attributes:
         bags: read together as one recording.
@@ -102,7 +102,7 @@ class Report:
         times_ns: the times (n,) [ns].
         frames: the frames that every state may have.
         gaps: by kind and name.
-        format: what was, or would be, written.
+        format: the output format.
         single: whether that is one document.
     """
 
@@ -124,7 +124,7 @@ class Report:
 
 
 def export(request: ExportRequest, problems: Diagnostics, progress: Progress | None = None) -> Report:
-    """Export world states from bags; what was wrong with the bags or is missing goes to `problems`.
+    """Export world states from bags; problems of the bags and missing values go to `problems`.
 
     `Report.description_problems` has the problems inside the descriptions.
 
@@ -181,7 +181,7 @@ def _read(
     read = partial(read_stretch, advance=watch.advance) if alone else read_stretch
 
     def stretches() -> Iterator[Stretch]:
-        # What other processes read is in files at once, so that it can be mapped instead of copied.
+        # Arrays for other processes go directly to files: they are mapped, not copied.
         in_memory_bytes = IN_MEMORY_BYTES if alone or folder is None else 0
         for stretch in workers.map(read, whole_tasks(plan, 1 if alone else workers.count, folder, in_memory_bytes)):
             if not alone:
@@ -217,7 +217,7 @@ def _write(
     report: Report,
     watch: Progress,
 ) -> None:
-    """Write the states; a dry run makes them all, and what goes wrong in that goes wrong, but writes none."""
+    """Write the states. A dry run makes all states, with all errors, but does not write them."""
     is_folder = report.format == "usdf" and not report.single
     out = request.out or scratch / "states"
     dry = request.dry_run or request.out is None
@@ -254,7 +254,7 @@ def _write(
 
 
 def _block_size(report: Report, sampler: WorldSampler) -> int:
-    """Return how many states are done at once: so many that a block of them stays small."""
+    """Return the number of states in a block: a block stays small."""
     first = sampler.sample(report.times_ns[:1])
     width = sum(array.nbytes for array in series_arrays(first).values())
     return max(16, min(FORMATS[report.format].block_states, BLOCK_BYTES // max(width, 1)))

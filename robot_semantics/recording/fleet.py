@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Many bags, each exported by itself: a result a bag, and an index over all of them.
+"""Export of many bags: one result for each bag, and an index of all bags.
 
-A bag that was exported before, by its content and by what was asked, is not exported again; what one bag fails of is a
-row of the index, and never the end of the others.
+A bag with the same content and the same request as in an earlier export is skipped. The failure of one bag is a row of
+the index; the other bags continue.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from robot_semantics.recording.robots import RequestError
 
 INDEX = "index.parquet"
 ROWS = ".rows"
-"""The folder with one row a bag: what is done already, should the work be interrupted."""
+"""Folder with one row for each finished bag, so that an interrupted export can continue."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class FleetTask:
 
     Attributes:
         request: the export, without where it goes to.
-        name: what the result is called.
+        name: the name of the result.
         folder: where results and rows go.
-        wanted: digest of what was asked.
+        wanted: digest of the request.
     """
 
     request: ExportRequest
@@ -53,11 +53,11 @@ class FleetTask:
 
 @dataclass(frozen=True)
 class FleetRow:
-    """What became of one bag.
+    """Result of one bag.
 
     Attributes:
         bag: its path.
-        result: what was written, relative to the index; empty where nothing was.
+        result: path of the output, relative to the index; empty without an output.
         exit_code: 0 done, 1 with errors in the recording, or failed.
         error: why nothing was written.
         states: how many were.
@@ -65,12 +65,12 @@ class FleetRow:
         end_ns: of the recording [ns].
         robots: names of the models.
         frames: names of the frames.
-        gaps: what is old or unknown, as ``kind name``.
+        gaps: old or unknown values, as ``kind name``.
         errors: how many problems of that kind there were.
         warnings: likewise.
         problems: all of them.
         content: digest of the bag.
-        wanted: digest of what was asked.
+        wanted: digest of the request.
         skipped: it was done before.
     """
 
@@ -93,7 +93,7 @@ class FleetRow:
 
 
 def find_bags(paths: Iterable[Path]) -> list[Path]:
-    """Return the bags among files and folders; a folder that is no bag is searched for bags.
+    """Return the bags among files and folders; folders that are not bags are searched for bags.
 
     Raises:
         RequestError: there is none in a folder.
@@ -122,10 +122,10 @@ def _bags_in(path: Path) -> Iterator[Path]:
 def export_each(
     request: ExportRequest, workers: Workers, bags: Sequence[Path], folder: Path, ending: str
 ) -> Iterator[FleetRow]:
-    """Export every bag by itself into a folder, and write the index at the end.
+    """Export each bag into a folder, and write the index at the end.
 
     Args:
-        request: what is wanted of each.
+        request: the options for each bag.
         workers: who does the work; they must see the folder.
         bags: the bags.
         folder: where everything goes to; it is made.
@@ -174,7 +174,7 @@ def export_bag(task: FleetTask) -> FleetRow:
     except (OSError, BagError) as error:
         return FleetRow(str(bag), error=_reason(error), wanted=task.wanted)
     before = _kept_row(kept)
-    # What is not the result of an earlier run is somebody's own.
+    # Never overwrite files that are not results of an earlier run.
     ours = before is not None and before.result == task.name and out.exists()
     if before is not None and ours and (before.content, before.wanted) == (content, task.wanted):
         return replace(before, bag=str(bag), skipped=True)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""One state out of a series, with its robots' descriptions beside it: what a simulation is started from again."""
+"""One state of a series with the descriptions of its robots, for example to restart a simulation."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, di
         problems: takes what could not be read of descriptions.
 
     Raises:
-        RequestError: there is no state at that time; the nearest ones are named.
-        SeriesError: the file is no series.
+        RequestError: the series has no state at that time; the message has the nearest times.
+        SeriesError: the file is not a series.
         OSError: it cannot be read.
     """
     if readable_format(path).arrays is not None:
         file = load_arrays(path)
-        # Of a Parquet file only the row group with that time is read.
+        # Read only the row group with that time from a Parquet file.
         state = next(file.row(_index(file.times_ns, at)).states())
         texts = {
             model.name: Texts(file.texts[model.description], file.texts.get(model.semantic or "", ""))
@@ -54,7 +54,7 @@ def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, di
         loaded = load_states([path], problems)
         state = loaded.states[_index(np.array([state.time_ns or 0 for state in loaded.states], dtype=np.int64), at)]
         texts = {name: Texts(text, loaded.srdf.get(name, "")) for name, text in loaded.urdf.items() if text}
-    # Descriptions that are in the series are named anew where the state is saved.
+    # Descriptions in the series get new names in the folder of the state.
     bare = (replace(m, description=None, semantic=None) if m.name in texts else m for m in state.models)
     return replace(state, models=tuple(bare)), {m.name: texts[m.name] for m in state.models if m.name in texts}
 

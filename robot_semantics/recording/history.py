@@ -5,11 +5,17 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Recorded transforms, looked up at thousands of times at once, with tf2's answers.
+"""Look-up of recorded transforms at thousands of times together, with the answers of tf2.
 
-The rules are those of tf2's BufferCore: a frame's samples are interpolated linearly and by slerp between the two that
-surround the time, never beyond the first or last; a static transform holds always; time 0 means the latest time that
-all have in common; a frame's parent may change. Unlike a live buffer a history forgets nothing.
+The rules of tf2's BufferCore apply:
+
+* Samples of a frame are interpolated linearly and by slerp between the two neighbours of the time, never beyond the
+  first or last sample.
+* A static transform is valid at all times.
+* Time 0 means the latest common time of all transforms.
+* The parent of a frame may change.
+
+Unlike a live buffer, a history drops no samples.
 """
 
 from __future__ import annotations
@@ -34,7 +40,7 @@ class Edge:
     Attributes:
         child: index of the frame.
         static: holds at every time; then the timeline has the one sample that counts.
-        timeline: samples x y z qx qy qz qw of T_parent_child (m, 7), or of what `offset` is fixed to.
+        timeline: samples x y z qx qy qz qw of T_parent_child (m, 7); with an `offset`, of the measured frame.
         parents: index of the parent at each sample (m,), or one for all of them.
         offset: (7,) pose of the child in the frame that was measured; it is applied after the interpolation.
     """
@@ -46,7 +52,7 @@ class Edge:
     offset: FloatArray | None = None
 
     def with_offset(self, poses: FloatArray) -> FloatArray:
-        """Return the poses (n, 7) of the child for those of the frame that was measured."""
+        """Return the poses (n, 7) of the child from the poses of the measured frame."""
         return poses if self.offset is None else compose_poses(poses, np.broadcast_to(self.offset, poses.shape))
 
     def parent_at(self, samples: IntArray) -> IntArray:
@@ -142,7 +148,7 @@ class TransformHistory:
             return LocalPose(edge.parent_at(zeros), poses, zeros)
         where = bracket(edge.timeline.stamps_ns, times_ns, mode, hold=hold)
         parents = edge.parent_at(where.before)
-        # Where the parent changes between two samples there is nothing between them: the earlier one holds.
+        # A parent that changes between two samples cannot be interpolated: the earlier sample is valid.
         apart = None if isinstance(edge.parents, int) else parents != edge.parent_at(where.after)
         poses = edge.with_offset(interpolate(where, edge.timeline.take, blend_poses, apart))
         ages = where.spread(count, where.age_ns, -1)
@@ -163,7 +169,7 @@ class TransformHistory:
         if both.any():
             result[both] = compose_poses(invert_poses(down.poses[both]), up.poses[both])
         lost = ~done & ~meeting
-        # tf2 calls it extrapolation whenever a walk ended for want of samples, even if the frames are not connected.
+        # tf2 reports an extrapolation if samples are missing, even if the frames are not connected.
         status[lost] = np.where(up.starved[lost] | down.starved[lost], Status.EXTRAPOLATION, Status.CONNECTIVITY)
         result[lost] = np.nan
         return Lookup(result, status)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Recorded joint states, looked up at thousands of times at once.
+"""Look-up of recorded joint states at thousands of times together.
 
 Messages may be partial and come from several publishers: every joint has its own history, merged of all messages that
 name it. Joints that always come in the same messages share one time line, so the usual robot needs one search in all.
@@ -74,7 +74,7 @@ class JointHistory:
     """
 
     def __init__(self, pieces: Pieces, topics: Sequence[str]) -> None:
-        """Gather the messages of `topics`; of a joint that several of them name those of the first count."""
+        """Collect the messages of `topics`; if several topics have a joint, the first topic is used."""
         self._places = [
             _Place(key.topic, key.names, part)
             for topic in topics

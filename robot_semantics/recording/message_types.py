@@ -18,7 +18,7 @@ USUAL_TYPES = {
     "robot_description": STRING,
     "robot_description_semantic": STRING,
 }
-"""What the messages of topics are that are called so in any namespace."""
+"""Message types of topics with these names, in any namespace."""
 
 ROS1_NAMES = {"tf/msg/tfMessage": TF_MESSAGE}
 """Older names of the same messages."""

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What frames are called where several namespaces have trees of their own.
+"""Names of frames if several namespaces have own trees.
 
 A robot in the namespace ``/a`` may publish ``/a/tf`` with the same frame names as its neighbour on ``/b/tf``. Each such
 tree is the namespace's own; what names of two trees mean the same frame is decided here (doc/bags.md, "Namespaces").
@@ -43,7 +43,7 @@ class FrameNames:
         trees: namespaces that have a tree of their own.
         spaces: these and the robots' namespaces.
         shared: names of the frames of the tree that has no namespace.
-        own: by (namespace, name) what a frame is called where that is not its plain name.
+        own: the names of frames by (namespace, name), if they differ from the plain name.
     """
 
     trees: frozenset[str]
@@ -52,7 +52,7 @@ class FrameNames:
     own: Mapping[tuple[str, str], str]
 
     def of(self, topic: str, frame: str) -> str:
-        """Return what a frame that is named on a topic is called."""
+        """Return the name of a frame from a topic."""
         return self.own.get((self._space(topic, frame), frame), frame)
 
     def _space(self, topic: str, frame: str) -> str:
@@ -64,9 +64,14 @@ class FrameNames:
 def frame_names(keys: Iterable[GroupKey], links: Mapping[str, Collection[str]]) -> FrameNames:
     """Return the names of a recording's frames.
 
-    A name that only one tree has stays as it is, and so does one of the tree without a namespace. In the others a frame
-    is their own (``left/odom``) if it has a parent there, is a link of a robot of that namespace, or is one of
-    `EACH_ROBOTS_OWN`; what is left are the tops of trees, ``map`` above all, one frame for all that name them.
+    A name in only one tree stays unchanged, and so does a name in the tree without a namespace. In other trees, a frame
+    gets its namespace (``left/odom``) if one of these is true:
+
+    * It has a parent there.
+    * It is a link of a robot of that namespace.
+    * It is one of `EACH_ROBOTS_OWN`.
+
+    The other frames are roots of trees, usually ``map``: one frame for all trees with that name.
 
     Args:
         keys: of the messages that name frames.

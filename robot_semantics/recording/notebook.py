@@ -40,7 +40,7 @@ class RecordedWorld:
     """A recording that was read, as a world at any time.
 
     Attributes:
-        recording: what was read: transforms, joint states, robots.
+        recording: the read transforms, joint states and robots.
         problems: everything that was wrong with it.
     """
 
@@ -107,7 +107,7 @@ class RecordedWorld:
         return series_table(self.series(every=every, at_topic=at_topic))
 
     def report_gaps(self, series: Series) -> None:
-        """Add what is old or unknown in a series to `problems`."""
+        """Add the old and unknown values of a series to `problems`."""
         gaps: dict[tuple[str, str], GapSummary] = {}
         count_gaps(gaps, series, self._max_gap_ns)
         recording, place = self.recording, self.recording.plan.place
@@ -116,7 +116,7 @@ class RecordedWorld:
 
     @property
     def gaps(self) -> Mapping[tuple[str, str], GapSummary]:
-        """What is old or unknown, looked at every tenth of a second, by kind (joint, base, frame) and name."""
+        """Old and unknown values, sampled every 0.1 s, by kind (joint, base, frame) and name."""
         found: dict[tuple[str, str], GapSummary] = {}
         times = np.arange(self.start_ns, self.end_ns + 1, 10**8, dtype=np.int64)
         for block in np.array_split(times, max(1, len(times) // 4096)):

@@ -31,14 +31,14 @@ INDEX_FORMAT = "robot_semantics series 1"
 
 @dataclass(frozen=True)
 class Job:
-    """What an output is made from.
+    """Inputs of an output.
 
     Attributes:
         path: where to write.
         texts: the robots' descriptions, by the names that the states have for them.
-        about: what the head of an index says.
-        scratch: a folder for what does not fit into memory.
-        max_gap_ns: what is older counts as old.
+        about: the content of the head of an index.
+        scratch: a folder for arrays that are too large for memory.
+        max_gap_ns: older values are reported as old.
         units: of the joints' positions, by model and joint.
     """
 
@@ -51,7 +51,7 @@ class Job:
 
 
 class Output(ABC):
-    """A series being written; the formats differ in what they take.
+    """Writer of a series; each format takes other inputs.
 
     Attributes:
         rendered: whether blocks come as text.
@@ -140,7 +140,7 @@ class Csv(JsonLines):
 
 
 class Npz(Output):
-    """Arrays by name, as `numpy.load` reads them; what is stated nowhere has no array."""
+    """Arrays by name, as `numpy.load` reads them; values that no state has have no array."""
 
     rendered = False
 

@@ -39,7 +39,7 @@ class WorkerError(RobotSemanticsError):
 
 
 class Workers:
-    """Who does the work, this process alone; use it in a `with`.
+    """Work in this process, one item after the other; use it in a `with`.
 
     Attributes:
         count: how many things are done at the same time.
@@ -54,9 +54,9 @@ class Workers:
 
         Args:
             function: the work.
-            items: what it is done on.
-            ahead: so many are ahead of what was taken, under way or done; 0: two for each that works, as results may
-                be large.
+            items: the arguments.
+            ahead: limit of items in work or finished that were not taken yet; 0: two for each worker, because results
+                may be large.
         """
         yield from map(function, items)
 
@@ -71,7 +71,7 @@ class Workers:
 class Processes(Workers):
     """Several processes on this machine, kept while they are needed.
 
-    What a process was at that ended before its time, as when the system has no memory left, is done again.
+    If a process dies, for example without free memory, another process repeats its item.
     """
 
     def __init__(self, count: int) -> None:
@@ -107,7 +107,7 @@ class Processes(Workers):
     def _submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
         assert self._pool is not None
         try:
-            # A process that is only half started when Ctrl-C comes would be nobody's, and stay for ever.
+            # A process that is starting during Ctrl-C would have no owner and never end.
             with deferred_interrupt():
                 return self._pool.submit(_guarded, function, item)
         except BrokenProcessPool as error:
@@ -119,7 +119,7 @@ class Processes(Workers):
     def _start(self) -> None:
         # Not by fork: threads, such as the progress display's, do not survive one.
         context = multiprocessing.get_context("forkserver")
-        # What all work needs is imported once, and not by every process: that takes as long as a bag of two minutes.
+        # Import once before the fork, not in each process: the imports take as long as a bag of two minutes.
         context.set_forkserver_preload(["robot_semantics.recording.fleet", "rosbags.highlevel"])
         self._pool = ProcessPoolExecutor(self.count, context, _begin_work)
 
@@ -130,7 +130,7 @@ class Processes(Workers):
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Stop the processes; after an error at once, and they take away what is half done."""
+        """Stop the processes. After an error, they stop immediately and delete unfinished files."""
         assert self._pool is not None
         if error[0] is not None:
             # Not killed: the pool would wait for ever for the rest of a result that was being sent.
@@ -195,7 +195,7 @@ class Dask(Workers):
         self._client: Any = None
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item], ahead: int = 0) -> Iterator[Result]:
-        """Yield ``function(item)`` of every item, in order; what a worker was at that died is done again by another.
+        """Yield ``function(item)`` of every item, in order; if a worker dies, another one repeats its item.
 
         Raises:
             ClusterError: all workers are gone for `WORKERLESS_S`.
@@ -249,7 +249,7 @@ class Dask(Workers):
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Disconnect; what is still under way is given up."""
+        """Disconnect; unfinished items are cancelled."""
         self._client.close()
 
 

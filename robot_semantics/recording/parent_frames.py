@@ -49,7 +49,7 @@ def _recorded_name(
 ) -> str:
     """Return the recording's name of a parent frame; ``""`` where the recording has only links of that name.
 
-    A parent frame is no link of its own robot, and ``world`` is no link of any robot.
+    A parent frame is never a link of its own robot, and ``world`` is never a link.
     """
     own = robot.namespace.strip("/")
     starts = (f"{own}/", f"{own}_", "") if own else ("",)

@@ -7,8 +7,8 @@
 
 """Series as Parquet: one row a time, a column for every number, named and with its unit; and back, also single rows.
 
-What a column cannot say (which joint has which columns, limits, descriptions) stands in the file's metadata as JSON.
-A null is what is not stated.
+The metadata of the file have, as JSON, the columns of each joint, limits and descriptions. A null is a value that is
+not stated.
 """
 
 from __future__ import annotations

@@ -33,13 +33,13 @@ Limits = Mapping[str, tuple[float, float]]
 PATH_HEIGHT, JOINT_HEIGHT = 3.4, 1.15
 """How high a row of the picture is [inches]."""
 WIDTH, PANEL_WIDTH = 11.0, 8.0
-"""How wide the picture of one robot is, and that of each column of several [inches]."""
+"""Width of the picture of one robot, and of each column of several robots [inches]."""
 MOST_ROWS = 200
-"""A picture of more takes minutes to lay out, and nobody could read it."""
+"""A picture with more rows takes minutes to lay out and is unreadable."""
 
 LONGEST_TITLE = 500
 LARGEST = 1e100
-"""What is larger has no axis: matplotlib works with its square."""
+"""Larger values have no axis: matplotlib computes their square."""
 
 COLOR, LIMIT_COLOR, GAP_COLOR = "#1f5fa8", "#b3261e", "#d9d9d9"
 
@@ -59,12 +59,12 @@ class PlotData:
 
 
 def load_plot_data(paths: Sequence[Path], problems: Diagnostics) -> PlotData:
-    """Return the series of files or folders with what they say of limits and gaps.
+    """Return the series of files or folders with their limits and gaps.
 
     Raises:
-        SeriesError: a file is no series.
+        SeriesError: a file is not a series.
         DescriptionError: a document in it has errors.
-        RequestError: there is no state in it.
+        RequestError: the series is empty.
         OSError: a file cannot be read.
     """
     if len(paths) == 1 and readable_format(paths[0]).arrays is not None:
@@ -84,10 +84,10 @@ def load_plot_data(paths: Sequence[Path], problems: Diagnostics) -> PlotData:
 
 
 def plot_data(series: Series, max_gap_ns: int = 2**63 - 1) -> PlotData:
-    """Return what is drawn of a series; values older than `max_gap_ns` are shaded.
+    """Return the curves of a series; values older than `max_gap_ns` are shaded.
 
     Raises:
-        RequestError: there is no state in it.
+        RequestError: the series is empty.
     """
     return PlotData(_some(series), _old(series, max_gap_ns), {model.name: limits_of(model) for model in series.models})
 

@@ -30,8 +30,8 @@ class PoseTrack:
         topic: who says it.
         name: of the thing: a child frame or a joint.
         parent: the frame in which, as the messages call it.
-        poses: (m, 7) T_parent_thing [m], or of what `offset` is fixed to.
-        twists: (m, 6) [m/s, rad/s] in the axes of the parent, or of the thing; None where none are given.
+        poses: (m, 7) T_parent_thing [m]; with an `offset`, of the measured frame.
+        twists: (m, 6) [m/s, rad/s] in the axes of the parent, or of the thing; None without twists.
         in_own_axes: in which of the two.
         kind: ``odometry``, ``multi_dof`` or ``joints``.
         offset: (7,) pose of the thing in the one that `poses` are of; None: they are its own.
@@ -124,7 +124,7 @@ def difference_twists(edge: Edge, times_ns: IntArray, max_gap_ns: int) -> FloatA
     stamps, last = edge.timeline.stamps_ns, len(edge.timeline) - 1
     if last < 1:
         return result
-    # Of samples with one stamp the outer ones count: between them nothing has a rate.
+    # Use the outer samples of those with one stamp: a rate between them does not exist.
     before = np.searchsorted(stamps, times_ns, side="right") - 1
     on_one = (before >= 0) & (stamps[np.maximum(before, 0)] == times_ns)
     after = np.where(on_one, np.minimum(before + 1, last), before + 1)

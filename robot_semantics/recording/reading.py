@@ -83,7 +83,7 @@ class TopicReader:
         ros1: bool,
         invalid: Invalid = Invalid.SKIP,
     ) -> None:
-        """`invalid` says what happens to a joint state with a position that is not finite."""
+        """`invalid`: the treatment of joint states with positions that are not finite."""
         self.topic, self._invalid = topic, invalid
         self._parse = _PARSERS[msgtype]
         self._table = LayoutTable(FIELDS[msgtype], ros1=ros1)
@@ -191,7 +191,7 @@ class TopicReader:
     def _bad_poses(
         self, poses: Array, logs: IntArray, names: tuple[str, ...], what: str, noun: str
     ) -> BoolArray | None:
-        """Return which poses (n, k, 7) tf2 would refuse, not finite or no unit quaternion; None if there is no such."""
+        """Return which poses (n, k, 7) tf2 would refuse: not finite, or no unit quaternion; None if all are valid."""
         with np.errstate(over="ignore", invalid="ignore"):
             norm = np.sqrt(np.einsum("nki,nki->nk", poses[..., 3:], poses[..., 3:]))
         good: BoolArray = np.abs(norm - 1.0) < QUATERNION_TOLERANCE

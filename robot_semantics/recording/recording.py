@@ -48,11 +48,11 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Recording:
-    """What was read of one run.
+    """One run of a recording in memory.
 
     Attributes:
-        plan: what was asked for.
-        pieces: columns by what their messages have in common.
+        plan: the request.
+        pieces: columns by the key of their messages.
         names: what frames are called.
         history: all transforms.
         robots: as requested, with their descriptions.
@@ -101,18 +101,18 @@ def read_recording(
     run: int | None = None,
     whole: bool = True,
 ) -> Recording:
-    """Put together what was read by a plan.
+    """Combine the stretches of a plan.
 
     Args:
         plan: what is read.
-        stretches: what is read of `whole_tasks` or `tasks_of_spans`, in their order.
+        stretches: the results of `whole_tasks` or `tasks_of_spans`, in their order.
         problems: takes everything that was wrong with the bags and their messages.
         run: number of the run, from 1; None: the last.
         whole: whether they are all that the bags hold.
 
     Raises:
         BagError: nothing can be read of a bag.
-        RequestError: there is no such run, or no message with a time at all.
+        RequestError: the run does not exist, or no message has a time.
     """
     refusals, texts, counts = Refusals(), list[Text](), dict[str, int]()
     pieces: Pieces = {}
@@ -152,7 +152,7 @@ def read_recording(
 
 
 def _check_frames(robots: Sequence[RecordedRobot]) -> None:
-    """Refuse robots that share their links' frames: what is recorded could be of any of them."""
+    """Refuse robots with the same link frames: the recorded transforms could belong to each of them."""
     for number, robot in enumerate(robots):
         for other in robots[:number]:
             if robot.root_frame == other.root_frame:
@@ -175,7 +175,7 @@ def whole_tasks(
     """
     number = 0
     for bag in plan.bags:
-        # What is read record by record can only be read from its beginning, so it stays in one piece.
+        # Damaged files are read from the beginning only, so each is one piece.
         count = 1 if bag.scanned or bag.end_ns <= bag.start_ns else pieces
         step = -(-(bag.end_ns + 1 - bag.start_ns) // count)
         for piece in range(count):
@@ -279,7 +279,7 @@ def _span(pieces: Pieces, plan: RecordingPlan) -> tuple[int, int]:
         return sum(len(part["log"]) for key, some in pieces.items() if key.topic in topics for part in some)
 
     wall, other = clocks(pieces)
-    # Of two clocks the one with more messages is the recording's.
+    # The clock with more messages is the clock of the recording.
     foreign = min(wall, other, key=count) if wall and other else ()
     moving = parts("joints", "tf", "odometry", "multi_dof", but=foreign) or parts("times")
     if not moving:

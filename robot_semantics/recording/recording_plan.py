@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What of some bags will be read for some robots: topics, namespaces and descriptions, before minutes of reading."""
+"""Plan of reading: topics, namespaces and descriptions, before minutes of reading."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RecordingPlan:
     Attributes:
         bags: what each bag holds.
         topics: each topic's part: ``parse`` or ``stamps``.
-        robots: what is known of them before.
+        robots: the robots with their known files and topics.
         invalid: what happens to a joint state with a position that is not finite.
     """
 
@@ -49,7 +49,7 @@ class RecordingPlan:
 
     @property
     def place(self) -> SourcePlace:
-        """What problems of the recording as a whole are reported under."""
+        """Source of problems of the whole recording."""
         return SourcePlace(", ".join(str(bag.path) for bag in self.bags))
 
     def place_of(self, topic: str) -> SourcePlace:
@@ -76,7 +76,7 @@ def plan_recording(
     Args:
         paths: the bags.
         requests: the robots; one without a name stands for all that the bags tell of.
-        problems: takes what was found and what was not.
+        problems: takes notes about found and missing topics.
         at_topic: a topic of whose messages the times are wanted.
         invalid: what happens to a joint state with a position that is not finite.
 
@@ -86,7 +86,7 @@ def plan_recording(
         UnknownNameError: a topic that was named is in none of them.
         RequestError: it is not clear which topic is meant.
     """
-    # First of all: what is wrong with these files shows before minutes of reading.
+    # First: report problems of these files before minutes of reading.
     robots = [request.load() for request in requests]
     bags = tuple(inspect_bag(path, problems) for path in paths)
     types: dict[str, str] = {}

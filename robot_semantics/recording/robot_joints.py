@@ -37,7 +37,7 @@ def robot_joint_states(
         topics: the topics of the robot's joint states.
         model: the robot.
         invalid: what happens to a message with a quaternion of zeros.
-        report: takes the topic and what is wrong with some of its messages.
+        report: takes the topic and the problem of some of its messages.
     """
     space = JointSpace.of(model)
     moving = MovingJoints(model, space)
@@ -82,7 +82,7 @@ def _with_quaternions(
 def _followers(
     plan: InputPlan, space: JointSpace, key: GroupKey, part: Part, elsewhere: Collection[str]
 ) -> Iterator[tuple[GroupKey, Part]]:
-    """Yield the columns of the mimic joints that follow what a message names, but those named `elsewhere`."""
+    """Yield the columns of the mimic joints of a message's joints, except those named `elsewhere`."""
     names = [space.names[variable] for variable in plan.followers.target.tolist()]
     chosen = [i for i, name in enumerate(names) if name not in elsewhere]
     if not chosen:
@@ -95,7 +95,7 @@ def _followers(
         velocity = np.full((len(moving), len(names)), np.nan)
         at = {name: i for i, name in enumerate(names)}
         for column, variable in enumerate(plan.velocity_followers.target.tolist()):
-            # Only joints whose positions and velocities are one to one have velocities in joint states.
+            # Only joints with one velocity for each position have velocities in joint states.
             position = at.get(_position_name(space, variable))
             if position is not None:
                 velocity[:, position] = moving[:, column]

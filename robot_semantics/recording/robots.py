@@ -28,13 +28,13 @@ from robot_semantics.srdf.reader import parse_srdf, srdf_from_file
 from robot_semantics.xml.xacro_options import XacroOptions
 
 DEFAULT_NAME = "robot"
-"""What a robot without a description is called."""
+"""Name of a robot without a description."""
 
 DESCRIPTION, SEMANTIC, JOINT_STATES = "robot_description", "robot_description_semantic", "joint_states"
 
 
 class RequestError(RobotSemanticsError):
-    """What was asked for does not fit the recording."""
+    """The request does not fit the recording."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,9 @@ class RobotRequest:
         Args:
             topics: all topics and their types.
             spaces: the namespaces of all robots.
-            problems: takes what was not found.
+            problems: takes warnings about missing topics.
             place: what that is reported under.
-            required: report that there are no joint states.
+            required: report missing joint states.
 
         Raises:
             UnknownNameError: a topic that was named is not there.
@@ -128,7 +128,9 @@ class RobotRequest:
         if candidates:
             problems.note("joint-states-topic", f"joint states are taken from '{candidates[0]}'", place)
         elif self.namespace and required:
-            problems.warning("no-joint-states", f"there is no topic '{usual}'", place, name=usual, valid=list(topics))
+            problems.warning(
+                "no-joint-states", f"topic '{usual}' does not exist", place, name=usual, valid=list(topics)
+            )
         return tuple(candidates)
 
     def check_odometry(self, topics: Mapping[str, str]) -> None:
@@ -146,7 +148,7 @@ class PlannedRobot(NamedTuple):
     """A robot whose files were read, before the recording is.
 
     Attributes:
-        request: what was asked for.
+        request: the request.
         model: the robot, None where no URDF was named.
         srdf_text: the SRDF where only that was named.
         joint_topics: where its joint states are.
@@ -180,7 +182,7 @@ def found_robots(
 
     Args:
         topics: all topics and their types.
-        only: what was said of the one robot that is there, if it is one: files and topics.
+        only: files and topics of a single robot.
         recorded: the models that our own recordings name, by their namespaces.
         problems: takes which robots were found.
         place: what that is reported under.
@@ -219,11 +221,11 @@ class RecordedRobot:
 
     Attributes:
         name: its name in the world state.
-        model: None where no description was found; then joints are what the messages call joints.
+        model: None without a description; the joints are then those in the messages.
         namespace: of its topics.
         joint_topics: where its joint states are, those to prefer first.
         odometry: the topic that was named for where it is.
-        prefix: what the names of its links' frames start with in the messages.
+        prefix: prefix of the link frames in the messages.
         standing: what its virtual joint's parent frame is called in the recording; ``""`` without a virtual joint.
         frame_of_link: the names of its links' frames.
         description: the file of its URDF, None if it came from the bag.
@@ -270,7 +272,7 @@ class RecordedRobot:
         return {frame: link for link, frame in self.frame_of_link.items()}
 
     def in_frames(self, names: FrameNames, frames: Sequence[str]) -> RecordedRobot:
-        """Return the robot with its links' frames found among those of the recording (names of all of them)."""
+        """Return the robot with its link frames among the frame names of the recording."""
         known, own = set(frames), self.namespace.strip("/")
         topic = f"{self.namespace}/tf"
         for prefix in (f"{own}/", f"{own}_") if own else ():
@@ -286,7 +288,7 @@ def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagn
     """Return a robot with its description: from the files that were named, else from the last one that its topic has.
 
     Args:
-        planned: what was asked for, and what its files say.
+        planned: the request, and the content of its files.
         texts: what description topics said.
         problems: takes what keeps the robot from having a description; `RecordedRobot.problems` has the others.
     """
@@ -314,7 +316,7 @@ def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagn
     if model is None:
         place = SourcePlace(f"<{request.topic(DESCRIPTION)}>")
         text = "there is no robot description; joints and frames have the names of the messages; give --urdf"
-        # Nothing of our own recording is missing: its states name no description.
+        # Our own recordings are complete: their states name no description.
         report = problems.warning if planned.stated_joints is None else problems.note
         report("no-description", text, place)
     return RecordedRobot(

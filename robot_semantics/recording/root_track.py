@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Who says where a robot's root link is in a recording, by the one rule (doc/usdf.md, "Where a robot is")."""
+"""Source of the pose of a robot's root link in a recording (rule: doc/usdf.md, "Where a robot is")."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from robot_semantics.transforms.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class RootTrack:
-    """What a recording has on a robot's root link.
+    """Pose of a robot's root link in a recording.
 
     Attributes:
         choice: who is believed.
-        track: the poses, where they are not those of tf.
+        track: the poses, if they are not from TF.
         twists: who says how the root link moves; None: the differences of its poses do.
     """
 
@@ -48,7 +48,7 @@ class RootTrack:
 
     @property
     def source(self) -> RootSource | None:
-        """Of which kind the one is who is believed."""
+        """Kind of the used source."""
         return None if self.choice.chosen is None else self.choice.chosen.source
 
     @property
@@ -77,14 +77,14 @@ def find_root(
         recording: where it is in.
         joints: its joint states.
         tracks: all odometry and multi-DOF joint states of the recording.
-        problems: takes what is to be said.
+        problems: takes warnings.
     """
     found = list(_candidates(robot, recording, joints, tracks))
     choice = choose_root(candidate for candidate, _ in found)
     track = next((track for candidate, track in found if candidate == choice.chosen), None)
     twists = track if track is not None and track.twists is not None else None
     if choice.chosen is not None and twists is None:
-        # Whoever speaks of the same two frames may say how they move.
+        # A source with the same two frames can give their motion.
         twists = next(
             (
                 other
@@ -103,7 +103,7 @@ def find_root(
 
 
 def _of_no_link(robot: RecordedRobot, recording: Recording, tracks: Sequence[PoseTrack]) -> Iterator[str]:
-    """Yield what the odometry of a robot tells of instead of its root link."""
+    """Yield the frames that the odometry of a robot has instead of its root link."""
     spaces = [other.namespace for other in recording.robots]
     for track in tracks:
         child = recording.names.of(track.topic, track.name)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What can still be read of a damaged bag: its records, one after the other, without index or footer.
+"""Reading of damaged bags: records one by one, without index or footer.
 
 Every part that has to be left out is named with its place. Messages come in the order in which they lie in the file.
 """
@@ -71,7 +71,7 @@ _SCANNERS: dict[str, Scanner] = {
 
 
 class SalvagedSource:
-    """A damaged bag as a source; finding out what it holds takes one reading of it.
+    """Damaged bag as a source; listing its content reads it once.
 
     Attributes:
         channels: every topic of which a message is left, with the number of them.
@@ -91,7 +91,7 @@ class SalvagedSource:
         self.span_ns = (low, high)
 
     def batches(self, topics: Collection[str], start: int | None = None, stop: int | None = None) -> Iterator[Batch]:
-        """Yield messages in the order of the file; what is left out was reported before."""
+        """Yield messages in the order of the file; omitted parts were reported before."""
         yield from in_batches(
             message
             for message in scan(self.path, lambda _: None)

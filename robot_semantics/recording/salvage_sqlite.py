@@ -7,8 +7,8 @@
 
 """The whole rows of a damaged sqlite3 bag, from the leaf pages that are left, whatever became of the tree above them.
 
-SQLite itself finds a row only through that tree, whose upper pages may lie in the part that was lost. The layout of
-pages, cells and records is that of https://www.sqlite.org/fileformat2.html.
+SQLite finds a row only through that tree, and its upper pages may be in the lost part. For the layout of pages, cells
+and records, see https://www.sqlite.org/fileformat2.html.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class _Pages:
         return os.pread(self.file, self.size, number * self.size)
 
     def _row(self, page: bytes, offset: int) -> _Row | None:
-        """Return the row whose cell lies at an offset in a page; None of one that is not whole."""
+        """Return the row of the cell at an offset in a page; None if the row is incomplete."""
         try:
             length, at = _variable_number(page, offset)
             number, at = _variable_number(page, at)
@@ -144,7 +144,7 @@ class _Pages:
             return None
 
     def _payload(self, page: bytes, at: int, length: int) -> bytes | None:
-        """Return a cell's payload: what is in the page, and what is on overflow pages."""
+        """Return a cell's payload: its bytes in the page and on overflow pages."""
         most = self.usable - 35
         least = (self.usable - 12) * 32 // 255 - 23
         here = length

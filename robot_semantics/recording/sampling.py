@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The world of a recording at many times: every robot with its base, and every frame that is no robot's link."""
+"""The world of a recording at many times: each robot with its base, and each frame that is not a robot link."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class WorldSampler:
     Attributes:
         recording: what is sampled.
         sampling: how.
-        world_frame: the frame that stands for the world; "" where there are no frames.
+        world_frame: the frame of the world; "" without frames.
     """
 
     def __init__(self, recording: Recording, sampling: Sampling, problems: Diagnostics) -> None:
@@ -73,7 +73,7 @@ class WorldSampler:
         self._world = self._named_world()
         self.world_frame = self._choose_world(problems)
         self._turned_over = self._turn_over()
-        # A root link that nobody moves is still in the frame that its virtual joint names.
+        # A root link without a moving source is still in the frame of its virtual joint.
         self._standing = {i: robot.standing for i, robot in enumerate(robots) if robot.standing}
         still = {frame for i, frame in self._standing.items() if self.roots[i].source in (None, RootSource.FIXED)}
         every = {*self.history.frames, *still} - {self._world, ""}
@@ -194,7 +194,7 @@ class WorldSampler:
     def _tops(self) -> list[str]:
         history = self.history
         tops = [name for i, name in enumerate(history.frames) if i not in history.edges]
-        # What hangs on a link that nothing places hangs on its robot, whose joints place it.
+        # If a carrying link has no pose, its robot is the parent: the joints give the link's pose.
         return [name for name in tops if name not in self._links]
 
     def _choose_world(self, problems: Diagnostics) -> str:

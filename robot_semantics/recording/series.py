@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""World states at many times as arrays: what an export makes and files hold; and what is old or unknown in them."""
+"""World states at many times as arrays, the content of exports and files, with their old and unknown values."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Series:
         frame_parent: (n, frames) index into `names`, `ABSENT` where the frame is not known.
         frame_pose: (n, frames, 7) T_parent_frame [m]; NaN is not stated.
         frame_twist: (n, frames, 6); NaN is not stated.
-        frame_age_ns: (n, frames) distance to the nearest transform, 0 for what is fixed, -1 where there is none.
+        frame_age_ns: (n, frames) distance to the nearest transform; 0 for fixed frames, -1 without a transform.
     """
 
     times_ns: IntArray
@@ -90,7 +90,7 @@ class Series:
             yield self.state(i, row, int(self.times_ns[i]))
 
     def rows(self) -> FloatArray:
-        """Return all numbers of the states (n, columns), as `state` takes them; NaN is what is not stated."""
+        """Return all numbers of the states (n, columns), as `state` takes them; values that are not stated are NaN."""
         count = len(self)
         frames = pose_rows(self.frame_pose.reshape(-1, 7)).reshape(count, len(self.frames), 10)
         both = np.concatenate((frames, self.frame_twist), axis=2).reshape(count, len(self.frames) * 16)
@@ -120,7 +120,7 @@ class Series:
         return WorldState(self.world_name, tuple(models), tuple(frames), time_ns)
 
     def gaps(self, max_gap_ns: int) -> Iterator[tuple[Gap, ...]]:
-        """Yield of every state what is unknown in it, or older than `max_gap_ns`."""
+        """Yield the values of each state that are unknown, or older than `max_gap_ns`."""
         bad: BoolArray = (self.ages_ns < 0) | (self.ages_ns > max_gap_ns)
         for old, ages in zip(bad, self.ages_ns, strict=True):
             aged = ((*self.labels[at], int(ages[at])) for at in np.flatnonzero(old).tolist())
@@ -128,14 +128,14 @@ class Series:
 
     @cached_property
     def parents(self) -> tuple[tuple[str, str | None], ...]:
-        """What `names` name: a parent, and the link of it that carries, if any."""
+        """Return the parent and the carrying link, if any, of each of `names`."""
         plain = 1 + len(self.frames) + len(self.models)
         return tuple(
             (name, None) if at < plain else self._carrier(name) or (name, None) for at, name in enumerate(self.names)
         )
 
     def _carrier(self, name: str) -> tuple[str, str] | None:
-        """Return the model and the link of ``model::link``; None where no model has such a name."""
+        """Return the model and the link of ``model::link``; None without a model of that name."""
         for model in self.models:
             link = name.removeprefix(f"{model.name}{SEPARATOR}")
             if link not in ("", name):
@@ -144,7 +144,7 @@ class Series:
 
     @cached_property
     def aged(self) -> tuple[tuple[str | None, str], ...]:
-        """What has an age: (model, joint), or (None, model or frame)."""
+        """Items with an age: (model, joint), or (None, model or frame)."""
         found: list[tuple[str | None, str]] = []
         for model in self.models:
             found += [(model.name, name) for name in model.joints]
@@ -153,7 +153,7 @@ class Series:
 
     @cached_property
     def labels(self) -> tuple[tuple[str, str], ...]:
-        """What `aged` has, by the kind and name of a `Gap`."""
+        """The items of `aged`, by the kind and name of a `Gap`."""
         return tuple(
             ("frame" if name in self.frames else "base", name) if model is None else ("joint", f"{model}/{name}")
             for model, name in self.aged
@@ -211,7 +211,7 @@ def report_gaps(
 
     The recorded states do not have the joints `unstated` (``model/joint``): these get a note instead of a warning.
     """
-    # The joints of one topic are old together: one sentence for what has the same gaps.
+    # Joints of one topic are old together: report items with the same gaps in one sentence.
     alike: dict[tuple[str, tuple[float, ...], bool], list[str]] = {}
     for (kind, name), gap in gaps.items():
         alike.setdefault((kind, astuple(gap), kind == "joint" and name in unstated), []).append(name)

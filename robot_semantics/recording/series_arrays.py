@@ -39,7 +39,7 @@ _LISTS = {
     "upper": np.float64,
     "links": np.str_,
 }
-"""What holds for a model at all times, and the kind of its elements in an array."""
+"""Properties of a model that do not change, and the types of their elements in arrays."""
 
 OLDEST_S = 9.0e9
 """The greatest age that its nanoseconds can be counted for in 64 bits [s]."""
@@ -127,7 +127,7 @@ def series_arrays(series: Series, ages: type[np.floating[Any]] = np.float32) -> 
 
 
 def series_from(head: Mapping[str, Any], arrays: Mapping[str, Array]) -> Series:
-    """Return the series of a head and arrays; numbers of which there is no array are not stated.
+    """Return the series of a head and arrays; numbers without an array are not stated.
 
     Raises:
         ValueError, LookupError, TypeError, AttributeError: they make none.
@@ -254,7 +254,7 @@ def field_of(key: str) -> str:
 
 
 def parts_of(series: Series) -> Iterator[tuple[str, Series | ModelSeries, dict[str, tuple[int, ...]]]]:
-    """Yield what the arrays of a series belong to: the start of their names, whose fields they are, and their rows."""
+    """Yield the parts of a series with arrays: the prefix of the names, the owner of the fields, and the rows."""
     yield "", series, frame_shapes(series.frames)
     for model in series.models:
         yield f"{model.name}/", model, model_shapes(model.joints, model.widths, model.speeds, model.links)

@@ -58,7 +58,7 @@ class Format:
     Attributes:
         suffixes: the endings of its files.
         output: the class that writes it.
-        block_states: how many states are sampled, and for text formats rendered, at once.
+        block_states: number of states that are sampled (text formats: also rendered) together.
         is_mark: tests whether a file looks like one of this format.
         descriptions: whether the robots' descriptions are in it, in files beside it, or nowhere.
         arrays: reads a file as arrays.
@@ -100,7 +100,7 @@ SUFFIXES = {suffix: name for name, entry in FORMATS.items() for suffix in entry.
 SERIES_WORDS = "a folder, " + ", ".join(
     entry.suffixes[0] for name, entry in FORMATS.items() if entry.readable and name != "usdf"
 )
-"""What a command that reads series takes, for its help."""
+"""Input formats of a command that reads series, for its help."""
 
 
 def readable_format(path: Path) -> Format:

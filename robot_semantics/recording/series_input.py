@@ -31,7 +31,7 @@ class Loaded:
 
     Attributes:
         states: in order of time.
-        gaps: for each state the names (kind, name) of what is old or unknown in it, as far as the series says.
+        gaps: (kind, name) of the old and unknown values of each state, if the series has them.
         urdf: each model's URDF, where the series has it or names its file; states do not name one inside the series.
         srdf: each model's SRDF.
         limits: each model's joint limits (lower, upper) by variable, where the series has them.

@@ -33,7 +33,7 @@ DEFAULT_GAP_NS = 1_000_000_000
 """The age from which a value counts as old in a series that does not say [ns]."""
 
 GapNames = tuple[tuple[str, str], ...]
-"""The names (kind, name) of what is old or unknown in a state."""
+"""(kind, name) of the old and unknown values of a state."""
 
 
 class ArraySeries(Protocol):

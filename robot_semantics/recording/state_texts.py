@@ -7,8 +7,8 @@
 
 """The states of a series as texts: USDF documents, JSON lines or CSV rows. This is what runs on many cores.
 
-The states of a recording hardly ever differ in more than their numbers. The USDF writer writes one with marks in the
-places of these; where the text of the marks with numbers put in is what the writer makes of a state, it is used for all
+The states of a recording usually differ only in their numbers. The USDF writer writes one state with marks in the
+places of its numbers. If this text with the numbers filled in equals the writer's text of a state, it is used for all
 states of that shape. This takes a tenth of the time.
 """
 
@@ -44,7 +44,7 @@ _MARKS = re.compile(r"1234567(?P<number>\d{8})\.5|1234567890\.(?P<time>\d{9})")
 
 
 def aged_states(series: Series, max_gap_ns: int) -> Iterator[WorldState]:
-    """Yield every state, with the ages of what is older than `max_gap_ns` in it."""
+    """Yield each state, with the ages of the values that are older than `max_gap_ns`."""
     old = series.ages_ns > max_gap_ns
     for i, row in enumerate(series.rows().tolist()):
         yield _aged(series, i, row, int(series.times_ns[i]), np.flatnonzero(old[i]).tolist(), series.ages_ns[i])
@@ -80,7 +80,7 @@ class _Skeleton:
     """The text of all states that state the same things.
 
     Attributes:
-        usable: whether it gives what the writer does.
+        usable: whether its text equals the writer's.
     """
 
     def __init__(self, series: Series, index: int, row: Sequence[float], old: Sequence[int]) -> None:
@@ -132,7 +132,7 @@ class Block(NamedTuple):
 
     Attributes:
         series: the states.
-        max_gap_ns: what is older is listed with its state.
+        max_gap_ns: older values are listed with their state.
     """
 
     format: str
@@ -146,7 +146,7 @@ class Rendered(NamedTuple):
     Attributes:
         time_ns: its time.
         text: the whole document, line or row, with its end of line.
-        gaps: what is unknown or old in it.
+        gaps: its unknown and old values.
     """
 
     time_ns: int

@@ -71,9 +71,9 @@ class Stretch:
     """What was read.
 
     Attributes:
-        groups: columns by what their messages have in common.
+        groups: columns by the key of their messages.
         counts: number of messages by topic.
-        problems: what was wrong with the bag itself.
+        problems: problems of the bag.
     """
 
     groups: Groups
@@ -112,11 +112,11 @@ class _Mapped:
 
 
 def inspect_bag(path: Path, problems: Diagnostics) -> BagInfo:
-    """Return what a bag holds; if it is damaged, what is left of it, and every loss is among the problems.
+    """Return the content of a bag; for a damaged bag the readable part, with a problem for each loss.
 
     Raises:
         BagError: nothing of it can be read.
-        FileNotFoundError: there is no such file or folder.
+        FileNotFoundError: the file or folder does not exist.
     """
     if not path.exists():
         raise FileNotFoundError(2, "no such bag", str(path))
@@ -153,7 +153,7 @@ def inspect_bag(path: Path, problems: Diagnostics) -> BagInfo:
 
 
 def _lost_files(path: Path) -> Iterator[str]:
-    """Yield what the metadata of a folder says of files that are gone; as many others are the same ones renamed."""
+    """Yield problems of files in the metadata that do not exist, except as many as there are renamed files."""
     if not path.is_dir() or not (path / "metadata.yaml").exists():
         return
     # It comes with rosbags, whose absence has been named by then.
@@ -173,7 +173,7 @@ def _lost_files(path: Path) -> Iterator[str]:
 
 
 def read_stretch(task: Task, advance: Advance | None = None) -> Stretch:
-    """Read one stretch; if the bag turns out damaged on the way, read what is whole and say what is not.
+    """Read one stretch; if the bag is damaged, read the intact messages and report the losses.
 
     Raises:
         BagError: nothing can be read.
@@ -208,7 +208,7 @@ def _salvaged(path: Path, report: Report, reason: str = "") -> SalvagedSource:
 
 
 def _read(source: BagSource | SalvagedSource, task: Task, name: str, advance: Advance | None) -> Stretch:
-    """Read a stretch of a source; what is too large for memory goes to the folder of that name."""
+    """Read a stretch of a source; arrays that are too large for memory go to the folder `scratch`."""
     folder = None if task.folder is None else task.folder / name
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)

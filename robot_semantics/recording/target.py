@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Where an output goes: what stands there already, and a file or folder that appears there whole or not at all."""
+"""Destination of an output: checks for existing files, and an atomic write of a file or folder."""
 
 from __future__ import annotations
 
@@ -59,6 +59,6 @@ def whole_or_nothing(target: Path, *, folder: bool, force: bool = False) -> Iter
                 temporary.replace(target)
     except OSError as error:
         if error.filename is None and error.errno is not None:
-            # A full disk does not say what was being written.
+            # The error of a full disk does not name the file.
             raise OSError(error.errno, error.strerror, str(target)) from None
         raise

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Samples in time order: which two surround a time, how far between them it lies, and what holds there."""
+"""Samples in the order of time: the neighbours of a time, its position between them, and the value there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODES = ("linear", "previous", "nearest")
 
 
 class Bracket(NamedTuple):
-    """Where those of the asked times that have an answer fall among m samples.
+    """Positions among m samples of the requested times with an answer.
 
     Attributes:
         rows: (k,) which of the times they are.
@@ -42,7 +42,7 @@ class Bracket(NamedTuple):
     age_ns: IntArray
 
     def spread(self, count: int, values: npt.NDArray[Any], missing: float) -> npt.NDArray[Any]:
-        """Return the values (k, ...) at all of the `count` times (count, ...), `missing` where there is no answer."""
+        """Return the values (k, ...) at all `count` times (count, ...), with `missing` for times without an answer."""
         if len(self.rows) == count:
             return values
         result = np.full((count, *values.shape[1:]), missing, dtype=values.dtype)
@@ -113,7 +113,7 @@ def interpolate(
         second = np.asarray(take(where.after), dtype=np.float64)
         return np.asarray(blend(first, second, where.share[:, np.newaxis]))
     rows = np.flatnonzero(between)
-    # What was taken may be the recording itself, so it is not written into.
+    # The array may be that of the recording: do not write into it.
     result: FloatArray = first.copy()
     second = np.asarray(take(where.after[rows]), dtype=np.float64)
     result[rows] = blend(first[rows], second, where.share[rows, np.newaxis])
@@ -127,7 +127,7 @@ def blend_straight(low: FloatArray, high: FloatArray, share: FloatArray) -> Floa
 
 @dataclass(frozen=True)
 class Timeline:
-    """One quantity's samples, sorted by stamp, those of one stamp in the order of their coming.
+    """Samples of one quantity, sorted by stamp, then by arrival.
 
     The values stay where they are, in memory or in mapped files; the timeline only knows the order.
 
@@ -219,9 +219,9 @@ class Timeline:
         *,
         hold: bool = True,
     ) -> tuple[FloatArray, IntArray]:
-        """Return the values (n, ...) at `times_ns` (n,) and their ages (n,) [ns]; NaN and -1 where there is no answer.
+        """Return the values (n, ...) at `times_ns` (n,) and their ages (n,) [ns]; NaN and -1 without an answer.
 
-        The arguments are those of `bracket` and `interpolate`.
+        Arguments as for `bracket` and `interpolate`.
         """
         where, count = bracket(self.stamps_ns, times_ns, mode, hold=hold), len(times_ns)
         values = where.spread(count, interpolate(where, self.take, blend), np.nan)

@@ -24,7 +24,7 @@ from robot_semantics.recording.robots import RequestError
 from robot_semantics.transforms.arrays import IntArray
 
 if TYPE_CHECKING:
-    # What reads recordings is an extra; who asks for a time of a series needs none.
+    # The reader of recordings is an extra; times of a series do not need it.
     from robot_semantics.recording.recording import Recording
 
 ABSOLUTE_FROM = 100_000_000
@@ -35,7 +35,7 @@ MOST_TIMES = 50_000_000
 
 
 class TimeRequest(NamedTuple):
-    """What times are wanted; the texts are as on a command line.
+    """Requested times; the texts are as on a command line.
 
     Attributes:
         at: single times: seconds, ``@`` seconds since 1970, or ``end``.
@@ -98,7 +98,7 @@ def check_words(request: TimeRequest) -> None:
     """Tell wrong words before a recording is read, which may take minutes.
 
     Raises:
-        RequestError: a text is no time, or the distance between times is not positive.
+        RequestError: a text is not a time, or the distance between times is not positive.
     """
     for text in (*request.at, request.start, request.stop):
         if text not in (None, "end"):
@@ -120,7 +120,7 @@ def time_of(text: str, start_ns: int, end_ns: int) -> int:
     """Return the time that a text means in something that lasts from `start_ns` to `end_ns` [ns]; as `parse_time`.
 
     Raises:
-        RequestError: the text is no time.
+        RequestError: the text is not a time.
     """
     if text == "end":
         return end_ns

@@ -88,10 +88,10 @@ def merge(
 
 
 def renamed(state: WorldState, names: Mapping[str, str]) -> WorldState:
-    """Return `state` with models and frames renamed, parents and what their joints are told to do too.
+    """Return `state` with models and frames renamed, in parents and joint commands also.
 
     Raises:
-        UnknownNameError: there is no such model or frame.
+        UnknownNameError: the state has no model or frame of a name.
         RobotSemanticsError: two of them would be called the same.
     """
     known = {item.name for item in state.bodies}
@@ -238,7 +238,7 @@ def _without_stand_ins(
             return replace(body, parent=parent, parent_link=link)
 
         frames = [on_link(frame) for frame in state.frames if frame.name not in carriers]
-        # A frame in place of a model is there for what stands in it.
+        # A frame in place of a model exists only as a parent.
         used = {body.parent for body in state.bodies} & models.keys() - own
         kept = (frame for frame in frames if frame.name not in used or not _is_same(frame, models[frame.name]))
         result.append((label, replace(state, models=tuple(map(on_link, state.models)), frames=tuple(kept))))

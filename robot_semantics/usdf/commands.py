@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What joints are told to do, as an engine's part of a world state: USDF says where joints are, not where they go.
+"""Commands of joints as an engine's part of a world state: USDF has the positions of joints, not their targets.
 
 The part is called ``joint-commands`` and any simulator can read it: an array of one number, ``MODEL/VARIABLE MODE``,
 for each variable that is commanded [rad, m; rad/s, m/s; N m, N]. A variable is a joint's name, or ``J/x`` and the like.
@@ -25,7 +25,7 @@ MODES = ("position", "velocity", "effort")
 
 
 class JointCommand(NamedTuple):
-    """What one variable of a model's joint is told to do, and what the value means: one of `MODES`."""
+    """Command of one variable of a model's joint; the mode is one of `MODES`."""
 
     model: str
     variable: str

@@ -7,10 +7,10 @@
 
 """The difference between two world states, kind by kind, each with its own distance, unit and tolerance.
 
-Every distance is a metric: zero between equal values, the same both ways, and never longer than by way of a third.
-Orientations are compared as rotations, so that q and -q, and rpy that name one rotation, are equal; so are a planar
-joint's angles that differ by whole turns, and a continuous joint's where the robot is known. What only one state says
-is infinitely far from not being said.
+Every distance is a metric: zero between equal values, symmetric, and with the triangle inequality. Orientations are
+compared as rotations: q and -q are equal, and so are different rpy of one rotation. Angles of a planar joint that
+differ by whole turns are equal; those of a continuous joint also, if the robot is known. The distance between a stated
+value and no value is infinite.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Difference:
         kind: the kind of difference.
         distance: how far apart the two are, in the unit of the kind; infinite where only one is stated, or where the
             statements are not numbers.
-        first: what the first state says; None for nothing.
-        second: what the second state says.
+        first: the value in the first state; None if not stated.
+        second: the value in the second state; None if not stated.
     """
 
     path: str
@@ -85,8 +85,8 @@ def compare(
         first: a state.
         second: the state it is compared with.
         robots: the robots by their models' names; they tell which joints are continuous.
-        tolerances: the largest distance that is no difference, by kind; for the others it is `tolerance`. A time
-            is compared exactly by default.
+        tolerances: the largest distance that is no difference, by kind; other kinds have `tolerance`. Times are
+            compared exactly by default.
         tolerance: the general tolerance; 0 asks for equality.
         ignore: kinds that are not looked at.
     """
@@ -216,7 +216,7 @@ class _Comparison:
 
 
 def _pairs(first: Sequence[Any], second: Sequence[Any]) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the items of two lists by name, those of the first in its order, then those only the second has."""
+    """Yield the items of two lists by name: those of the first list in its order, then the others of the second."""
     a, b = {item.name: item for item in first}, {item.name: item for item in second}
     for name in _union(a, b):
         yield name, a.get(name), b.get(name)

@@ -36,7 +36,7 @@ _MAX_BYTES = 64_000_000
 """Longest description that is compared with the hash in its name."""
 
 FileFinder = Callable[[str], Path]
-"""Gives the file that a description's URI names; raises an error of this package that says what was tried."""
+"""Returns the file of a description's URI; raises an error of this package with the searched places."""
 
 
 class RobotFiles(NamedTuple):
@@ -72,7 +72,7 @@ def robots_for(
     3. The known robots.
 
     A description that cannot be read is a warning in `diagnostics`. A description with another content than the hash in
-    its name is an error there. A given robot that is no model's is an error there.
+    its name is an error there. A given robot without a model is an error there.
     """
     found = {} if files.robot is None else _given_robot(state, files.robot, diagnostics, places)
     loaded: dict[tuple[str, str | None], RobotModel | None] = {}
@@ -168,7 +168,7 @@ def place_of(
 
 
 def with_relative_paths(state: WorldState, folder: Path) -> WorldState:
-    """Return the state with its descriptions' file paths relative to `folder`, in which it is to be saved.
+    """Return the state with the file paths of its descriptions relative to `folder`, the folder of its file.
 
     Captured states name files by absolute paths; relative to the state's own file they stay true when both are moved.
     """

@@ -51,12 +51,12 @@ _Placed = TypeVar("_Placed", ModelState, Frame)
 def set_pose(
     state: WorldState, name: str, pose: Pose | None = None, *, parent: str | None = None, twist: Vec6 | None = None
 ) -> WorldState:
-    """Return `state` with the pose, parent or twist of a model or frame changed; what is None stays as it is.
+    """Return `state` with the pose, parent or twist of a model or frame changed; None keeps the old value.
 
     A parent is a model or frame, or a link that carries it: ``model::link``.
 
     Raises:
-        UnknownNameError: there is no such model or frame, or no such parent.
+        UnknownNameError: the model, the frame or the parent does not exist.
     """
     names = [item.name for item in state.bodies]
     if name not in names:
@@ -70,7 +70,7 @@ def set_pose(
             parent=item.parent if above is None else above[0],
             parent_link=item.parent_link if above is None else above[1],
             twist=item.twist if twist is None else twist,
-            # Where a person puts it is of the state's time; a motion alone leaves it where it was seen.
+            # A new pose is of the state's time, so its age is removed; a new twist alone keeps the age.
             age_ns=item.age_ns if pose is None and above is None else None,
         )
 
@@ -85,7 +85,7 @@ def removed(state: WorldState, name: str) -> WorldState:
     """Return `state` without a model or frame.
 
     Raises:
-        UnknownNameError: there is no such model or frame.
+        UnknownNameError: the model or frame does not exist.
         ArrayError: something stands on it.
     """
     names = [item.name for item in state.bodies]
@@ -93,7 +93,7 @@ def removed(state: WorldState, name: str) -> WorldState:
         raise UnknownNameError("model or frame", name, names)
     carried = [item.name for item in state.bodies if item.parent == name]
     if carried:
-        raise ArrayError(name, f"it carries {quoted(carried)}: remove what it carries too, or give it another parent")
+        raise ArrayError(name, f"it carries {quoted(carried)}: remove these first, or give them another parent")
     return replace(
         state,
         models=tuple(model for model in state.models if model.name != name),
@@ -102,7 +102,7 @@ def removed(state: WorldState, name: str) -> WorldState:
 
 
 def _carrier(state: WorldState, parent: str) -> tuple[str, str | None]:
-    """Return what a word for a parent names: a model or frame, and which link of the model, if any."""
+    """Return the model or frame of a parent's name, and the link of the model, if any."""
     names = (WORLD, *(item.name for item in state.bodies))
     if parent in names:
         return parent, None
@@ -135,7 +135,7 @@ def set_joints(
         diagnostics: collects the warnings.
 
     Raises:
-        UnknownNameError: there is no such model or joint.
+        UnknownNameError: the model or a joint does not exist.
         ArrayError: a joint has another number of values, positions disagree (`JointSpace.pack`), links cannot follow,
             or the virtual joint's parent frame stands on the model.
     """
@@ -168,7 +168,7 @@ def set_named_state(
     """Return `state` with a model's joints as a named state of its robot's SRDF has them.
 
     Raises:
-        UnknownNameError: there is no such model, group or state.
+        UnknownNameError: the model, the group or the state does not exist.
         ArrayError: as for `set_joints`.
     """
     rows = robot.semantics.state(group, name).positions
@@ -260,7 +260,7 @@ def _moved(
     moving = rows.keys() | {leaders[name] for name in rows if name in leaders}
     moving |= {name for name, leader in leaders.items() if leader in moving}
     moved = {joint.name: tuple(q[space.positions_of(joint)].tolist()) for joint in space.joints if joint.name in moving}
-    # What is given as roll, pitch and yaw stays so.
+    # Values given as roll, pitch and yaw stay in this form.
     return q, {**moved, **{name: row for name, row in values.items() if len(row) != len(rows[name])}}
 
 

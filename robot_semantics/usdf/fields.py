@@ -28,7 +28,7 @@ class Field(NamedTuple):
         label: its name in messages and in JSON.
         tag: its name in XML.
         quantity: how operations treat it.
-        element: what it holds, for a child element.
+        element: its element in the table, for a child element.
     """
 
     name: str

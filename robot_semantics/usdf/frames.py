@@ -124,7 +124,7 @@ def relative_to_parents(state: WorldState, but: Collection[str] = ()) -> tuple[F
             raise NotStatedError(carrier_of(body), "pose")
         T_model_link = pose_matrices([link.pose])[0]
         moving = _rows([link.twist])[0]
-        # Both are in the link's axes; the link carries along what is fixed to it.
+        # Both are in the link's axes; bodies fixed to the link move with it.
         twists[at] += moving
         twists[at, :3] += np.cross(moving[3:], T_parent_body[at, :3, 3])
         twists[at] = (twists[at].reshape(2, 3) @ T_model_link[:3, :3].T).reshape(6)

@@ -28,11 +28,11 @@ FORM = "robot_semantics model 1"
 
 @cached_per_object
 def model_digest(robot: RobotModel) -> str | None:
-    """Return the SHA-256, in hexadecimal, of what moves, weighs, touches and limits a robot; None without a URDF.
+    """Return the SHA-256, in hexadecimal, of a robot's kinematics, masses, collisions and limits; None without a URDF.
 
-    Links with inertia and collision geometry and joints with everything but calibration take part, numbers as they
-    were read, what is missing as its default, both sorted by name. Looks, indentation, order, comments, transmissions
-    and foreign elements do not, and neither does the robot's name.
+    The hash includes, sorted by name, links with inertia and collision geometry, and joints without calibration.
+    Numbers are as read; missing values are their defaults. The hash ignores visuals, indentation, order, comments,
+    transmissions, foreign elements and the robot's name.
     """
     if not robot.urdf.places.text.strip():
         return None
@@ -55,7 +55,7 @@ def appearance_digest(robot: RobotModel) -> str:
 
 
 def describes_another_robot(state: ModelState, robot: RobotModel) -> str | None:
-    """Return in words that a state was taken of another robot than `robot`; None where it was not, or does not say."""
+    """Return a sentence if a state is of another robot than `robot`; None if it is of `robot` or has no hash."""
     stated = state.urdf_sha256
     if stated is None or is_of(stated, robot):
         return None
@@ -133,7 +133,7 @@ def _geometry(geometry: tree.Geometry) -> list[Any]:
 
 
 def _values(value: Any) -> Any:
-    """Return a frozen value of the tree as plain data, without its places, foreign parts and what is not stated."""
+    """Return a frozen value of the tree as plain data, without places, foreign parts and missing values."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return _numbers(value)[0]
     if isinstance(value, tuple):
@@ -148,5 +148,5 @@ def _values(value: Any) -> Any:
 
 
 def _numbers(*values: float) -> list[float]:
-    # Adding zero makes -0.0, which nobody means, 0.0.
+    # Adding zero changes -0.0 to 0.0.
     return [float(value) + 0.0 for value in values]

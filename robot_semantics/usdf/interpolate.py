@@ -46,8 +46,8 @@ def interpolate(
 ) -> WorldState:
     """Return the state a `share` of the way from `first` (0) to `second` (1).
 
-    What only one of the two states, and engine states, which no line connects, are left out, each with a warning.
-    Continuous joints take the short way where their robot is known, and links then go where the joints take them.
+    Values that only one state has, and engine states, are omitted, each with a warning. If the robot is known,
+    continuous joints move the short way, and the links follow the joints.
 
     Raises:
         ArrayError: `share` is not within 0 to 1.

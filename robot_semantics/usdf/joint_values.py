@@ -35,11 +35,11 @@ RPY_COUNT = 6
 
 @dataclass(frozen=True, eq=False)
 class JointValues:
-    """What a model state says of its robot's joints.
+    """Joint values of a model state.
 
     Attributes:
-        q: (size,) positions; those of joints not in `positions_of` are neutral.
-        v: (velocity_size,) velocities; those of joints not in `velocities_of` are zero.
+        q: (size,) positions; joints not in `positions_of` have neutral positions.
+        v: (velocity_size,) velocities; joints not in `velocities_of` have zero.
         positions_of: joints whose position is known: stated, or by the leader or a follower whose position is.
         velocities_of: joints whose velocity is known likewise.
     """
@@ -85,8 +85,8 @@ def stated_velocities(joint: JointModel, state: JointState) -> FloatArray | None
 def joint_values(state: ModelState, space: JointSpace) -> JointValues:
     """Return the joint-space variables that `state` gives; what does not fit the robot is passed over.
 
-    A mimic joint that is stated is where it is stated; one that is not follows its leader, and a leader that is not
-    stated is where the joint that mimics it says.
+    A stated mimic joint has its stated value. A mimic joint without a value follows its leader. A leader without a
+    value follows from its mimic joints.
     """
     q, v = np.array(space.neutral()), np.zeros(space.velocity_size)
     positions_of, velocities_of = set[str](), set[str]()

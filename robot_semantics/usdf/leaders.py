@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Where a leader is, from its own link and from the joints that mimic it: its number of turns follows from these.
+"""Position of a leader from its own link and its mimic joints, which determine its number of turns.
 
 The pose of a link tells the angle of its joint up to whole turns. A follower that is scaled down, or that slides, has
 made less than a turn where its leader has made several, and so tells how many.
@@ -23,7 +23,7 @@ _WIDEST = 100
 
 
 class Sighting(NamedTuple):
-    """What one joint tells of a variable of its leader: ``value = factor * leader + offset``.
+    """Equation of one joint for a variable of its leader: ``value = factor * leader + offset``.
 
     Attributes:
         joint: the joint, which may be the leader itself.
@@ -68,8 +68,8 @@ class LeaderPosition(NamedTuple):
 def leader_position(sightings: Sequence[Sighting], tolerance: float) -> LeaderPosition:
     """Return the position of a leader that explains the sightings, the first of which is its own if it was seen.
 
-    Of several the one inside all limits is found, of these the nearest to zero. Where none explains them to
-    `tolerance`, the result is the one that comes nearest.
+    Candidates inside all limits are preferred, then the nearest to zero. If no candidate fits within `tolerance`, the
+    result is the best one.
     """
     telling = [item for item in sightings if item.factor != 0.0]
     firm = [item for item in telling if not item.repeats]

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Poses of a state as matrices and back, many at once."""
+"""Poses of a state as matrices and back, vectorised."""
 
 from __future__ import annotations
 

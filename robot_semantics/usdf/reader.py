@@ -22,7 +22,7 @@ from robot_semantics.xml.schema_reader import read_table
 
 
 class Examined(NamedTuple):
-    """What could be read of a document, with all that is wrong with it.
+    """State and problems of a document.
 
     Parts whose text is in error are left out of the state; names, parents and orientations in error are still in it.
     """
@@ -57,12 +57,12 @@ def parse_world(
 ) -> WorldState:
     """Read the text of a USDF document, called `source` in every message.
 
-    Notes and warnings are added to `diagnostics`, where given. Without `strict`, errors are added to them too and each
-    part in error is left out, with all that stands on it; what is left is a state without errors.
+    Notes and warnings are added to `diagnostics`, if given. Without `strict`, errors are added also. Each part in error
+    is omitted, with everything that stands on it; the remaining state has no errors.
 
     Raises:
-        DescriptionError: with `strict`, the text has errors; all of them are carried, and the rest of the problems with
-            them. Without, it is no world state at all.
+        DescriptionError: with `strict`, the text has errors; the exception has all problems. Without, the text is not a
+            world state.
     """
     return parse_document(text, source, diagnostics, strict=strict).state
 

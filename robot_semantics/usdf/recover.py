@@ -7,9 +7,9 @@
 
 """Joints from links: the positions and velocities that the poses and twists of a state's links tell.
 
-A joint is observable where the poses of the two links that it joins are known: stated, the root link's own, or rigidly
-tied to one that is by fixed joints and joints whose positions are known. Of angles that differ by whole turns the one
-that the joint's followers and leader tell is found, else the one inside the limits, else the one nearest to zero.
+A joint is observable if the poses of its two links are known. A known pose is stated, is the root link's, or follows
+from another known pose through fixed joints and joints with known positions. The number of whole turns follows from the
+joint's followers and leader. Otherwise the angle inside the limits is used, or else the angle nearest to zero.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from robot_semantics.usdf.poses import pose_matrices, pose_matrix
 from robot_semantics.usdf.world_state import JointState, ModelState
 
 RESIDUAL_TOLERANCE = 1e-6
-"""How far a joint may be from explaining the poses of its links, and those of the joints that mimic it [m, rad]."""
+"""Tolerance of a joint position against the poses of its links and its mimic joints [m, rad]."""
 
 NOT_OBSERVED = "is neither stated nor between two links whose poses are known"
 """Why a joint's position is not known of which nothing is stated; all other reasons are disagreements."""
@@ -55,8 +55,8 @@ class UnobservableError(RobotSemanticsError):
 def to_joint_positions(state: ModelState, robot: RobotModel) -> FloatArray:
     """Return (size,) the joint-space positions of a robot from its state [rad, m].
 
-    What joint states say wins; the other joints are recovered from the poses of their links, a moving virtual joint
-    from the pose of the model. Mimic joints that are not stated follow their leaders.
+    Joint states win. Other joints are recovered from the poses of their links, a moving virtual joint from the pose of
+    the model. Mimic joints without a state follow their leaders.
 
     Raises:
         UnobservableError: a joint's position is neither stated nor observable, or no position of it makes the poses
@@ -131,7 +131,7 @@ class _Recovery:
             if joints:
                 self.observe(joints, np.array([self._motion(joint) for joint in joints]), reasons)
             elif (len(self.known), len(self._placed)) == before:
-                # What was observed tells more than what follows: nothing follows before all is observed.
+                # Observed values win over derived ones: derive only after all observations.
                 self._lead(reasons)
                 self.q = follow(self.space.mimics, self.q, self.space.joint_positions, self.known)
                 if (len(self.known), len(self._placed)) == before:

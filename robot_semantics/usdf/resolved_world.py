@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Where everything of a world state is and how it moves, asked by name from anywhere."""
+"""Poses, twists and wrenches of all things in a world state, by name, relative to any frame."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NotStatedError(RobotSemanticsError):
 
     Attributes:
         name: of what.
-        what: what is not stated, for example ``"twist"``.
+        what: the missing value, for example ``"twist"``.
     """
 
     def __init__(self, name: str, what: str) -> None:
@@ -53,7 +53,7 @@ class ResolvedWorld:
             [m/s, rad/s]; NaN where something on the way to the world states none; read-only.
         wrenches: (n, 6) force, then torque about the own origin, in the world's axes [N, N m]; NaN where none is
             stated; read-only.
-        parents: (n,) place of what each is stated relative to; the world's is itself.
+        parents: (n,) index of the parent of each; the world is its own parent.
         steps: (n, 6) twist of each relative to its parent, in the world's axes; NaN where none is stated; read-only.
     """
 
@@ -96,7 +96,7 @@ class ResolvedWorld:
         """Return the (4, 4) pose of `name` in the frame of `relative_to` [m].
 
         Raises:
-            UnknownNameError: there is no such name.
+            UnknownNameError: a name does not exist.
             NotStatedError: a pose is not stated.
         """
         T: FloatArray = self.poses((name,), relative_to)[0]
@@ -113,10 +113,10 @@ class ResolvedWorld:
     def twist(self, name: str, relative_to: str = WORLD, axes: str | None = None) -> Vec6:
         """Return vx vy vz wx wy wz of `name`'s origin as an observer fixed to `relative_to` sees it [m/s, rad/s].
 
-        It is given in the axes of `axes`, by default those of `relative_to`.
+        The axes are those of `axes`, by default of `relative_to`.
 
         Raises:
-            UnknownNameError: there is no such name.
+            UnknownNameError: a name does not exist.
             NotStatedError: a pose or a motion on the way is not stated.
         """
         row = self.relative_twists((name,), relative_to, axes)[0]
@@ -145,7 +145,7 @@ class ResolvedWorld:
         """Return the names from `name` up to the world's, which is the last.
 
         Raises:
-            UnknownNameError: there is no such name.
+            UnknownNameError: a name does not exist.
             NotStatedError: the link is stated, but not its pose.
         """
         return [self.names[place] for place in self._path(self.at(name))]
@@ -176,11 +176,11 @@ class ResolvedWorld:
     def wrench(self, name: str, about: str | None = None, axes: str | None = None) -> Vec6:
         """Return fx fy fz tx ty tz on the link `name` [N, N m].
 
-        The torque is about the origin of `about`, by default the link's own; both are in the axes of `axes`, by
-        default those of `about`.
+        The torque is about the origin of `about`, by default of the link. Both are in the axes of `axes`, by default of
+        `about`.
 
         Raises:
-            UnknownNameError: there is no such name.
+            UnknownNameError: a name does not exist.
             NotStatedError: a pose or the wrench is not stated.
         """
         at = self.at(name)

@@ -44,16 +44,16 @@ def from_joint_positions(
     Args:
         robot: the robot; give its `ForwardKinematics` where many states are made of one robot.
         positions: (size,) joint-space positions [rad, m], or the values of all active joints by variable or joint name
-            (those of the virtual root joint may be left out). Mimic joints follow their leaders; one that is given
-            puts its leader where it needs it.
+            (the virtual root joint may be omitted). Mimic joints follow their leaders; a given mimic joint sets its
+            leader.
         velocities: (velocity_size,) joint-space velocities [rad/s, m/s], or by velocity variable; None if unknown.
-        T_parent_root: (4, 4) pose of the root link in `parent` [m]; by default what the virtual joint's variables in
-            `positions` say, and not stated where there are none.
-        twist_parent_root: motion of the root link relative to `parent` in its axes [m/s, rad/s]; by default what the
-            virtual joint's variables in `velocities` say where the pose comes from it too.
+        T_parent_root: (4, 4) pose of the root link in `parent` [m]; by default from the virtual joint's variables in
+            `positions`, without them not stated.
+        twist_parent_root: motion of the root link relative to `parent` in its axes [m/s, rad/s]; by default from the
+            virtual joint's variables in `velocities`, if the pose also comes from it.
         efforts: (velocity_size,) joint efforts [N m, N]; None if unknown.
         name: the model's name, by default the robot's.
-        parent: what the root stands in, by default the virtual joint's parent frame, or the world.
+        parent: the parent of the root link, by default the virtual joint's parent frame, or the world.
 
     Raises:
         ArrayError: an array has a wrong shape or is not finite, or a value of an active joint is missing.
@@ -86,8 +86,8 @@ def from_joint_positions(
 def complete(state: ModelState, robot: RobotModel | ForwardKinematics) -> ModelState:
     """Return `state` with the poses and twists of links that follow from it and it does not state.
 
-    A link's pose needs the positions of all joints between it and the root, stated or told by other links; its twist
-    their velocities too. What is stated stays as it is, links that the robot does not have too.
+    A link's pose needs the positions of all joints between it and the root, stated or from other links; its twist also
+    needs their velocities. Stated values stay unchanged, and so do links that the robot does not have.
     """
     recovered, _ = recover_joints(state, robot.model if isinstance(robot, ForwardKinematics) else robot)
     derived = _derived_links(recovered, robot)
@@ -107,7 +107,7 @@ def with_carriers(
 ) -> WorldState:
     """Return `state` with the links of those models that carry others where their joints put them, unless stated.
 
-    `also` names models that carry something besides what the state says.
+    `also` has names of other models that carry something.
     """
     carriers = {*also, *(body.parent for body in state.bodies if body.parent_link is not None)} & robots.keys()
     return complete_models(state, {name: robots[name] for name in carriers})
@@ -147,7 +147,7 @@ def _derived_links(state: ModelState, robot: RobotModel | ForwardKinematics) -> 
 
 
 def _first_stated(stated: LinkState | None, derived: LinkState | None) -> LinkState:
-    """Return what is stated of a link, what is derived where that is silent; one of the two is there."""
+    """Return the stated values of a link, completed with the derived ones; one of the two exists."""
     if derived is None:
         return stated if stated is not None else LinkState("")
     if stated is None:

@@ -103,8 +103,7 @@ def described_beside(state: WorldState, texts: Mapping[str, Texts]) -> tuple[Wor
 def copied_beside(state: WorldState, max_bytes: int) -> tuple[WorldState, dict[str, bytes]]:
     """Return a state whose models name copies of the descriptions that they name by absolute paths, and the copies.
 
-    A model keeps a path if the file cannot be read, is no well-formed XML, is xacro, or names meshes by paths relative
-    to itself.
+    A model keeps a path if the file cannot be read, is not well-formed XML, is xacro, or has relative paths of meshes.
     """
     models = []
     files: dict[str, bytes] = {}

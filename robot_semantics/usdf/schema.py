@@ -19,9 +19,9 @@ from robot_semantics.xml.relax_ng import relax_ng, schema_of
 ABOUT = """\
   USDF 1.0, the state of a world of robots, as a schema.
 
-  What a schema cannot say (names that must be unique or known, parents that must not form a cycle, a quaternion that
-  must agree with the rpy beside it, numbers that must be finite) is checked besides. What is of other namespaces, or
-  not known in this one's own, may stand everywhere and is kept."""
+  A schema cannot check all rules: unique and known names, cycles of parents, a quaternion that agrees with its rpy,
+  finite numbers. The reader checks these. Content of other namespaces, and unknown content of the own namespace, may be
+  everywhere and is kept."""
 
 
 @cache

@@ -117,7 +117,7 @@ def _parent(text: str) -> str:
 
 
 TIME = _time_kind("time", _WRITTEN_SECONDS)
-"""Read with fewer digits, too, as an age: `robot_semantics.usdf.reader` warns of that."""
+"""The reader also accepts fewer digits, as in an age, with a warning (`robot_semantics.usdf.reader`)."""
 AGE = _time_kind("age", _SECONDS.pattern.replace("(?:", "("))
 SHA256 = ValueKind("sha256", _pattern(_SHA256.pattern), _sha256, _write_sha256, from_json=_sha256_from_json)
 PARENT = ValueKind("parent-name", "<text/>", _parent, TEXT.write)

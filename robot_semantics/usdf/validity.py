@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What makes a world state valid beyond its grammar: names, the graph of parents, orientations that agree."""
+"""Rules of a valid world state beyond its grammar: names, the graph of parents, consistent orientations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from robot_semantics.usdf.world_state import (
 from robot_semantics.xml.reader import SourceMap
 
 SOURCE = "<world state>"
-"""What a state that comes from no document is called in messages."""
+"""Source in messages of a state without a document."""
 
 QUATERNION_TOLERANCE = 1e-9
 """How far each component of rs:quaternion may be from the rpy beside it."""
@@ -97,13 +97,13 @@ def report(state: WorldState, places: SourceMap | None, found: Diagnostics) -> N
 def _place(problem: Problem, places: SourceMap) -> SourcePlace:
     if not problem.child:
         return places.place(problem.at, problem.attribute)
-    # Where a child stands twice, the first is meant; where it does not stand at all, its parent is.
+    # The place is the first child of that name, or else the parent.
     child = places.first_child(problem.at, problem.child)
     return places.place(problem.at) if child is None else places.place(child, problem.attribute)
 
 
 def without_faults(state: WorldState) -> WorldState:
-    """Return the state without what is in error, and what stands on it; of two things of one name the first stays."""
+    """Return the state without parts in error and everything on them; of two things with one name, the first stays."""
 
     def sound(items: Sequence[_NamedT]) -> tuple[_NamedT, ...]:
         first: dict[str, _NamedT] = {}
@@ -166,7 +166,7 @@ def _names(tag: str, items: Sequence[_Named], parent: str) -> Iterator[Problem]:
     names = [item.name for item in items]
     if len(set(names)) < len(names):
         yield from _repeats(tag, items, parent)
-    # One look at all names at once: nearly always there is nothing to report.
+    # Check all names together first: usually they are good.
     if "" in names or list(map(str.strip, names)) != names:
         yield from (_bad_name(item, parent) for item in items if _is_bad(item.name))
 
@@ -233,7 +233,7 @@ def name_clashes(state: WorldState, more: Mapping[str, Collection[str]] | None =
             if end in lengths:
                 model, link = body.name[:end], body.name[end + len(SEPARATOR) :]
                 if link in links.get(model, ()):
-                    message = f"the name '{body.name}' is already that of link '{link}' of '{model}'"
+                    message = f"the name '{body.name}' already belongs to link '{link}' of '{model}'"
                     yield Problem(body.at, "", "name", path_of(body), "duplicate-name", message)
             end = body.name.find(SEPARATOR, end + 1)
 
@@ -325,9 +325,9 @@ def _quaternion_problems(state: WorldState) -> Iterator[Problem]:
 
 
 def _array(rows: Sequence[tuple[float, ...]], count: int) -> npt.NDArray[np.float64]:
-    """Return (n, count) numbers; several times as fast as `np.array`, which looks at each row for what it may be."""
+    """Return (n, count) numbers; several times as fast as `np.array`, which checks the type of each row."""
     if all(len(row) == count for row in rows):
-        with suppress(TypeError):  # what is no number at all becomes NaN below
+        with suppress(TypeError):  # values that are not numbers become NaN below
             return np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * count).reshape(-1, count)
     return np.array(rows, dtype=np.float64)
 

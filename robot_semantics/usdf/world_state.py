@@ -7,12 +7,11 @@
 
 """A world state as values: models, their links and joints, and the frames they stand in (founding document: USDF).
 
-Poses are ``[x, y, z, roll, pitch, yaw]`` in m and rad, with an exact quaternion where one is stated; twists are linear
-then angular velocity vectors [m/s, rad/s]; wrenches force then torque [N, N m]. None means "not stated", never zero.
+Poses are ``[x, y, z, roll, pitch, yaw]`` in m and rad, with an exact quaternion if stated. Twists are linear then
+angular velocity vectors [m/s, rad/s]. Wrenches are force then torque [N, N m]. None means "not stated", never zero.
 
-`foreign` keeps what other namespaces say, what is not known in the format's own, and comments: entries as of
-`robot_semantics.xml.foreign`.
-`at` is the number of the element in the document the value was read from, for messages; it takes no part in equality.
+`foreign` has content of other namespaces, unknown content of the format's own namespace, and comments, as entries of
+`robot_semantics.xml.foreign`. `at` is the number of the element in its document, for messages; comparisons ignore it.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ class LinkState:
 class Frame:
     """A frame: pose ``T_parent_frame``; twist relative to the parent, in the parent's axes.
 
-    `age_ns` and `parent_link` are as those of a model.
+    For `age_ns` and `parent_link`, see `ModelState`.
     """
 
     name: str
@@ -133,13 +132,13 @@ class ModelState:
 
 
 def carrier_of(body: ModelState | Frame) -> str:
-    """Return the name of what a pose and twist are relative to: the parent, or ``model::link`` of it."""
+    """Return the name of the reference of a pose and twist: the parent, or ``model::link``."""
     return body.parent if body.parent_link is None else f"{body.parent}{SEPARATOR}{body.parent_link}"
 
 
 @dataclass(frozen=True)
 class EngineState:
-    """What one named simulator needs beyond the rest to continue bit for bit.
+    """Additional data of one simulator, to continue bit for bit.
 
     Attributes:
         name: the simulator.
@@ -160,7 +159,7 @@ class EngineState:
 class WorldState:
     """The state of a world at one time; `time_ns` is integer nanoseconds, None where not stated.
 
-    `comment` is what a person wrote of it, `version` that of the extensions, where stated.
+    `comment` is a person's text about the state; `version` is that of the extensions, if stated.
     """
 
     name: str | None = None

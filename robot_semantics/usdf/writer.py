@@ -26,7 +26,7 @@ from robot_semantics.xml.schema_writer import write_table
 def write_world(state: WorldState) -> str:
     """Return the text of `state`; reading it back gives an equal state, every float bit for bit.
 
-    What is written conforms to the schema by construction; where foreign content is carried, the text is read again.
+    The text conforms to the schema by construction. A text with foreign content is read again as a check.
 
     Raises:
         DescriptionError: the state cannot be written: names, parents or orientations are wrong, a number is not
@@ -37,7 +37,7 @@ def write_world(state: WorldState) -> str:
     text = write_table(state, USDF, SOURCE, found)
     found.raise_if_failed()
     if _has_foreign(state):
-        # What was put into it may be anything.
+        # Foreign content can be any text.
         parse_document(text, SOURCE)
     return text
 

@@ -276,7 +276,7 @@ def test_two_robots_in_namespaces_have_their_own_joints_frames_and_descriptions(
 def test_a_namespace_without_joint_states_is_said(tools: Any, drive: Path) -> None:
     code, _, stderr = tools.run("export", drive, "--model", "arm:/armm", "-o", tools.folder / "state.usdf")
     assert code == 0
-    assert "warning: there is no topic '/armm/joint_states'; did you mean '/joint_states'?" in stderr
+    assert "warning: topic '/armm/joint_states' does not exist; did you mean '/joint_states'?" in stderr
 
 
 def test_a_robot_that_is_called_like_a_frame_is_refused(tools: Any, drive: Path) -> None:

@@ -557,7 +557,7 @@ def test_of_several_free_joints_that_may_carry_a_model_the_one_of_its_root_link_
     ):
         np.testing.assert_array_equal(found.value.qpos[:14], [*model.qpos0[:7], 1, 2, 3, 1, 0, 0, 0])
         np.testing.assert_array_equal(found.value.qvel[:12], [*[0] * 6, 4, 0, 0, 0, 0, 0])
-        assert "nothing is stated of what the free joint of body 'car/cup' carries: it is as at the start" in found.lost
+        assert "the bodies on the free joint of body 'car/cup' are not stated: they are as at the start" in found.lost
     # Of two joints of one name, that with the model's before it is the model's.
     np.testing.assert_array_equal(unknown.value.qpos[14:], [0.0, 0.5])
     assert "nothing is stated of MuJoCo's joint 'turn': it is as at the start" in unknown.lost

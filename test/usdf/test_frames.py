@@ -233,6 +233,6 @@ def test_what_stands_on_a_link_whose_pose_is_not_stated_is_nowhere() -> None:
 def test_a_model_that_is_called_as_a_link_of_another_is_refused() -> None:
     link = LinkState("base", Pose((0.0, 0.0, 3.0, 0.0, 0.0, 0.0)))
     state = WorldState(models=(ModelState("cart::base"), ModelState("cart", links=(link,))))
-    with pytest.raises(DescriptionError, match="the name 'cart::base' is already that of link 'base' of 'cart'"):
+    with pytest.raises(DescriptionError, match="the name 'cart::base' already belongs to link 'base' of 'cart'"):
         resolve(state)
     resolve(WorldState(models=(ModelState("cart::seat"), ModelState("cart", links=(link,)))))
