@@ -5,4 +5,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Serialised messages: the layout of their bytes, reading of many at once, and messages whose numbers are replaced."""
+"""Serialised messages: the layout of their bytes, reading of many together, and messages with new numbers."""

@@ -5,6 +5,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Conversions of world states to other formats and back; each conversion lists the data that the other format cannot
-hold.
-"""
+"""Conversions of world states to other formats and back; each conversion lists the lost data."""

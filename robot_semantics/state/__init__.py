@@ -5,4 +5,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A robot at run time, without ROS: its newest values, and what is kept of them."""
+"""A robot at run time, without ROS: its newest values, and its snapshots."""

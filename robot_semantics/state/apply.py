@@ -7,10 +7,10 @@
 
 """A model_state put onto a robot: THE function that restore, ``fk``, edit, check, view and the simulators all use.
 
-The model's pose and twist are taken through the world's frames into the frame in which the robot's root joint moves. A
-joint is taken where it is stated; where it is not, it follows from the poses of its links where these say it. What
-contradicts itself, or does not fit the robot, is refused with the amount; what is neither stated nor follows stays as
-it was, and is listed. Rules: doc/usdf.md, "A state on a robot".
+The model's pose and twist are converted through the world's frames into the frame of the robot's root joint. A joint
+gets its stated value, or else the value that follows from the poses of its links. Values that contradict each other, or
+do not fit the robot, are refused with the amount. Values that are neither stated nor follow stay unchanged, and are
+listed. Rules: doc/usdf.md, "A state on a robot".
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class AppliedState:
         base_twist: (6,) its motion relative to that frame in that frame's axes [m/s, rad/s]; None likewise.
         base_positions: the root joint's own coordinates: (3,) of a planar one, (7,) of a floating one; None likewise.
         base_velocities: the root joint's own rates: (3,) or (6,); None likewise.
-        positions: (size,) in the robot's joint space; what the state leaves open is as it was before.
+        positions: (size,) in the robot's joint space; joints that the state leaves open have their old values.
         velocities: (velocity_size,) NaN where the state does not give them.
         positions_of: joints whose positions come from the state.
         velocities_of: joints whose velocities do.
         kept: joints that stay as they were.
         items: what became of each thing that is stated.
-        notes: what a person should know besides.
-        kept_motion: notes for whoever moves the robot there: what of its motion is not stated and stays as it was.
+        notes: other notes for people.
+        kept_motion: notes for a mover of the robot: velocities that are not stated and stay unchanged.
 
     """
 
@@ -72,7 +72,7 @@ class AppliedState:
 
     @property
     def refused(self) -> tuple[RestoreItem, ...]:
-        """What was not taken, with the reasons."""
+        """The refused values, with the reasons."""
         return tuple(item for item in self.items if not item.done)
 
 
@@ -81,7 +81,7 @@ def resolve_with(
     standing: Sequence[Frame] = (),
     robots: Mapping[str, RobotModel | ForwardKinematics] | None = None,
 ) -> ResolvedWorld:
-    """Return `state` resolved with what is known besides.
+    """Return `state` resolved with the known robots.
 
     Args:
         state: the state.
@@ -179,7 +179,7 @@ class _Application:
         )
 
     def _kept_motion(self, root_placed: bool) -> Iterator[str]:
-        """Yield notes on velocities that are not stated of what is placed: they are kept, in the axes of the parent."""
+        """Yield notes on velocities that are not stated for moved things: they are kept, in the axes of the parent."""
         name = self.model.name
         if root_placed and self.model.twist is None:
             yield f"model '{name}': its twist is not stated; it is kept in the axes of '{self.base.frame}'"
@@ -188,7 +188,7 @@ class _Application:
             yield f"model '{name}': velocities are not stated and are kept: {', '.join(kept)}"
 
     def _say_ages(self) -> None:
-        """Note what was measured before the state's time: it is put together with the rest, as of one time."""
+        """Note the values that were measured before the state's time; they are used like the others."""
         aged = [("its pose", self.model.age_ns), *((f"'{joint.name}'", joint.age_ns) for joint in self.model.joints)]
         named: dict[int, list[str]] = {}
         for name, age_ns in aged:
@@ -212,7 +212,7 @@ class _Application:
             self.log.note("torques are results and are not set")
 
     def _take(self, joint: JointModel, told: JointState) -> list[str]:
-        """Take what is told of a joint and not known yet; return in words what that was."""
+        """Store the values of a joint that are not known yet; return their names."""
         taken = []
         position, velocity = stated_positions(joint, told), stated_velocities(joint, told)
         if position is not None and joint.name not in self.positions_of:
@@ -228,7 +228,7 @@ class _Application:
     def _why_not(self, stated: JointState) -> str | None:
         index = self.robot.joint_index
         if stated.name not in index:
-            return f"the robot has no such joint{self.log.suggestion(stated.name, self.space.joint_positions)}"
+            return f"the robot does not have this joint{self.log.suggestion(stated.name, self.space.joint_positions)}"
         joint = self.robot.joint(stated.name)
         if joint.virtual:
             return "is the model's pose in its parent frame, not a joint state"

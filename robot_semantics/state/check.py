@@ -49,20 +49,20 @@ def check_world_file(
 ) -> WorldState:
     """Read and check a USDF file; problems are added to `diagnostics`.
 
-    `robot` is what the model of its name is checked against, or the only model; the other models are checked against
-    the files that they name. `find` finds those; by default paths are relative to the USDF file, and packages are
-    where ROS finds them; without `look`, no file is looked for. With `implicit_links` their joints may name links
-    that they do not declare.
+    `robot` is checked against the model of its name, or the only model. Other models are checked against the files that
+    they name. `find` finds these files; by default, paths are relative to the USDF file, and packages are those of
+    ROS. Without `look`, no file is searched. With `implicit_links`, joints of these files may name links that are not
+    declared.
 
     Raises:
-        DescriptionError: the file itself has errors; the error carries them with what the robots know of the rest.
+        DescriptionError: the file has errors; the exception has them, and the problems that the robots show.
     """
     state, places, found = examine(path)
     failed = found.failed()
     finder = (find or beside(path)) if look else None
     robots = robots_for(state, RobotFiles(robot, finder, implicit_links), diagnostics=found, places=places)
     if failed:
-        # What is left out in error would seem to be missing: only what is there is looked at.
+        # Parts omitted because of errors would seem to be missing: check only the existing parts.
         check_names(state, robots, found, places=places)
         raise DescriptionError(found)
     diagnostics.extend(found)
@@ -86,11 +86,11 @@ def check_world(
     *,
     places: SourceMap | None = None,
 ) -> None:
-    """Add to `diagnostics` what is wrong with a state that was read: poses left out, and all that its robots know.
+    """Add the problems of a read state to `diagnostics`: omitted poses, and all problems that its robots show.
 
     Args:
         state: the state.
-        robots: the robots by their models' names; models without one are checked by themselves alone.
+        robots: the robots by their models' names; models without a robot are checked alone.
         diagnostics: collects the problems.
         places: where the state's elements stand in its document, if it comes from one.
     """
@@ -205,7 +205,7 @@ class _ModelCheck:
             self._found.note("other-parent", message, place_of(self._places, self._state, self._path))
 
     def names(self) -> None:
-        """Check each joint and link by itself."""
+        """Check each joint and each link."""
         for joint in self._state.joints:
             self._joint(joint)
         for link in self._state.links:
@@ -218,7 +218,7 @@ class _ModelCheck:
 
     def _identity(self) -> None:
         if describes_another_robot(self._state, self._robot):
-            message = f"the state is of another version of '{self._robot.name}': rs:hash is not that of its URDF"
+            message = f"the state is of another version of '{self._robot.name}': rs:hash differs from that of its URDF"
             self._found.warning("other-robot", message, place_of(self._places, self._state, self._path))
 
     def _joint(self, state: JointState) -> None:
@@ -280,7 +280,7 @@ class _ModelCheck:
                 self._found.warning("mimic-disagrees", message, self._at(stated[joint.name]))
 
     def _on_the_robot(self, world: ResolvedWorld) -> None:
-        """Report what the robot cannot take of the state, and what of it is told by other things alone."""
+        """Report the values that the robot cannot take, and the joints that follow from other values."""
         with np.errstate(all="ignore"):
             applied = apply_model_state(self._state, world, self._kinematics)
         links = {link.name: link for link in self._state.links}

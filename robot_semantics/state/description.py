@@ -19,7 +19,7 @@ from robot_semantics.model.robot_model import RobotModel
 
 
 class Description(NamedTuple):
-    """A robot's texts and what they mean.
+    """The texts of a robot and its model.
 
     Attributes:
         implicit_links: whether joints may name links that no ``<link>`` declares.
@@ -35,7 +35,7 @@ class Description(NamedTuple):
 
 
 def one_line_a_kind(problems: Iterable[Diagnostic]) -> list[str]:
-    """Return problems in words, those of one kind as the first of them and how many more there are."""
+    """Return problems as sentences; of each kind the first problem, and the number of the others."""
     kinds: dict[tuple[Severity, str], list[Diagnostic]] = {}
     for problem in problems:
         kinds.setdefault((problem.severity, problem.code), []).append(problem)
@@ -45,9 +45,9 @@ def one_line_a_kind(problems: Iterable[Diagnostic]) -> list[str]:
 def read_description(
     urdf: str, srdf: str, *, strict: bool, implicit_links: bool = False, prefix: str = ""
 ) -> Description:
-    """Return what the texts mean; an empty SRDF is none.
+    """Return the description of the texts; an empty SRDF means no SRDF.
 
-    `prefix` is that of the parameters that hold the texts; it is part of the problems' places.
+    `prefix` is the prefix of the parameters with the texts; it is part of the problems' places.
 
     Raises:
         RobotSemanticsError: the URDF gives no tree, a text is not XML, or with `strict` there is any error.

@@ -42,7 +42,7 @@ class DescriptionFiles:
         """Hold the lock of the folder, and first delete the descriptions that a killed process left.
 
         Raises:
-            OSError: there is no such folder, or another process has locked it for longer than 30 s.
+            OSError: the folder does not exist, or another process has locked it for longer than 30 s.
         """
         with locked(self.folder, _LOCK_TIMEOUT_S):
             with suppress(OSError):
@@ -53,7 +53,7 @@ class DescriptionFiles:
 
     @contextmanager
     def clearing(self, names: set[str]) -> Iterator[None]:
-        """Delete those of some descriptions that no snapshot names when the work inside is done.
+        """Delete, after the work inside, those of some descriptions that no snapshot names.
 
         If this process is killed inside, the next one that takes the lock deletes them.
         """
@@ -71,14 +71,14 @@ class DescriptionFiles:
             journal.unlink(missing_ok=True)
 
     def names_in(self, path: Path) -> set[str]:
-        """Return the hash names of the descriptions that a snapshot names; none if the file is no snapshot."""
+        """Return the hash names of the descriptions that a snapshot names; empty if the file is not a snapshot."""
         try:
             return named_descriptions(read_bounded(path, self.max_bytes, follow_links=self.follow_links)) or set()
         except OSError:
             return set()
 
     def content(self, name: str) -> bytes | None:
-        """Return the content of a description, None if there is no such regular file.
+        """Return the content of a description; None if it is not a regular file.
 
         Raises:
             OSError: it is a symbolic link.
@@ -92,7 +92,7 @@ class DescriptionFiles:
             return None
 
     def _delete_unused(self, names: Iterable[str]) -> None:
-        """Delete those of some descriptions that no snapshot in or below the folder names; in doubt none."""
+        """Delete those of some descriptions that no snapshot in or below the folder names; in doubt, delete nothing."""
         unused = set(filter(is_hash_name, names))
         for path in self.folder.rglob(f"*{SUFFIX}") if unused else ():
             if path.is_file():

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What TF says of frames and root links, and where each robot's root link is by the one rule."""
+"""Frames and root links in TF, and the pose of each robot's root link by the rule of doc/usdf.md."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ class HeardTransform(NamedTuple):
 
 
 Heard = Mapping[str, Mapping[str, HeardTransform]]
-"""TF name of a frame → TF name of a parent → what was heard of it; not what the node itself publishes."""
+"""TF name of a frame → TF name of a parent → received transform, without the node's own ones."""
 
 
 class Root(NamedTuple):
-    """Where a robot's root link is.
+    """Pose of a robot's root link, with its source.
 
     Attributes:
         choice: who is believed, and who else has something to say.
-        statement: what is said; None where nobody says anything.
+        statement: the pose; None without a source.
         parent: TF name of the frame that it stands in, or would stand in; ``world`` where none is named.
         on_tf: whether a transform on TF says it.
     """

@@ -30,7 +30,7 @@ def default_positions(model: RobotModel, space: JointSpace, choice: str) -> Floa
     ``GROUP/STATE`` a named state over zero.
 
     Raises:
-        UnknownNameError: the SRDF has no such group or state.
+        UnknownNameError: the SRDF does not have the group or the state.
 
     """
     if choice == "none":
@@ -171,7 +171,7 @@ class JointBuffer:
         self._refresh_measured()
 
     def put_follower(self, joint: JointModel, stamp_ns: int) -> None:
-        """Put a mimic joint where its leader takes it; its velocity is unknown where that of its leader is."""
+        """Set a mimic joint from its leader; its velocity is unknown if the leader's is."""
         positions, velocities = self.space.mimics.followed(self.positions), self.velocities
         velocities = self.space.velocity_mimics.followed(velocities)
         where, rates = self.space.positions_of(joint), self.space.velocities_of(joint)

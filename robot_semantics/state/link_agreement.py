@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a state says of links beside what its joints give: where the two differ, the link is refused with the amount."""
+"""Comparison of the stated links of a state with its joints: a link that differs is refused with the amount."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def compare_links(
         if link.name in robot.link_index:
             known.append(link)
             continue
-        log.failed("link", link.name, f"the robot has no such link{log.suggestion(link.name, robot.link_index)}")
+        log.failed("link", link.name, f"the robot does not have this link{log.suggestion(link.name, robot.link_index)}")
     placed = links_behind(robot, positions_of)
     moved = links_behind(robot, frozenset(positions_of) & frozenset(velocities_of))
     _poses([link for link in known if link.pose is not None and link.name in placed], measured, q, log)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A running system's robots and the TF frames around them as one world state, and what of it is not known.
+"""The robots of a running system and the TF frames around them as one world state, with its unknown values.
 
 Rules: doc/usdf.md, "Where a robot is"; doc/snapshots.md, "What is saved".
 """
@@ -300,7 +300,7 @@ class _Making:
                 self.take_out(name, "cycle", f"TF goes round in a circle: {circle}")
 
     def _root_frames(self) -> None:
-        """State the frames that nobody places: one alone is where the world is; of several nobody knows."""
+        """State the frames without a pose: a single one is the world; the poses of several are unknown."""
         stated = {body.parent for body in self.bodies.values() if body.pose is not None or body.parent != WORLD}
         unplaced = stated - self.bodies.keys() - self.elsewhere
         alone = len(unplaced) == 1 and not self.elsewhere

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Which of a state's models is which robot: by name, by what the model is, and what is almost surely the same."""
+"""Matching of a state's models with robots: by name, by hash, and by likeness."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ class Matches:
 
     Attributes:
         robot_of: model → robot.
-        likely: model → the robot that it almost surely is, though neither its name nor its ``rs:hash`` says so; what
-            is left to a person to decide.
+        likely: model → the robot that it probably is, without its name or ``rs:hash``; a person has to decide.
 
     """
 
@@ -37,8 +36,8 @@ class Matches:
 def match_models(models: Sequence[ModelState], robots: Mapping[str, RobotModel]) -> Matches:
     """Return which of `models` is which of `robots`, by the robots' names.
 
-    A model is the robot of its name; else the only robot left with its ``rs:hash``, if no other model left has that
-    hash. Of those that are left, a model with the joints or links of one robot, or with a name like it, is *likely*
+    A model is the robot of its name. Otherwise it is the only other robot with its ``rs:hash``, if no other remaining
+    model has that hash. A remaining model with the joints or links of one robot, or with a similar name, is *likely*
     that robot.
     """
     found = {model.name: model.name for model in models if model.name in robots}

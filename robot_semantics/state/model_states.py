@@ -7,8 +7,8 @@
 
 """Samples of a robot as model_states: THE function that snapshots, world messages and recordings all use.
 
-What a robot is known to be at n times stands in arrays, NaN where nothing is known; the node's present state is such a
-series of one. What is not known is not stated.
+The known values of a robot at n times are arrays, with NaN for unknown values; the node's present state is such a
+series with one time. Unknown values are not stated.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ QUATERNION_UNIT = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ModelSeries:
-    """One model at n times; NaN is what is not stated.
+    """One model at n times; values that are not stated are NaN.
 
     Attributes:
         joints: names of the joints.
@@ -59,7 +59,7 @@ class ModelSeries:
         links: names of the links whose states are given; none unless asked for.
         link_poses: (n, links, 7) T_model_link [m].
         link_twists: (n, links, 6) in the link's own axes.
-        description: where the URDF is, as it is to be written.
+        description: the path or URI of the URDF in documents.
         semantic: where the SRDF is.
         urdf_sha256: of the robot (`usdf.identity`).
     """
@@ -199,7 +199,7 @@ def series_of(sample: RobotSample, now_ns: int) -> ModelSeries:
 
 
 def model_rows(series: ModelSeries) -> FloatArray:
-    """Return all numbers of a model's states (n, columns), as `model_state` takes them; NaN is what is not stated."""
+    """Return all numbers of a model's states (n, columns), as `model_state` takes them; NaN if not stated."""
     count = len(series.positions)
     columns = [series.positions, series.velocities, series.efforts, pose_rows(series.pose), series.twist]
     if series.link_poses is not None and series.link_twists is not None:
@@ -257,7 +257,7 @@ def pose_rows(xyz_quat: FloatArray) -> FloatArray:
 
 
 def pose_of(row: Sequence[float]) -> Pose | None:
-    """Return the pose that one row of `pose_rows` makes, with its exact quaternion; None where it is not stated."""
+    """Return the pose of one row of `pose_rows`, with its exact quaternion; None if not stated."""
     if row[0] != row[0]:
         return None
     x, y, z, roll, pitch, yaw, qx, qy, qz, qw = row

@@ -33,7 +33,7 @@ def reparented(state: WorldState, name: str, parent: str, robots: Mapping[str, R
         robots: robots by their models' names: a link that carries something is where their joints put it.
 
     Raises:
-        UnknownNameError: there is no such model, frame or parent.
+        UnknownNameError: the model, the frame or the parent does not exist.
         ArrayError: its pose is not stated, or the new parent stands on it.
         NotStatedError: the pose of a link that carries it is neither stated nor follows.
     """

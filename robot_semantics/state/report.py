@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What became of each thing that a state says, when it was put onto a robot or into a simulator."""
+"""Result for each item of a state after its transfer to a robot or a simulator."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class RestoreItem:
-    """What became of one thing.
+    """Result for one item.
 
     Attributes:
         kind: ``model``, ``description``, ``pose``, ``twist``, ``joint``, ``link``, ``links``, ``frame``, ``time``,
             ``engine``.
         model: the model that it belongs to; empty where it belongs to none.
-        name: of the joint, link, frame or engine; empty for what a model has one of.
-        done: whether it was taken, or derived from what else is stated.
+        name: of the joint, link, frame or engine; empty for a value of the model itself.
+        done: whether it was taken, or derived from other stated values.
         detail: how; where it was not, why not.
         derived: it follows from other things that are stated.
-        code: of what became of it, in one word for programs, where more than `done` and `derived` is to be said.
+        code: one word for programs, if `done` and `derived` are not enough.
         by: the simulator whose word this is; empty for one's own.
 
     """
@@ -62,11 +62,11 @@ _WORDS = {"links": "link poses"}
 
 @dataclass(frozen=True, slots=True)
 class RestoreReport:
-    """What a restore did, per item.
+    """Result of a restore, with one entry for each item.
 
     Attributes:
         items: one for each thing, in the state's order.
-        notes: what a person should know besides; nothing failed by it.
+        notes: other notes for people; they are not failures.
         exact: the simulation continues bit for bit as the one that was captured.
         applied: whether anything was changed; False for a dry run, and where all or nothing came to nothing.
 
@@ -94,7 +94,7 @@ class RestoreReport:
 
     @property
     def message(self) -> str:
-        """In one line: what was not restored, or that all was; never empty."""
+        """One line with the items that were not restored, or that all were; never empty."""
         failed = self.not_restored
         if not failed:
             return "everything that is stated was restored" if self.applied else "everything that is stated can be"
@@ -105,7 +105,7 @@ class RestoreReport:
 
 
 class RestoreLog:
-    """Collects the items of a report, those of one model by default."""
+    """Collects the items of a report, by default for one model."""
 
     def __init__(self, model: str = "") -> None:
         self.model = model

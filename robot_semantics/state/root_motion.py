@@ -67,7 +67,7 @@ def pose_of(joint: JointModel, positions: FloatArray) -> FloatArray:
 
 
 def twist_in_parent(xyz_quat: FloatArray, twist: FloatArray) -> FloatArray:
-    """Return a twist (6,) in the parent's axes that was given in those of the child at pose `xyz_quat`."""
+    """Return a twist (6,) in the parent's axes from one in the axes of the child at pose `xyz_quat`."""
     return np.concatenate([quat_rotate(xyz_quat[3:], half) for half in (twist[:3], twist[3:])])
 
 

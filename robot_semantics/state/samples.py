@@ -7,7 +7,8 @@
 
 """The state of the robots at one moment, as frozen values: what snapshots and the world state are made from.
 
-Who moves a root link is one rule for the running node and for recordings (doc/usdf.md, "Where a robot is").
+The source of a root link's pose follows one rule for the running node and for recordings (doc/usdf.md, "Where a robot
+is").
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class RootChoice(NamedTuple):
     others: tuple[RootCandidate, ...]
 
     def complaint(self, robot: str) -> str | None:
-        """Return in words that others of the same kind were passed over; None where there are none."""
+        """Return a sentence about ignored sources of the same kind; None without these."""
         if self.chosen is None:
             return f"the pose of '{robot}' is unknown: no source states it"
         rivals = [f"'{other.name}'" for other in self.others if other.source is self.chosen.source]
@@ -85,8 +86,8 @@ class RootStatement:
     Attributes:
         candidate: who says it, and in which frame by its TF name.
         xyz_quat: (7,) the pose, x y z [m] and quaternion x y z w.
-        twist: (6,) motion relative to that frame in its axes [m/s, rad/s]; None where nobody says it.
-        stamp_ns: when that was true; None of what does not change.
+        twist: (6,) motion relative to that frame in its axes [m/s, rad/s]; None without a source.
+        stamp_ns: its time; None for a constant pose.
 
     """
 

@@ -77,7 +77,7 @@ class SnapshotStore:
         allow_paths: bool = False,
         max_bytes: int = 64_000_000,
     ) -> None:
-        """Set what the store may do; the folder is made by the first `save`.
+        """Set the limits of the store; the first `save` makes the folder.
 
         Args:
             folder: where snapshots are saved.
@@ -125,8 +125,8 @@ class SnapshotStore:
         """Save a state, with the descriptions of some of its models by their names, and return its file.
 
         Raises:
-            SnapshotError: a name that is refused or taken, a state too large, or a file that cannot be written; what
-                was there before is untouched.
+            SnapshotError: the name is refused or taken, the state is too large, or the file cannot be written; existing
+                files stay unchanged.
         """
         if name == LAST:
             raise SnapshotError(f"'{LAST}' means the newest snapshot: choose another name")
@@ -171,8 +171,8 @@ class SnapshotStore:
 
         Raises:
             SnapshotError: a name that is refused, a file too large, a symbolic link.
-            UnknownNameError: there is no such snapshot.
-            DescriptionError: the file is no sound USDF.
+            UnknownNameError: the snapshot does not exist.
+            DescriptionError: the file is not valid USDF.
         """
         if name == LAST:
             saved = self.saved_names()
@@ -189,7 +189,7 @@ class SnapshotStore:
 
         Raises:
             SnapshotError: the text is too large.
-            DescriptionError: it is no sound USDF.
+            DescriptionError: it is not valid USDF.
         """
         if len(text) > self.max_bytes:
             raise SnapshotError(f"{source} is longer than the {self.max_bytes} bytes allowed")
@@ -209,9 +209,9 @@ class SnapshotStore:
         """Delete a snapshot, and the descriptions that no other snapshot names.
 
         Raises:
-            SnapshotError: a name that is refused, or of something that is no file.
-            UnknownNameError: there is no such snapshot.
-            DescriptionError: a path leads to what is no USDF.
+            SnapshotError: the name is refused, or is not that of a file.
+            UnknownNameError: the snapshot does not exist.
+            DescriptionError: a path leads to a file that is not USDF.
         """
         path = self._existing(name)
         with self._reported_as_unknown(name):

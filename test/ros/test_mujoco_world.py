@@ -171,7 +171,7 @@ def test_all_or_nothing_and_per_item(client: Client) -> None:
     refused = client.call(SetWorldState, f"{NODE}/set_world_state", SetWorldState.Request(text=text))
     assert not refused.success
     assert said(refused.not_set) == [
-        "model 'rover_arm': joint 'elbw_joint': the robot has no such joint; did you mean 'elbow_joint'?"
+        "model 'rover_arm': joint 'elbw_joint': the robot does not have this joint; did you mean 'elbow_joint'?"
     ]
     assert state(client).text == before
     part = client.call(SetWorldState, f"{NODE}/set_world_state", SetWorldState.Request(text=text, partial=True))

@@ -142,7 +142,7 @@ FAILURES = [
             s, "rover_arm", joints=(*model(s, "rover_arm").joints, JointState("elbow_jont", (0.0,)))
         ),
         "model 'rover_arm': joint 'elbow_jont'",
-        "the robot has no such joint; did you mean 'elbow_joint'?",
+        "the robot does not have this joint; did you mean 'elbow_joint'?",
     ),
     (
         lambda s: changed_model(
@@ -196,7 +196,7 @@ FAILURES = [
     (
         lambda s: changed_model(s, "block_1", links=(*model(s, "block_1").links, LinkState("blok"))),
         "model 'block_1': link 'blok'",
-        "the robot has no such link; did you mean 'block'?",
+        "the robot does not have this link; did you mean 'block'?",
     ),
     (
         lambda s: replace(s, models=(model(s, "rover_arm"),), frames=(*s.frames, Frame("block_2"))),
