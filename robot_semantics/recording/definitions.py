@@ -22,7 +22,7 @@ from robot_semantics.recording.definition_text import Flat, difference
 
 
 def definition_problem(channel: Channel) -> str | None:
-    """Return the difference between a bag's definition and the real one; None if they are equal, or the bag has none."""
+    """Return the difference between a bag's definition and the real one; None if equal, or without a definition."""
     if channel.definition.format is DefinitionFormat.NONE or channel.msgtype not in FIELDS:
         return None
     types = _types(channel)
