@@ -19,7 +19,7 @@ from robot_semantics.cli.argument_values import add_repeatable, number_in_range
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.printing import add_json_argument, counted, print_result
-from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, Difference, compare
+from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, StateDifference, compare
 from robot_semantics.usdf.descriptions import rebased
 from robot_semantics.usdf.table import DifferenceKind
 
@@ -75,7 +75,7 @@ def diff_worlds(arguments: argparse.Namespace) -> int:
     return 1
 
 
-def _cells(difference: Difference) -> tuple[str, ...]:
+def _cells(difference: StateDifference) -> tuple[str, ...]:
     distance = "-" if math.isinf(difference.distance) else f"{difference.distance:.3g} {difference.kind.unit}".strip()
     values = (_shown(difference.first), _shown(difference.second))
     return (difference.path or "world", difference.kind.label, distance, *values)

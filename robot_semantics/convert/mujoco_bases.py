@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_semantics.convert.mujoco_places import Place, places_of
+from robot_semantics.convert.mujoco_places import MujocoJoint, places_of
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.state.joint_input import Refusal
@@ -48,7 +48,7 @@ class MocapBase:
     body: int
     mocap: int
     plane: JointModel | None
-    joints: tuple[Place, ...]
+    joints: tuple[MujocoJoint, ...]
 
     @property
     def qpos(self) -> list[int]:

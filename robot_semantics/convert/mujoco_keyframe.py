@@ -32,7 +32,7 @@ from robot_semantics.convert.mujoco_places import (
     RATES,
     VARIABLES,
     VELOCITIES,
-    Place,
+    MujocoJoint,
     mocap_bodies,
     places_of,
 )
@@ -221,7 +221,7 @@ class _KeyframeExport:
         robot = self._robots.get(model.name)
         return robot is not None and joint.name == robot.root_joint.name
 
-    def _free(self, place: Place, model: ModelState | None) -> None:
+    def _free(self, place: MujocoJoint, model: ModelState | None) -> None:
         if model is None:
             what = f"free joint '{place.name}'" if place.name else f"the free joint of body '{place.body}'"
             self._lost.append(f"the bodies on {what} are not stated: they are as at the start")
@@ -239,7 +239,7 @@ class _KeyframeExport:
             # MuJoCo has the linear velocity in the world's axes, the angular one in the body's.
             self._qvel[place.qvel] = (*twist[:3], *(twist[3:] @ T[:3, :3]))
 
-    def _carried(self, places: list[Place]) -> dict[int, ModelState]:
+    def _carried(self, places: list[MujocoJoint]) -> dict[int, ModelState]:
         """Return what free joints carry, by where they are in qpos; the best claim counts, and of equal ones none."""
         claims = [
             (rank, place.qpos.start, model)
@@ -260,7 +260,7 @@ class _KeyframeExport:
                 self._lost.append(words)
         return carried
 
-    def _claim(self, place: Place, model: ModelState) -> int | None:
+    def _claim(self, place: MujocoJoint, model: ModelState) -> int | None:
         """Return the rank of a free joint as the carrier of a model, 0 the best; None if it is not a carrier."""
         robot = self._robots.get(model.name)
         roots = [link.name for link in model.links if _is_root(link)] if robot is None else [robot.root_link]
@@ -272,7 +272,7 @@ class _KeyframeExport:
         )
         return holds.index(True) if any(holds) else None
 
-    def _joint(self, place: Place) -> None:
+    def _joint(self, place: MujocoJoint) -> None:
         found = self._stated(place.name)
         if found is None:
             self._lost.append(f"nothing is stated of MuJoCo's joint '{place.name}': it is as at the start")

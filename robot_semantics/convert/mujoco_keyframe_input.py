@@ -20,7 +20,16 @@ from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.mujoco_actuators import engines_of
 from robot_semantics.convert.mujoco_bases import MocapBase, mocap_bases
 from robot_semantics.convert.mujoco_key_text import MAX_TIME, Keyframe
-from robot_semantics.convert.mujoco_places import BALL, FREE, PARTS, RATES, VARIABLES, Place, mocap_bodies, places_of
+from robot_semantics.convert.mujoco_places import (
+    BALL,
+    FREE,
+    PARTS,
+    RATES,
+    VARIABLES,
+    MujocoJoint,
+    mocap_bodies,
+    places_of,
+)
 from robot_semantics.transforms import matrix_from_quat
 from robot_semantics.transforms.arrays import checked_array
 from robot_semantics.usdf.poses import FloatArray, pose_from_quaternion, pose_matrix, six
@@ -48,7 +57,7 @@ def from_keyframe(key: Keyframe, model: Any) -> Converted[WorldState]:
     mpos = _mocap_rows("mpos", key.mpos, model, 3)
     mquat = _mocap_rows("mquat", key.mquat, model, 4)
     bases = {base.body: base for base in mocap_bases(model)}
-    trees: dict[int, list[Place]] = {body: [] for body in bases}
+    trees: dict[int, list[MujocoJoint]] = {body: [] for body in bases}
     for place in places_of(model):
         trees.setdefault(int(model.body_rootid[place.body_id]), []).append(place)
     lost: list[str] = []
@@ -77,7 +86,7 @@ def from_keyframe(key: Keyframe, model: Any) -> Converted[WorldState]:
 def _imported(
     model: Any,
     root: int,
-    places: Sequence[Place],
+    places: Sequence[MujocoJoint],
     qpos: FloatArray,
     qvel: FloatArray,
     at: Pose,

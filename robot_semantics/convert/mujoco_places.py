@@ -32,7 +32,7 @@ RATES = {**VARIABLES, "rot": slice(3, 6)}
 """Indices in a planar or floating joint's positions, and velocities, of the MuJoCo joints ``JOINT/x`` and so on."""
 
 
-class Place(NamedTuple):
+class MujocoJoint(NamedTuple):
     """One joint of a MuJoCo model.
 
     Attributes:
@@ -61,13 +61,13 @@ def mocap_bodies(model: Any) -> Iterator[tuple[int, int]]:
             yield body, int(model.body_mocapid[body])
 
 
-def places_of(model: Any) -> Iterator[Place]:
+def places_of(model: Any) -> Iterator[MujocoJoint]:
     """Yield the joints, and where their values are in qpos and qvel."""
     for index in range(model.njnt):
         kind = int(model.jnt_type[index])
         qpos, qvel = int(model.jnt_qposadr[index]), int(model.jnt_dofadr[index])
         body = int(model.jnt_bodyid[index])
-        yield Place(
+        yield MujocoJoint(
             index,
             str(model.joint(index).name),
             str(model.body(body).name),

@@ -140,7 +140,7 @@ class _Bag:
         self.place = SourcePlace(source)
         self.counts: dict[str, int] = {}
         self.maker = MessageMaker(writer.types)
-        self.told: set[str] = set()
+        self.warned: set[str] = set()
         names = {model.name for state in states for model in state.models}
         self.alone = len(names) == 1
         self.spaces = dict.fromkeys(names, "") if self.alone else topic_namespaces(sorted(names))
@@ -201,10 +201,10 @@ class _Bag:
         for age in ages_of(state):
             if age.age_ns:
                 owner = f"joint '{age.name}' of '{age.model}'" if age.model else f"'{age.name}'"
-                self.tell(f"the age of {owner} cannot be stored in a recording", "age")
+                self.warn_once(f"the age of {owner} cannot be stored in a recording", "age")
         for frame in state.frames:
             if frame.twist is not None:
-                self.tell(f"the twist of frame '{frame.name}' cannot be stored in a recording", "frame-twist")
+                self.warn_once(f"the twist of frame '{frame.name}' cannot be stored in a recording", "frame-twist")
             if frame.pose is not None and frame.name not in self.static:
                 transforms.append(
                     Transform(self.frames.parent(frame), self.frames.names[frame.name], xyz_quat_of(frame.pose))
@@ -212,7 +212,7 @@ class _Bag:
         for model in state.models:
             transforms += self._model(model, time_ns)
         if state.engines or state.foreign:
-            self.tell("engine states and foreign elements cannot be stored in a recording", "engine")
+            self.warn_once("engine states and foreign elements cannot be stored in a recording", "engine")
         if transforms:
             self.send("/tf", TF_MESSAGE, time_ns, self.maker.transforms(time_ns, transforms))
 
@@ -230,7 +230,7 @@ class _Bag:
                 name = robot.root_joint.name if robot is not None and robot.has_virtual_joint else root
                 by_frame[parent] = [PoseRow(name, pose, model.twist)]
         elif model.twist is not None:
-            self.tell(f"the twist of '{model.name}' without a pose cannot be stored in a recording", "twist")
+            self.warn_once(f"the twist of '{model.name}' without a pose cannot be stored in a recording", "twist")
         self.stated[model.name].update(joint.name for joint in joints if joint.positions is not None)
         rows, floating = self._rows(joints)
         if floating:
@@ -241,7 +241,7 @@ class _Bag:
             for message in self.maker.multi_dof(time_ns, frame, some):
                 self.send(self.topic(model.name, "multi_dof_joint_states"), MULTI_DOF, time_ns, message)
         if any(link.wrench is not None for link in model.links):
-            self.tell(f"the wrenches on the links of '{model.name}' cannot be stored in a recording", "wrench")
+            self.warn_once(f"the wrenches on the links of '{model.name}' cannot be stored in a recording", "wrench")
         return transforms + self._link_transforms(model, positions)
 
     def _rows(self, joints: Iterable[JointState]) -> tuple[list[JointRow], list[PoseRow]]:
@@ -251,11 +251,13 @@ class _Bag:
         for joint in joints:
             given = [values for values in (joint.positions, joint.velocities, joint.torques) if values is not None]
             if given and joint.positions is None:
-                self.tell(f"the motion of '{joint.name}' without a position cannot be stored in a recording", "motion")
+                self.warn_once(
+                    f"the motion of '{joint.name}' without a position cannot be stored in a recording", "motion"
+                )
             elif given and len(given[0]) in (6, 7):
                 floating.append(PoseRow(joint.name, floating_pose(joint), joint.velocities))
                 if joint.torques is not None:
-                    self.tell(
+                    self.warn_once(
                         f"torques of the floating joint '{joint.name}' cannot be stored in a recording", "torques"
                     )
             elif given:
@@ -271,7 +273,7 @@ class _Bag:
         if kinematics is None:
             if any(link.pose is not None or link.twist is not None for link in model.links):
                 text = f"the links of '{model.name}', whose robot is not known, cannot be stored in a recording"
-                self.tell(text, "links")
+                self.warn_once(text, "links")
             return list(model.joints), {}
         # TF has the stated pose of the root link: it is not needed here. Limits do not matter: a recording is of the
         # past, like a state with a robot's hash.
@@ -279,8 +281,8 @@ class _Bag:
         alone = replace(model, parent=WORLD, parent_link=None, pose=None, twist=None, urdf_sha256=digest)
         found = apply_model_state(alone, resolve(WorldState(models=(alone,))), kinematics)
         for item in found.refused:
-            if f"refused {item.subject}" not in self.told:
-                self.told.add(f"refused {item.subject}")
+            if f"refused {item.subject}" not in self.warned:
+                self.warned.add(f"refused {item.subject}")
                 self.problems.error("not-recorded", f"not recorded: {item}", self.place)
         positions = {name: found.positions[kinematics.space.joint_positions[name]] for name in found.positions_of}
         return _with_derived(model.joints, found, kinematics.space), positions
@@ -307,9 +309,9 @@ class _Bag:
             if joint.index
         ]
 
-    def tell(self, text: str, key: str) -> None:
-        if f"{key} {text}" not in self.told:
-            self.told.add(f"{key} {text}")
+    def warn_once(self, text: str, key: str) -> None:
+        if f"{key} {text}" not in self.warned:
+            self.warned.add(f"{key} {text}")
             self.problems.warning(f"not-recorded-{key}", text, self.place)
 
 

@@ -151,8 +151,8 @@ class TransformHistory:
         # A parent that changes between two samples cannot be interpolated: the earlier sample is valid.
         apart = None if isinstance(edge.parents, int) else parents != edge.parent_at(where.after)
         poses = edge.with_offset(interpolate(where, edge.timeline.take, blend_poses, apart))
-        ages = where.spread(count, where.age_ns, -1)
-        return LocalPose(where.spread(count, parents, -1), where.spread(count, poses, np.nan), ages)
+        ages = where.at_all_times(count, where.age_ns, -1)
+        return LocalPose(where.at_all_times(count, parents, -1), where.at_all_times(count, poses, np.nan), ages)
 
     def _walk(self, goal: int, start: int, times_ns: IntArray) -> Lookup:
         """Walk as tf2 does: from the source to the top, then from the target until they meet, all times abreast."""

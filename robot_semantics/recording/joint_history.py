@@ -42,14 +42,14 @@ class JointSamples(NamedTuple):
     age_ns: IntArray
 
 
-class _Place(NamedTuple):
+class _MessageBlock(NamedTuple):
     topic: str
     names: tuple[str, ...]
     arrays: dict[str, Array]
 
 
 @dataclass(frozen=True)
-class _Family:
+class _JointSet:
     """Joints whose values of one quantity always come together.
 
     Attributes:
@@ -76,7 +76,7 @@ class JointHistory:
     def __init__(self, pieces: Pieces, topics: Sequence[str]) -> None:
         """Collect the messages of `topics`; if several topics have a joint, the first topic is used."""
         self._places = [
-            _Place(key.topic, key.names, part)
+            _MessageBlock(key.topic, key.names, part)
             for topic in topics
             for key, parts in pieces.items()
             if key.kind == "joints" and key.topic == topic
@@ -105,7 +105,7 @@ class JointHistory:
         mine = (family for family in self._families["position"] if name in family.joints)
         return next((family.timeline.stamps_ns for family in mine), np.zeros(0, np.int64))
 
-    def _grouped(self, quantity: str) -> Iterator[_Family]:
+    def _grouped(self, quantity: str) -> Iterator[_JointSet]:
         where: dict[str, list[int]] = {}
         having = {name for place in self._places if quantity in place.arrays for name in place.names}
         for number, place in enumerate(self._places):
@@ -121,7 +121,7 @@ class JointHistory:
                 np.array([self._places[number].names.index(joint) for joint in joints], dtype=np.int64)
                 for number in numbers
             )
-            yield _Family(tuple(joints), numbers, columns, self._timeline(numbers))
+            yield _JointSet(tuple(joints), numbers, columns, self._timeline(numbers))
 
     def _timeline(self, numbers: tuple[int, ...]) -> Timeline:
         if numbers not in self._timelines:
@@ -168,12 +168,12 @@ class JointHistory:
                 where = brackets[family.places]
                 angles = turning[out] if quantity == "position" else np.zeros(len(out), bool)
                 some = interpolate(where, self._taker(family, quantity, mine), _blend_joints(angles))
-                values[:, out] = where.spread(count, some, np.nan)
+                values[:, out] = where.at_all_times(count, some, np.nan)
                 if quantity == "position":
-                    age[:, out] = where.spread(count, where.age_ns, -1)[:, np.newaxis]
+                    age[:, out] = where.at_all_times(count, where.age_ns, -1)[:, np.newaxis]
         return JointSamples(**found, age_ns=age)
 
-    def _taker(self, family: _Family, quantity: str, mine: IntArray) -> Callable[[IntArray], FloatArray]:
+    def _taker(self, family: _JointSet, quantity: str, mine: IntArray) -> Callable[[IntArray], FloatArray]:
         """Return what gives the values (n, mine) of some of a family's joints at some of its samples."""
 
         def take(samples: IntArray) -> FloatArray:

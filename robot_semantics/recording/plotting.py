@@ -71,7 +71,7 @@ def load_plot_data(paths: Sequence[Path], problems: Diagnostics) -> PlotData:
         file = load_arrays(paths[0])
         return plot_data(file.series(), file.max_gap_ns)
     loaded = load_states(paths, problems)
-    series = _some(series_of(loaded.states))
+    series = _thin(series_of(loaded.states))
     old = _old(series)
     for i, gaps in enumerate(loaded.gaps):
         for key in gaps:
@@ -89,7 +89,7 @@ def plot_data(series: Series, max_gap_ns: int = 2**63 - 1) -> PlotData:
     Raises:
         RequestError: the series is empty.
     """
-    return PlotData(_some(series), _old(series, max_gap_ns), {model.name: limits_of(model) for model in series.models})
+    return PlotData(_thin(series), _old(series, max_gap_ns), {model.name: limits_of(model) for model in series.models})
 
 
 def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | None = None, title: str = "") -> int:
@@ -260,7 +260,7 @@ def _joint_of(variable: str) -> str:
     return variable.partition("[")[0]
 
 
-def _some(series: Series) -> Series:
+def _thin(series: Series) -> Series:
     if not len(series):
         raise RequestError("there is no state to draw")
     return series

@@ -107,9 +107,9 @@ class TopicReader:
         arrays = (match.layout.doubles(match.rows, name)[:, 0] for name in ("position", "velocity", "effort"))
         taken = take_joint_state(match.layout.texts["name"], *arrays, invalid=self._invalid)
         for fault in taken.refused:
-            self._refusals.add(self.topic, f"{REFUSED}{fault.refusal.message}", *_these(logs[fault.messages]))
+            self._refusals.add(self.topic, f"{REFUSED}{fault.refusal.message}", *_first_and_count(logs[fault.messages]))
         for fault in taken.notices:
-            self._refusals.add(self.topic, fault.refusal.message, *_these(logs[fault.messages]), partly=True)
+            self._refusals.add(self.topic, fault.refusal.message, *_first_and_count(logs[fault.messages]), partly=True)
         stamps = match.layout.stamps_ns(match.rows)[:, 0]
         for values in taken.values:
             some = {name: getattr(values, name) for name in ("position", "velocity", "effort")}
@@ -139,7 +139,7 @@ class TopicReader:
         for some in found:
             arrays = {"pose": some.poses[:, np.newaxis]}
             parent, child = some.parent.lstrip("/"), some.child.lstrip("/")
-            stamps, came, arrays = self._sound(
+            stamps, came, arrays = self._with_valid_poses(
                 some.stamps_ns, logs[some.message], arrays, (child,), "frame ", "transform"
             )
             stamps = np.where(stamps == 0, came, stamps)[:, np.newaxis]
@@ -153,7 +153,7 @@ class TopicReader:
         texts = match.layout.texts
         arrays = {name: match.layout.doubles(match.rows, name) for name in ("pose", "twist")}
         child, frame = texts["child_frame_id"][0].lstrip("/"), texts["frame_id"][0].lstrip("/")
-        stamps, logs, arrays = self._sound(match.layout.stamps_ns(match.rows)[:, 0], logs, arrays, (child,))
+        stamps, logs, arrays = self._with_valid_poses(match.layout.stamps_ns(match.rows)[:, 0], logs, arrays, (child,))
         arrays = {name: values[:, 0] for name, values in arrays.items()}
         self._append("odometry", (child,), (frame,), ("twist",), stamps, logs, arrays)
 
@@ -164,15 +164,15 @@ class TopicReader:
         poses, twists = layout.doubles(match.rows, "pose"), layout.doubles(match.rows, "twist")
         if poses.shape[1] != len(names) or twists.shape[1] not in (0, len(names)):
             reason = f"{REFUSED}{len(names)} names, {poses.shape[1]} transforms and {twists.shape[1]} twists"
-            self._refusals.add(self.topic, reason, *_these(logs))
+            self._refusals.add(self.topic, reason, *_first_and_count(logs))
             return
         arrays: dict[str, Array] = {"pose": poses} | ({"twist": twists} if twists.shape[1] else {})
         if names:
             parent = texts["frame_id"][0].lstrip("/")
-            stamps, logs, arrays = self._sound(layout.stamps_ns(match.rows)[:, 0], logs, arrays, names)
+            stamps, logs, arrays = self._with_valid_poses(layout.stamps_ns(match.rows)[:, 0], logs, arrays, names)
             self._append("multi_dof", names, (parent,), tuple(arrays), stamps, logs, arrays)
 
-    def _sound(
+    def _with_valid_poses(
         self,
         stamps: IntArray,
         logs: IntArray,
@@ -222,7 +222,7 @@ class TopicReader:
         self._columns.append(GroupKey(kind, self.topic, names, parents, has), {"log": logs, "stamp": stamps, **arrays})
 
 
-def _these(logs: IntArray) -> tuple[int, int]:
+def _first_and_count(logs: IntArray) -> tuple[int, int]:
     """Return when the first of some messages came, and how many they are."""
     return int(logs.min()), len(logs)
 

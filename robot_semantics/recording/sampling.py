@@ -147,7 +147,7 @@ class WorldSampler:
         frame = history.index.get(robot.root_frame, -1)
         if frame not in history.edges:
             return _based(model, np.full(count, at), np.full((count, 7), np.nan), unknown, np.full(count, -1))
-        parent, pose, age = self._placed(frame, times_ns)
+        parent, pose, age = self._frame_poses(frame, times_ns)
         twist = root.sample_twists(history.edges[frame], times_ns, mode, pose, max_gap_ns)
         return _based(model, np.where(parent == ABSENT, at, parent), pose, twist, age)
 
@@ -179,9 +179,9 @@ class WorldSampler:
         if history.index.get(name) not in history.edges:
             # The root of frames that are not connected to the world: that it has a place is known, but not which.
             return np.zeros(count, np.int64), np.full((count, 7), np.nan), age
-        return self._placed(history.index[name], times_ns)
+        return self._frame_poses(history.index[name], times_ns)
 
-    def _placed(self, frame: int, times_ns: IntArray) -> tuple[IntArray, FloatArray, IntArray]:
+    def _frame_poses(self, frame: int, times_ns: IntArray) -> tuple[IntArray, FloatArray, IntArray]:
         """Return the parent (n,), pose (n, 7) and age (n,) of a frame that has an edge."""
         history, edge = self.history, self.history.edges[frame]
         local = history.local(frame, times_ns, self.sampling.mode, hold=True)

@@ -41,7 +41,7 @@ class Bracket(NamedTuple):
     share: FloatArray
     age_ns: IntArray
 
-    def spread(self, count: int, values: npt.NDArray[Any], missing: float) -> npt.NDArray[Any]:
+    def at_all_times(self, count: int, values: npt.NDArray[Any], missing: float) -> npt.NDArray[Any]:
         """Return the values (k, ...) at all `count` times (count, ...), with `missing` for times without an answer."""
         if len(self.rows) == count:
             return values
@@ -224,8 +224,8 @@ class Timeline:
         Arguments as for `bracket` and `interpolate`.
         """
         where, count = bracket(self.stamps_ns, times_ns, mode, hold=hold), len(times_ns)
-        values = where.spread(count, interpolate(where, self.take, blend), np.nan)
-        return values, where.spread(count, where.age_ns, -1)
+        values = where.at_all_times(count, interpolate(where, self.take, blend), np.nan)
+        return values, where.at_all_times(count, where.age_ns, -1)
 
     def locate(self, indices: IntArray) -> Iterator[tuple[int, IntArray | slice, IntArray]]:
         """Yield (place, which of `indices`, their rows there) for every place in which some of the samples lie."""

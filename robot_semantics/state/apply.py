@@ -158,7 +158,7 @@ class _Application:
         kept = tuple(
             joint.name for joint in self.space.joints if not joint.virtual and joint.name not in self.positions_of
         )
-        self._say_ages()
+        self._note_ages()
         if kept:
             self.log.note(
                 f"{len(kept)} joints have no stated or derived position, and stay as they are: {', '.join(kept)}"
@@ -187,7 +187,7 @@ class _Application:
         if kept:
             yield f"model '{name}': velocities are not stated and are kept: {', '.join(kept)}"
 
-    def _say_ages(self) -> None:
+    def _note_ages(self) -> None:
         """Note the values that were measured before the state's time; they are used like the others."""
         aged = [("its pose", self.model.age_ns), *((f"'{joint.name}'", joint.age_ns) for joint in self.model.joints)]
         named: dict[int, list[str]] = {}
@@ -282,7 +282,7 @@ class _Application:
         for name, reason in reasons.items():
             if name not in self.positions_of | refused and reason != NOT_OBSERVED:
                 self.log.failed("joint", name, f"cannot be derived: it {reason}", "underivable-joint")
-        self._say_measured_mimics(stated)
+        self._note_measured_mimics(stated)
 
     def _beyond_limits(self, derived: Sequence[JointState], others: Collection[str]) -> dict[str, str]:
         """Return why derived joints are refused as if they were stated, and those that only follow them."""
@@ -297,7 +297,7 @@ class _Application:
                 found[told.name] = reason
         return found
 
-    def _say_measured_mimics(self, stated: frozenset[str]) -> None:
+    def _note_measured_mimics(self, stated: frozenset[str]) -> None:
         """Note the mimic joints that are stated elsewhere than their leaders take them."""
         apart = self.space.leader_differences(self.q)
         for joint in self.space.joints:

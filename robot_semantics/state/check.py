@@ -293,14 +293,16 @@ class _ModelCheck:
                 self._found.warning(code, str(item), place)
         derived = [item.name for item in applied.items if item.derived]
         if derived:
-            message = f"{len(derived)} joints of '{self._state.name}' follow from other stated values: {_some(derived)}"
+            message = (
+                f"{len(derived)} joints of '{self._state.name}' follow from other stated values: {_names(derived)}"
+            )
             self._found.note("derived-joints", message, whole)
         active = [joint.name for joint in self._robot.joints if joint.is_active and not joint.virtual]
         refused = {joint.name for joint in self._state.joints if joint.positions is not None}
         missing = [name for name in active if name in applied.kept and name not in refused]
         if missing:
             message = (
-                f"{len(missing)} of {len(active)} joints of '{self._state.name}' have no position: {_some(missing)}"
+                f"{len(missing)} of {len(active)} joints of '{self._state.name}' have no position: {_names(missing)}"
             )
             self._found.warning("missing-joint-state", message, whole)
 
@@ -308,5 +310,5 @@ class _ModelCheck:
         return self._robot.joint(item.name).child_link if item.name in self._robot.joint_index else ""
 
 
-def _some(names: list[str]) -> str:
+def _names(names: list[str]) -> str:
     return ", ".join(names[:8]) + (", …" if len(names) > 8 else "")

@@ -43,7 +43,7 @@ class Health:
         self.stale: dict[str, float] = {}
         self.beyond: dict[str, float] = {}
 
-    def look(self, robot: RunningRobot, now_ns: int) -> None:
+    def update(self, robot: RunningRobot, now_ns: int) -> None:
         """Look at a robot; `now_ns` is monotonic time, as `JointBuffer.received_ns` has it."""
         if robot.model is not self._model:
             self._model = robot.model

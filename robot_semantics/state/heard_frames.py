@@ -29,7 +29,7 @@ from robot_semantics.usdf.world_state import WORLD
 AT_ORIGIN = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 
 
-class HeardTransform(NamedTuple):
+class ReceivedTransform(NamedTuple):
     """The newest transform that somebody else has published of a frame in one parent.
 
     Attributes:
@@ -41,7 +41,7 @@ class HeardTransform(NamedTuple):
     stamp_ns: int | None
 
 
-Heard = Mapping[str, Mapping[str, HeardTransform]]
+ReceivedFrames = Mapping[str, Mapping[str, ReceivedTransform]]
 """TF name of a frame → TF name of a parent → received transform, without the node's own ones."""
 
 
@@ -61,7 +61,7 @@ class Root(NamedTuple):
     on_tf: bool
 
 
-def root_of(robot: RobotSample, heard: Heard) -> Root:
+def root_of(robot: RobotSample, heard: ReceivedFrames) -> Root:
     """Return where a robot's root link is, by the one rule."""
     said, of_tf = list(robot.said), set[RootCandidate]()
     on_tf = heard.get(robot.root_frame, {})
@@ -79,7 +79,7 @@ def root_of(robot: RobotSample, heard: Heard) -> Root:
     return Root(choice, chosen, parent, choice.chosen in of_tf)
 
 
-def newest_of(parents: Mapping[str, HeardTransform]) -> tuple[str, HeardTransform]:
+def newest_of(parents: Mapping[str, ReceivedTransform]) -> tuple[str, ReceivedTransform]:
     """Return the newest transform of a frame and its parent: of several publishers this is what TF listeners see."""
     parent = max(parents, key=lambda parent: (parents[parent].stamp_ns or 0, parent))
     return parent, parents[parent]

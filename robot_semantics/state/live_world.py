@@ -22,7 +22,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.state.heard_frames import Heard, Root, newest_of, root_of
+from robot_semantics.state.heard_frames import ReceivedFrames, Root, newest_of, root_of
 from robot_semantics.state.model_states import (
     model_rows,
     model_state,
@@ -71,7 +71,7 @@ class LiveWorld:
 
 def live_world(
     sample: WorldSample,
-    heard: Heard,
+    heard: ReceivedFrames,
     *,
     elsewhere: Collection[str] = (),
     given: Mapping[str, ModelState] | None = None,
@@ -99,7 +99,7 @@ class _Making:
     def __init__(
         self,
         sample: WorldSample,
-        heard: Heard,
+        heard: ReceivedFrames,
         elsewhere: frozenset[str],
         given: Mapping[str, ModelState],
         all_frames: bool,
@@ -171,10 +171,10 @@ class _Making:
         if root.parent in self.links and (root.on_tf or root.parent != WORLD):
             self.on_links[robot.name] = self.links[root.parent]
         state = model_state(series, model_rows(series)[0].tolist(), root.parent)
-        self._say_what_is_unknown(robot, state, root)
+        self._list_unknown_values(robot, state, root)
         return state
 
-    def _say_what_is_unknown(self, robot: RobotSample, state: ModelState, root: Root) -> None:
+    def _list_unknown_values(self, robot: RobotSample, state: ModelState, root: Root) -> None:
         complaint = root.choice.complaint(robot.name)
         if complaint:
             self.lacks("pose", robot.name, "", "not_stated" if state.pose is None else "rivals", complaint)

@@ -52,11 +52,11 @@ class MessageStreams:
         space: JointSpace,
         moving: MovingJoints,
         fed_elsewhere: frozenset[str],
-        say_once: Callable[[str], None],
+        report_once: Callable[[str], None],
     ) -> None:
-        """Joints in `fed_elsewhere` are not taken from joint states; `say_once` takes sentences for the log."""
+        """Joints in `fed_elsewhere` are not taken from joint states; `report_once` takes sentences for the log."""
         self._model, self._space, self._moving, self._fed_elsewhere = model, space, moving, fed_elsewhere
-        self._say_once = say_once
+        self._report_once = report_once
         self._streams: LruCache[tuple[str, ...], MessageStream | Refusal] = LruCache(
             _MAX_STREAMS, _MAX_NAMES, forgotten=_leave
         )
@@ -95,13 +95,13 @@ class MessageStreams:
 
     def _report(self, plan: InputPlan) -> None:
         for name in plan.unknown:
-            self._say_once(f"joint_states: the robot has no joint '{shown(name)}'; its values are not used")
+            self._report_once(f"joint_states: the robot has no joint '{shown(name)}'; its values are not used")
         for name in plan.incomplete:
-            self._say_once(f"joint_states: '{shown(name)}' is not used: the message has only a part of the quaternion")
+            self._report_once(f"joint_states: '{shown(name)}' is not used: a part of its quaternion is missing")
         for name in plan.names:
             if name in self._moving.number and name not in self._space.index:
                 variables = " ".join(self._space.names[self._space.joint_positions[name]])
-                self._say_once(f"joint_states: '{name}' has several values ({variables}); one alone is not used")
+                self._report_once(f"joint_states: '{name}' has several values ({variables}); one alone is not used")
 
 
 def _leave(stream: MessageStream | Refusal) -> None:

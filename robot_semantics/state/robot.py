@@ -72,14 +72,14 @@ class RunningRobot(RobotFrames):
         self.lost: dict[str, tuple[float, float]] = {}
         self._motion_orders: dict[str, MessageOrder] = {}
         self._reset_ns, self._reset_by = NEVER_NS, set[MessageOrder]()
-        self._said: LruCache[str, bool] = LruCache(1000)
+        self._reported: LruCache[str, bool] = LruCache(1000)
         # If stamps are ignored, every joint is always due: no difference of two stamps is below this.
         interval_ns = NEVER_NS if settings.ignore_timestamp else settings.publish_interval_ns
         self._schedule = PublishSchedule(len(self.moving), interval_ns, settings.complete_after_ns)
         self.fast_path = FastPath(model, self._buffer, self._schedule)
         root = model.root_joint
         fed_elsewhere = frozenset({root.name}) if self.root_source in _NOT_FROM_JOINT_STATES else frozenset[str]()
-        self._streams = MessageStreams(model, self.space, self.moving, fed_elsewhere, self.say_once)
+        self._streams = MessageStreams(model, self.space, self.moving, fed_elsewhere, self.report_once)
         self.publishable = np.array(
             [joint.index != 0 or (self.publishes_root and not self.root_is_fixed) for joint in self.moving.joints],
             np.bool_,
@@ -173,7 +173,7 @@ class RunningRobot(RobotFrames):
     def _report(self, taken: TakenJointStates) -> TakenJointStates:
         """Report the unused parts of a message."""
         for fault in taken.notices:
-            self.say_once(f"joint_states: {fault.refusal.message}")
+            self.report_once(f"joint_states: {fault.refusal.message}")
         return taken
 
     def _frames_of(self, chosen: BoolArray) -> tuple[list[int], list[tuple[str, str]]]:
@@ -201,7 +201,7 @@ class RunningRobot(RobotFrames):
             return late
         self.heard = True
         if motion.lost_m > _LOST_M or motion.lost_rad > _LOST_RAD:
-            self._say_lost(name, motion.lost_m, motion.lost_rad)
+            self._report_lost(name, motion.lost_m, motion.lost_rad)
         number = self.moving.number[name]
         known = self._buffer.known[number]
         self._buffer.put_joint(name, motion.positions, motion.velocities, None, stamp_ns)
@@ -216,7 +216,7 @@ class RunningRobot(RobotFrames):
             self._streams.leave_fast_path()
         return self._publish(chosen, bool(chosen.all()), stamp_ns)
 
-    def _say_lost(self, name: str, lost_m: float, lost_rad: float) -> None:
+    def _report_lost(self, name: str, lost_m: float, lost_rad: float) -> None:
         worst_m, worst_rad = self.lost.get(name, (0.0, 0.0))
         self.lost[name] = (max(worst_m, lost_m), max(worst_rad, lost_rad))
         # Said again only when it has become ten times worse.
@@ -243,7 +243,7 @@ class RunningRobot(RobotFrames):
 
     def adopt(self, other: RunningRobot) -> None:
         """Take over the values of another robot of the same model, after a change of settings."""
-        self.heard, self.made_ns, self.lost, self._said = other.heard, other.made_ns, other.lost, other._said
+        self.heard, self.made_ns, self.lost, self._reported = other.heard, other.made_ns, other.lost, other._reported
         fixed = {self.model.root_joint.name} if self.root_source is Source.FIXED else set[str]()
         self._buffer.copy_measured(other.values, fixed)
 
@@ -305,9 +305,9 @@ class RunningRobot(RobotFrames):
         self._streams.leave_fast_path(due)
         return (block.message(stamp_ns, self._buffer.positions),)
 
-    def say_once(self, sentence: str) -> None:
+    def report_once(self, sentence: str) -> None:
         """Put a sentence into `notices`, but not again while it is remembered that it was said."""
-        if self._said.add(sentence, True):
+        if self._reported.add(sentence, True):
             self.notices.append(sentence)
 
     def forget_values(self) -> None:

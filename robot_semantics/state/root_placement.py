@@ -82,7 +82,7 @@ class RootPlacement:
         if carrier_of(model) == frame:
             # As it is stated, to the last bit and with its quaternion's sign.
             xyz_quat = np.array(xyz_quat_of(model.pose))
-        self._say_unstated_frames()
+        self._note_unstated_frames()
         joint = base.joint
         if not joint.position_count or base.held_by:
             return (xyz_quat, None) if self._stands_there(xyz_quat) else (None, None)
@@ -117,7 +117,7 @@ class RootPlacement:
         self.log.done("pose", "", "it is there")
         return True
 
-    def _say_unstated_frames(self) -> None:
+    def _note_unstated_frames(self) -> None:
         """Note the frames between the model and the base's frame that have no pose and are taken to be identities."""
         bodies = {body.name: body for body in self.world.state.bodies}
         ours, others = self.world.path(self.model.name), self.world.path(self.frame() or WORLD)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from robot_semantics.usdf.fields import Field, fields_of, lists_of, walk
+from robot_semantics.usdf.fields import ElementField, fields_of, lists_of, walk
 from robot_semantics.usdf.table import AGE_OF_VALUE, USDF
 from robot_semantics.usdf.world_state import Frame, ModelState, WorldState
 from robot_semantics.xml.schema import Element
@@ -66,7 +66,7 @@ def ages_of(state: WorldState) -> tuple[ValueAge, ...]:
     return tuple(sorted(found, key=lambda age: age.model is None))
 
 
-def _age_fields(element: Element) -> list[Field]:
+def _age_fields(element: Element) -> list[ElementField]:
     return [field for field in fields_of(element) if field.quantity is AGE_OF_VALUE]
 
 

@@ -72,8 +72,8 @@ def merge(
     stated = _without_stand_ins(list(zip(labels, states, strict=True)), robots or {}, found)
     merged = WorldState(
         name=_first_name(stated, found),
-        models=_united([(label, state.models) for label, state in stated], found),
-        frames=_united([(label, state.frames) for label, state in stated], found),
+        models=_merged_items([(label, state.models) for label, state in stated], found),
+        frames=_merged_items([(label, state.frames) for label, state in stated], found),
         time_ns=_time(stated, any_time, found),
         engines=_engines(stated, found),
         foreign=tuple(dict.fromkeys(entry for state in states for entry in state.foreign)),
@@ -272,7 +272,7 @@ def _check_stand_in(
         found.error("name-conflict", message, place)
 
 
-def _united(stated: Iterable[tuple[str, Sequence[_Item]]], found: Diagnostics) -> tuple[_Item, ...]:
+def _merged_items(stated: Iterable[tuple[str, Sequence[_Item]]], found: Diagnostics) -> tuple[_Item, ...]:
     """Return the items of several lists, each name once; different items of one name are errors."""
     items: dict[str, tuple[str, _Item]] = {}
     for label, row in stated:

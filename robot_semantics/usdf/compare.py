@@ -25,9 +25,9 @@ import numpy as np
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_angle, quat_from_rpy
-from robot_semantics.usdf.fields import Field, ItemList, fields_of, lists_of
+from robot_semantics.usdf.fields import ElementField, ElementList, fields_of, lists_of
 from robot_semantics.usdf.poses import pose_quaternions
-from robot_semantics.usdf.table import MODEL, USDF, DifferenceKind, Form
+from robot_semantics.usdf.table import MODEL, USDF, DifferenceKind, ValueForm
 from robot_semantics.usdf.world_state import JointState, Pose, Vec6, WorldState
 from robot_semantics.xml.schema import Element
 from robot_semantics.xml.schema_json import to_json
@@ -39,7 +39,7 @@ DEFAULT_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class StateDifference:
     """One difference.
 
     Attributes:
@@ -78,7 +78,7 @@ def compare(
     tolerances: Mapping[DifferenceKind, float] | None = None,
     tolerance: float = DEFAULT_TOLERANCE,
     ignore: Sequence[DifferenceKind] = (),
-) -> list[Difference]:
+) -> list[StateDifference]:
     """Return the differences between two states that are beyond tolerance, in the order of the first state.
 
     Args:
@@ -114,24 +114,26 @@ class _Comparison:
 
     def __init__(self, robots: Mapping[str, RobotModel]) -> None:
         self._robots = robots
-        self._found: list[Difference | _Orientation] = []
+        self._found: list[StateDifference | _Orientation] = []
         self._wrapping: frozenset[str] = frozenset()
-        self._measures: dict[Form, Callable[[str, Field, Any, Any, Any], None]] = {
-            Form.TIME: self._times,
-            Form.POSE: self._poses,
-            Form.VECTORS: self._vectors,
-            Form.ROW: self._rows,
-            Form.JOINT_POSITION: self._positions,
+        self._measures: dict[ValueForm, Callable[[str, ElementField, Any, Any, Any], None]] = {
+            ValueForm.TIME: self._times,
+            ValueForm.POSE: self._poses,
+            ValueForm.VECTORS: self._vectors,
+            ValueForm.ROW: self._rows,
+            ValueForm.JOINT_POSITION: self._positions,
         }
 
-    def finished(self) -> list[Difference]:
+    def finished(self) -> list[StateDifference]:
         """Return the differences, orientations measured."""
         waiting = [item for item in self._found if isinstance(item, _Orientation)]
         with np.errstate(all="ignore"):
             quats = [pose_quaternions([getattr(item, side) for item in waiting]) for side in ("first", "second")]
             angles = iter(quat_angle(*quats).tolist() if waiting else [])
         return [
-            Difference(item.path, DifferenceKind.ORIENTATION, next(angles), _angles(item.first), _angles(item.second))
+            StateDifference(
+                item.path, DifferenceKind.ORIENTATION, next(angles), _angles(item.first), _angles(item.second)
+            )
             if isinstance(item, _Orientation)
             else item
             for item in self._found
@@ -150,7 +152,9 @@ class _Comparison:
                 self._statement(f"{path} {field.label}", statement, *(_plain(value, field) for value in (a, b)))
             elif a is None or b is None:
                 kind = field.quantity.kinds[0]
-                self._found.append(Difference(path, kind, math.inf, _if(a, "stated"), _if(b, "stated")))
+                self._found.append(
+                    StateDifference(path, kind, math.inf, _if_stated(a, "stated"), _if_stated(b, "stated"))
+                )
             else:
                 measure(path, field, first, a, b)
         for items in lists_of(element):
@@ -161,48 +165,48 @@ class _Comparison:
         if element.keeps and first.foreign != second.foreign:
             self._statement(f"{path} foreign content", statement, sorted(first.foreign), sorted(second.foreign))
 
-    def _items(self, parent: str, items: ItemList, first: Sequence[Any], second: Sequence[Any]) -> None:
+    def _items(self, parent: str, items: ElementList, first: Sequence[Any], second: Sequence[Any]) -> None:
         for name, a, b in _pairs(first, second):
             path = items.quantity.path_of(parent, name)
             if a is None or b is None:
                 stated = f"{items.quantity.word} is stated"
-                self._statement(path, DifferenceKind.STATEMENT, _if(a, stated), _if(b, stated))
+                self._statement(path, DifferenceKind.STATEMENT, _if_stated(a, stated), _if_stated(b, stated))
                 continue
             if items.element is MODEL:
                 self._wrapping = _wrapping_joints(self._robots.get(name))
             self.values(path, items.element, a, b, items.quantity.kind)
 
     def _entries(
-        self, path: str, items: ItemList, kind: DifferenceKind, first: Mapping[str, Any], second: Mapping[str, Any]
+        self, path: str, items: ElementList, kind: DifferenceKind, first: Mapping[str, Any], second: Mapping[str, Any]
     ) -> None:
         for key in _union(first, second):
             a, b = first.get(key), second.get(key)
             if a != b:
                 distance = _distance(a, b) if isinstance(a, tuple) and isinstance(b, tuple) else math.inf
-                self._found.append(Difference(f"{path} {items.quantity.word} {key}", kind, distance, a, b))
+                self._found.append(StateDifference(f"{path} {items.quantity.word} {key}", kind, distance, a, b))
 
     def _statement(self, path: str, kind: DifferenceKind, first: Any, second: Any) -> None:
         if first != second:
-            self._found.append(Difference(path.strip(), kind, math.inf, first, second))
+            self._found.append(StateDifference(path.strip(), kind, math.inf, first, second))
 
-    def _times(self, path: str, field: Field, _: Any, first: int, second: int) -> None:
+    def _times(self, path: str, field: ElementField, _: Any, first: int, second: int) -> None:
         distance = abs(first - second) * 1e-9
-        self._found.append(Difference(path, field.quantity.kinds[0], distance, first * 1e-9, second * 1e-9))
+        self._found.append(StateDifference(path, field.quantity.kinds[0], distance, first * 1e-9, second * 1e-9))
 
-    def _poses(self, path: str, field: Field, _: Any, first: Pose, second: Pose) -> None:
+    def _poses(self, path: str, field: ElementField, _: Any, first: Pose, second: Pose) -> None:
         a, b = first.xyz_rpy[:3], second.xyz_rpy[:3]
-        self._found.append(Difference(path, field.quantity.kinds[0], math.dist(a, b), list(a), list(b)))
+        self._found.append(StateDifference(path, field.quantity.kinds[0], math.dist(a, b), list(a), list(b)))
         self._found.append(_Orientation(path, first, second))
 
-    def _vectors(self, path: str, field: Field, _: Any, first: Vec6, second: Vec6) -> None:
+    def _vectors(self, path: str, field: ElementField, _: Any, first: Vec6, second: Vec6) -> None:
         for kind, a, b in zip(field.quantity.kinds, (first[:3], first[3:]), (second[:3], second[3:]), strict=True):
-            self._found.append(Difference(path, kind, math.dist(a, b), list(a), list(b)))
+            self._found.append(StateDifference(path, kind, math.dist(a, b), list(a), list(b)))
 
-    def _rows(self, path: str, field: Field, _: Any, first: Row, second: Row) -> None:
+    def _rows(self, path: str, field: ElementField, _: Any, first: Row, second: Row) -> None:
         kind = field.quantity.kinds[0]
-        self._found.append(Difference(path, kind, _distance(first, second), list(first), list(second)))
+        self._found.append(StateDifference(path, kind, _distance(first, second), list(first), list(second)))
 
-    def _positions(self, path: str, field: Field, joint: JointState, first: Row, second: Row) -> None:
+    def _positions(self, path: str, field: ElementField, joint: JointState, first: Row, second: Row) -> None:
         counts = {len(first), len(second)}
         if counts <= {6, 7}:
             distance = max(math.dist(first[:3], second[:3]), _rotation_distance(first[3:], second[3:]))
@@ -212,7 +216,7 @@ class _Comparison:
             distance = _turn(first[0], second[0])
         else:
             distance = _distance(first, second)
-        self._found.append(Difference(path, field.quantity.kinds[0], distance, list(first), list(second)))
+        self._found.append(StateDifference(path, field.quantity.kinds[0], distance, list(first), list(second)))
 
 
 def _pairs(first: Sequence[Any], second: Sequence[Any]) -> Iterator[tuple[str, Any, Any]]:
@@ -232,13 +236,13 @@ def _wrapping_joints(robot: RobotModel | None) -> frozenset[str]:
     return frozenset(joint.name for joint in JointSpace.of(robot).joints if joint.motion.wraps)
 
 
-def _plain(value: Any, field: Field) -> Any:
+def _plain(value: Any, field: ElementField) -> Any:
     """Return a statement as a value that JSON can hold."""
     element = field.element
     return value if element is None or element.make is None or value is None else to_json(value, element)
 
 
-def _if(value: Any, word: str) -> str | None:
+def _if_stated(value: Any, word: str) -> str | None:
     return None if value is None else word
 
 

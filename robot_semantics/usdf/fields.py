@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from robot_semantics.usdf.table import STATEMENT, USDF, Form, ItemQuantity, Quantity
+from robot_semantics.usdf.table import STATEMENT, USDF, FieldQuantity, ListQuantity, ValueForm
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.xml.schema import Element
 
 ROOT_PATH = "/world_state"
 
 
-class Field(NamedTuple):
+class ElementField(NamedTuple):
     """A field of an element with one value.
 
     Attributes:
@@ -34,21 +34,21 @@ class Field(NamedTuple):
     name: str
     label: str
     tag: str
-    quantity: Quantity
+    quantity: FieldQuantity
     element: Element | None
 
 
-class ItemList(NamedTuple):
+class ElementList(NamedTuple):
     """A list of named items in an element; with `keyed`, a mapping from names to values."""
 
     field: str
     tag: str
     element: Element
-    quantity: ItemQuantity
+    quantity: ListQuantity
     keyed: bool
 
 
-class Item(NamedTuple):
+class WorldItem(NamedTuple):
     """A value of the state: the world, a model, a link and so on.
 
     Attributes:
@@ -63,19 +63,19 @@ class Item(NamedTuple):
     element: Element
     path: str
     xml_path: str
-    quantity: ItemQuantity | None
+    quantity: ListQuantity | None
 
 
 @cache
-def fields_of(element: Element) -> tuple[Field, ...]:
+def fields_of(element: Element) -> tuple[ElementField, ...]:
     """Return the fields of an element, except lists and the name by which a list tells its items apart."""
     found = [
-        Field(a.field, a.json or a.field, tag, a.quantity or STATEMENT, None)
+        ElementField(a.field, a.json or a.field, tag, a.quantity or STATEMENT, None)
         for tag, a in element.attributes.items()
         if not (a.field == "name" and a.required)
     ]
     found += [
-        Field(child.field, child.json or child.field, tag, child.quantity or STATEMENT, child.element)
+        ElementField(child.field, child.json or child.field, tag, child.quantity or STATEMENT, child.element)
         for tag, child in element.children.items()
         if not child.many
     ]
@@ -83,30 +83,30 @@ def fields_of(element: Element) -> tuple[Field, ...]:
 
 
 @cache
-def fields_with(element: Element, form: Form) -> tuple[Field, ...]:
+def fields_with(element: Element, form: ValueForm) -> tuple[ElementField, ...]:
     """Return the fields of an element that have a form."""
     return tuple(field for field in fields_of(element) if field.quantity.form is form)
 
 
 @cache
-def lists_of(element: Element) -> tuple[ItemList, ...]:
+def lists_of(element: Element) -> tuple[ElementList, ...]:
     """Return the lists of an element."""
     return tuple(
-        ItemList(child.field, tag, child.element, child.quantity, child.keyed)
+        ElementList(child.field, tag, child.element, child.quantity, child.keyed)
         for tag, child in element.children.items()
         if child.many
     )
 
 
-def walk(state: WorldState) -> Iterator[Item]:
+def walk(state: WorldState) -> Iterator[WorldItem]:
     """Yield the world and all named items in it, each before the items inside it."""
-    return _walk(Item(state, USDF.root, "", ROOT_PATH, None))
+    return _walk(WorldItem(state, USDF.root, "", ROOT_PATH, None))
 
 
-def _walk(item: Item) -> Iterator[Item]:
+def _walk(item: WorldItem) -> Iterator[WorldItem]:
     yield item
     for items in lists_of(item.element):
         for value in () if items.keyed else getattr(item.value, items.field):
             path = items.quantity.path_of(item.path, value.name)
             xml_path = f"{item.xml_path}/{items.tag}[@name='{value.name}']"
-            yield from _walk(Item(value, items.element, path, xml_path, items.quantity))
+            yield from _walk(WorldItem(value, items.element, path, xml_path, items.quantity))

@@ -23,12 +23,12 @@ from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_from_rpy, quat_slerp, rpy_from_quat
-from robot_semantics.usdf.fields import ROOT_PATH, ItemList, fields_of, fields_with, lists_of
+from robot_semantics.usdf.fields import ROOT_PATH, ElementList, fields_of, fields_with, lists_of
 from robot_semantics.usdf.joint_values import RPY_COUNT
 from robot_semantics.usdf.poses import pose_from_quaternion, pose_quaternions
 from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.robot import rederive_links
-from robot_semantics.usdf.table import MODEL, USDF, Form
+from robot_semantics.usdf.table import MODEL, USDF, ValueForm
 from robot_semantics.usdf.validity import SOURCE, path_of
 from robot_semantics.usdf.world_state import Frame, JointState, ModelState, Pose, WorldState, carrier_of
 from robot_semantics.xml.schema import Element
@@ -89,20 +89,20 @@ class _Blend:
         self._robots = robots
         self._found = found
         self._wrapping: frozenset[str] = frozenset()
-        self._blends: dict[Form, Callable[[Any, Any, str, Any], Any]] = {
-            Form.STATEMENT: lambda first, second, path, _: first if first == second else None,
-            Form.MOMENT: lambda first, second, path, _: None,
-            Form.TIME: self._time,
-            Form.POSE: self._pose,
-            Form.VECTORS: self._row,
-            Form.ROW: self._row,
-            Form.JOINT_POSITION: self._positions,
+        self._blends: dict[ValueForm, Callable[[Any, Any, str, Any], Any]] = {
+            ValueForm.STATEMENT: lambda first, second, path, _: first if first == second else None,
+            ValueForm.MOMENT: lambda first, second, path, _: None,
+            ValueForm.TIME: self._time,
+            ValueForm.POSE: self._pose,
+            ValueForm.VECTORS: self._row,
+            ValueForm.ROW: self._row,
+            ValueForm.JOINT_POSITION: self._positions,
         }
 
     def values(self, first: Any, second: Any, element: Element, path: str) -> Any:
         """Return the value of an element between two, with all that it holds."""
         blended: dict[str, Any] = {"at": -1} if path == ROOT_PATH else {}
-        if fields_with(element, Form.CARRIER):
+        if fields_with(element, ValueForm.CARRIER):
             self._check_carriers(first, second, path)
         for field in fields_of(element):
             blend = self._blends.get(field.quantity.form)
@@ -120,7 +120,7 @@ class _Blend:
             blended["foreign"] = self._common(first.foreign, second.foreign, path)
         return replace(first, **blended)
 
-    def _items(self, first: Sequence[Any], second: Sequence[Any], items: ItemList, parent: str) -> Iterator[Any]:
+    def _items(self, first: Sequence[Any], second: Sequence[Any], items: ElementList, parent: str) -> Iterator[Any]:
         """Yield the items that both lists have by name, in the order of the first; others are reported."""
         others = {item.name: item for item in second}
         names = {item.name for item in first}

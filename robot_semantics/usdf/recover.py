@@ -127,7 +127,7 @@ class _Recovery:
         while True:
             before = (len(self.known), len(self._placed))
             self._place_links()
-            joints = [joint for joint in self._missing() if self._between_placed(joint) and joint.name not in reasons]
+            joints = [joint for joint in self._missing() if self._has_known_links(joint) and joint.name not in reasons]
             if joints:
                 self.observe(joints, np.array([self._motion(joint) for joint in joints]), reasons)
             elif (len(self.known), len(self._placed)) == before:
@@ -239,7 +239,7 @@ class _Recovery:
     def _missing(self) -> list[JointModel]:
         return [joint for joint in self.space.joints if not joint.virtual and joint.name not in self.known]
 
-    def _between_placed(self, joint: JointModel) -> bool:
+    def _has_known_links(self, joint: JointModel) -> bool:
         return joint.index in self._placed and self._robot.links[joint.index].parent in self._placed
 
     def _motion(self, joint: JointModel) -> FloatArray:

@@ -69,7 +69,7 @@ class DifferenceKind(enum.Enum):
         return self.value[1]
 
 
-class Form(enum.Enum):
+class ValueForm(enum.Enum):
     """The shape of a field's values: how they are measured and blended."""
 
     STATEMENT = enum.auto()
@@ -88,12 +88,12 @@ class Form(enum.Enum):
     """Positions of a joint, with angles and rotations."""
 
 
-NUMERIC = frozenset({Form.POSE, Form.VECTORS, Form.ROW, Form.JOINT_POSITION})
+NUMERIC = frozenset({ValueForm.POSE, ValueForm.VECTORS, ValueForm.ROW, ValueForm.JOINT_POSITION})
 """The forms that simulators compute with."""
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class FieldQuantity:
     """How operations on world states treat a field.
 
     Attributes:
@@ -103,13 +103,13 @@ class Quantity:
             empty: the field is motion, or belongs to the document.
     """
 
-    form: Form
+    form: ValueForm
     kinds: tuple[DifferenceKind, ...] = (DifferenceKind.STATEMENT,)
     lost: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class ItemQuantity:
+class ListQuantity:
     """How operations treat a list of named items.
 
     Attributes:
@@ -134,21 +134,23 @@ class ItemQuantity:
 
 
 _D = DifferenceKind
-STATEMENT = Quantity(Form.STATEMENT, lost="'{path}': {name}")
-_ROBOT_FILES = Quantity(Form.STATEMENT, lost="model '{path}': which robot it is (rs:description, rs:semantic, rs:hash)")
-_OF_WORLD = Quantity(Form.STATEMENT)
-_COMMENT = Quantity(Form.MOMENT, lost="the comment")
-_OF_DOCUMENT = Quantity(Form.MOMENT, kinds=())
-AGE_OF_VALUE = Quantity(Form.MOMENT, lost="how old values are (rs:age)")
-_CARRIER = Quantity(Form.CARRIER)
-_TIME = Quantity(Form.TIME, (_D.TIME,))
-_POSE = Quantity(Form.POSE, (_D.POSITION, _D.ORIENTATION))
-TWIST_VECTORS = Quantity(Form.VECTORS, (_D.LINEAR_VELOCITY, _D.ANGULAR_VELOCITY))
-WRENCH_VECTORS = Quantity(Form.VECTORS, (_D.FORCE, _D.TORQUE))
+STATEMENT = FieldQuantity(ValueForm.STATEMENT, lost="'{path}': {name}")
+_ROBOT_FILES = FieldQuantity(
+    ValueForm.STATEMENT, lost="model '{path}': which robot it is (rs:description, rs:semantic, rs:hash)"
+)
+_OF_WORLD = FieldQuantity(ValueForm.STATEMENT)
+_COMMENT = FieldQuantity(ValueForm.MOMENT, lost="the comment")
+_OF_DOCUMENT = FieldQuantity(ValueForm.MOMENT, kinds=())
+AGE_OF_VALUE = FieldQuantity(ValueForm.MOMENT, lost="how old values are (rs:age)")
+_CARRIER = FieldQuantity(ValueForm.CARRIER)
+_TIME = FieldQuantity(ValueForm.TIME, (_D.TIME,))
+_POSE = FieldQuantity(ValueForm.POSE, (_D.POSITION, _D.ORIENTATION))
+TWIST_VECTORS = FieldQuantity(ValueForm.VECTORS, (_D.LINEAR_VELOCITY, _D.ANGULAR_VELOCITY))
+WRENCH_VECTORS = FieldQuantity(ValueForm.VECTORS, (_D.FORCE, _D.TORQUE))
 _JOINT_ROWS = {
-    "positions": Quantity(Form.JOINT_POSITION, (_D.JOINT_POSITION,)),
-    "velocities": Quantity(Form.ROW, (_D.JOINT_VELOCITY,)),
-    "torques": Quantity(Form.ROW, (_D.JOINT_EFFORT,)),
+    "positions": FieldQuantity(ValueForm.JOINT_POSITION, (_D.JOINT_POSITION,)),
+    "velocities": FieldQuantity(ValueForm.ROW, (_D.JOINT_VELOCITY,)),
+    "torques": FieldQuantity(ValueForm.ROW, (_D.JOINT_EFFORT,)),
 }
 
 _NAME = {"name": Attribute("name", required=True)}
@@ -208,8 +210,8 @@ MODEL = Element(
     },
     {
         **_PLACED,
-        "link_state": Child("links", LINK, many=True, quantity=ItemQuantity(LinkState, "link", "{parent}::{name}")),
-        "joint_state": Child("joints", JOINT, many=True, quantity=ItemQuantity(JointState, "joint")),
+        "link_state": Child("links", LINK, many=True, quantity=ListQuantity(LinkState, "link", "{parent}::{name}")),
+        "joint_state": Child("joints", JOINT, many=True, quantity=ListQuantity(JointState, "joint")),
     },
     keeps=True,
     numbered=True,
@@ -230,14 +232,14 @@ ENGINE = Element(
     _engine,
     {**_NAME, "version": Attribute("version", required=True)},
     {
-        "rs:array": Child("arrays", _ARRAY, many=True, keyed=True, quantity=ItemQuantity(None, "array")),
-        "rs:property": Child("attributes", _PROPERTY, many=True, keyed=True, quantity=ItemQuantity(None, "property")),
+        "rs:array": Child("arrays", _ARRAY, many=True, keyed=True, quantity=ListQuantity(None, "array")),
+        "rs:property": Child("attributes", _PROPERTY, many=True, keyed=True, quantity=ListQuantity(None, "property")),
     },
     keeps=True,
     numbered=True,
     about="what one simulator needs beyond the rest to continue bit for bit",
 )
-_ENGINES = ItemQuantity(EngineState, "engine", kind=_D.ENGINE, lost="the engine state of '{name}'", blends=False)
+_ENGINES = ListQuantity(EngineState, "engine", kind=_D.ENGINE, lost="the engine state of '{name}'", blends=False)
 _COMMENT_TEXT = Element("rs:comment", text=TEXT, about="what a person wrote of it")
 _ROBOT_HINT = "the file is a URDF or SRDF: 'robot_semantics usdf new' makes a world state of a robot"
 
@@ -252,8 +254,8 @@ USDF = FormatTable(
         },
         {
             "rs:comment": Child("comment", _COMMENT_TEXT, quantity=_COMMENT),
-            "model_state": Child("models", MODEL, many=True, quantity=ItemQuantity(ModelState, "model", "{name}")),
-            "frame": Child("frames", FRAME, many=True, quantity=ItemQuantity(Frame, "frame", "{name}")),
+            "model_state": Child("models", MODEL, many=True, quantity=ListQuantity(ModelState, "model", "{name}")),
+            "frame": Child("frames", FRAME, many=True, quantity=ListQuantity(Frame, "frame", "{name}")),
             "rs:engine": Child("engines", ENGINE, many=True, quantity=_ENGINES),
         },
         keeps=True,

@@ -115,7 +115,7 @@ def without_faults(state: WorldState) -> WorldState:
     links = {f"{model.name}{SEPARATOR}{link.name}" for model in state.models for link in model.links}
     later = {(id(owner), name) for owner, name, _, _ in world_names(state)[1]}
     named = [body for body in sound(state.bodies) if body.name != WORLD and body.name not in links]
-    kept = {id(body) for body in _grounded(named)}
+    kept = {id(body) for body in _connected_to_world(named)}
 
     def with_sound_items(model: ModelState) -> ModelState:
         lists: dict[str, Any] = {items.field: sound(getattr(model, items.field)) for items in lists_of(MODEL)}
@@ -140,7 +140,7 @@ def without_faults(state: WorldState) -> WorldState:
     )
 
 
-def _grounded(bodies: Sequence[_Placed]) -> list[_Placed]:
+def _connected_to_world(bodies: Sequence[_Placed]) -> list[_Placed]:
     """Return those whose parents lead to the world."""
     children: dict[str, list[_Placed]] = {}
     for body in bodies:

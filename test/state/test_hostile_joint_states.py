@@ -95,9 +95,9 @@ def test_names_of_a_megabyte_leave_neither_memory_nor_long_sentences() -> None:
 def test_after_a_thousand_sentences_a_new_one_is_still_said() -> None:
     fed = robot()
     for number in range(3_000):
-        fed.say_once(f"sentence {number}")
+        fed.report_once(f"sentence {number}")
     assert len(fed.notices) == 3_000
-    fed.say_once("sentence 2999")
+    fed.report_once("sentence 2999")
     assert len(fed.notices) == 3_000
 
 

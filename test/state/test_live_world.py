@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.heard_frames import HeardTransform
+from robot_semantics.state.heard_frames import ReceivedTransform
 from robot_semantics.state.live_world import LiveWorld, StaleStateError, live_world
 from robot_semantics.state.samples import RobotSample, RootCandidate, RootSource, RootStatement, WorldSample
 from robot_semantics.state.schedule import NEVER_NS
@@ -53,11 +53,11 @@ def sample(
     return RobotSample(name, model, space, q, v, efforts, known, stamps, parent if joint else "", prefix, **fields)
 
 
-def heard(xyz: tuple[float, float, float], yaw: float = 0.0, stamp_ns: int | None = NOW_NS) -> HeardTransform:
-    return HeardTransform(np.array([*xyz, *Rotation.from_euler("z", yaw).as_quat()]), stamp_ns)
+def heard(xyz: tuple[float, float, float], yaw: float = 0.0, stamp_ns: int | None = NOW_NS) -> ReceivedTransform:
+    return ReceivedTransform(np.array([*xyz, *Rotation.from_euler("z", yaw).as_quat()]), stamp_ns)
 
 
-def taken(*robots: RobotSample, **frames: dict[str, HeardTransform]) -> LiveWorld:
+def taken(*robots: RobotSample, **frames: dict[str, ReceivedTransform]) -> LiveWorld:
     return live_world(WorldSample(NOW_NS, NOW_NS, robots), frames)
 
 

@@ -20,7 +20,7 @@ from scipy.spatial.transform import Rotation
 from support.states import Chance
 
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.usdf.compare import Difference, compare
+from robot_semantics.usdf.compare import StateDifference, compare
 from robot_semantics.usdf.table import DifferenceKind
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, Pose, WorldState
 
@@ -159,7 +159,7 @@ def test_differences_say_what_differs_and_tolerances_hide_them() -> None:
         ("engine e array q", DifferenceKind.ENGINE, 0.5),
     ]
     assert found[0].as_json()["unit"] == "s"
-    assert found[1] == Difference("m parent", DifferenceKind.STATEMENT, math.inf, "world", "f")
+    assert found[1] == StateDifference("m parent", DifferenceKind.STATEMENT, math.inf, "world", "f")
     assert found[1].as_json()["distance"] is None
     hidden = compare(
         a,

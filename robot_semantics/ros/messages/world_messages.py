@@ -26,10 +26,10 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.maker import MAKER, pose_message, pose_of, row_of_twist, row_of_wrench
 from robot_semantics.state.report import RestoreItem
-from robot_semantics.usdf.fields import Field, ItemList, fields_of, lists_of
+from robot_semantics.usdf.fields import ElementField, ElementList, fields_of, lists_of
 from robot_semantics.usdf.frames import without_parent_links
 from robot_semantics.usdf.robot import with_carriers
-from robot_semantics.usdf.table import TWIST_VECTORS, USDF, WRENCH_VECTORS, Form, Quantity
+from robot_semantics.usdf.table import TWIST_VECTORS, USDF, WRENCH_VECTORS, FieldQuantity, ValueForm
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, LinkState, ModelState, WorldState
 
 
@@ -115,7 +115,7 @@ class _Slot(NamedTuple):
 
 
 @cache
-def _slots(kind: Any, of: ItemList | None) -> tuple[tuple[_Slot, ...], tuple[tuple[str, ItemList], ...]]:
+def _slots(kind: Any, of: ElementList | None) -> tuple[tuple[_Slot, ...], tuple[tuple[str, ElementList], ...]]:
     """Return the fields and the lists of an item, or of the world, that a message class has."""
     element = USDF.root if of is None else of.element
     known = kind.get_fields_and_field_types()
@@ -129,7 +129,7 @@ def _slots(kind: Any, of: ItemList | None) -> tuple[tuple[_Slot, ...], tuple[tup
     return tuple(slots), tuple((slot, items) for slot, items in lists if slot in known)
 
 
-def _message_of(value: Any, message: Any, of: ItemList | None = None) -> Any:
+def _message_of(value: Any, message: Any, of: ElementList | None = None) -> Any:
     """Fill a message with the fields and lists that its class has, of an item or, without a list, of the world."""
     message_type: Any = type(message)
     slots, lists = _slots(message_type, of)
@@ -146,7 +146,7 @@ def _message_of(value: Any, message: Any, of: ItemList | None = None) -> Any:
     return message
 
 
-def _values_of(message: Any, of: ItemList | None = None) -> dict[str, Any]:
+def _values_of(message: Any, of: ElementList | None = None) -> dict[str, Any]:
     """Return the fields and lists of a message as arguments of the class of the item, or of the world."""
     message_type: Any = type(message)
     slots, lists = _slots(message_type, of)
@@ -161,7 +161,7 @@ def _values_of(message: Any, of: ItemList | None = None) -> dict[str, Any]:
     return values
 
 
-def _codec(field: Field) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+def _codec(field: ElementField) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
     """Return how a field becomes the content of a message's field, and back."""
     return CODECS.get(field.quantity, CODECS.get(field.quantity.form, (_listed, _tupled)))
 
@@ -182,8 +182,8 @@ MESSAGES: dict[type | None, Callable[[], Any]] = {
 }
 """The message of each item of a world state."""
 
-CODECS: dict[Quantity | Form, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
-    Form.POSE: (pose_message, pose_of),
+CODECS: dict[FieldQuantity | ValueForm, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    ValueForm.POSE: (pose_message, pose_of),
     TWIST_VECTORS: (MAKER.twist, row_of_twist),
     WRENCH_VECTORS: (MAKER.wrench, row_of_wrench),
 }

@@ -71,7 +71,7 @@ class Monitor:
                 if served.robot is not None:
                     self._say_first(served, served.robot)
                     with robots.lock:
-                        self._health[served.prefix].look(served.robot, time.monotonic_ns())
+                        self._health[served.prefix].update(served.robot, time.monotonic_ns())
             if robots.settings.check_tf_authority:
                 self._outputs.authority.tick(self._outputs.static_message)
         self._rates = {served.prefix: self._rates_of(served) for served in robots.served}

@@ -73,7 +73,7 @@ class MotionTopics:
         for name, transform, twist in zip(names, message.transforms, twists, strict=True):
             number = robot.moving.number.get(name)
             if number is None or robot.moving.joints[number].position_count == 1:
-                robot.say_once(f"multi_dof_joint_states: the robot has no planar or floating joint '{shown(name)}'")
+                robot.report_once(f"multi_dof_joint_states: the robot has no planar or floating joint '{shown(name)}'")
                 continue
             is_root = robot.moving.joints[number].index == 0
             if is_root and robot.root_source not in _FED_BY_MULTI_DOF:
@@ -89,7 +89,7 @@ class MotionTopics:
     def _odometry(self, robot: RunningRobot, message: Odometry) -> list[Outcome]:
         root = robot.model.root_joint
         if not root.position_count:
-            robot.say_once(f"odometry: the virtual joint '{root.name}' is fixed; its odometry is not used")
+            robot.report_once(f"odometry: the virtual joint '{root.name}' is fixed; its odometry is not used")
             return []
         if message.header.frame_id not in _names_of_parent(robot):
             return [_wrong_frame("frame_id", message.header.frame_id, robot.parent_frame)]

@@ -25,7 +25,7 @@ from robot_semantics.ros.messages.maker import deserialized, row_of_pose
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.guarded_node import GuardedNode
-from robot_semantics.state.heard_frames import Heard, HeardTransform
+from robot_semantics.state.heard_frames import ReceivedFrames, ReceivedTransform
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
 
 _PACE_S = 0.05
@@ -48,7 +48,7 @@ class WorldFrames:
         self._moving_topic = node.resolve_topic_name("/tf")
         self._own_frames = own_frames
         self._lock = threading.Lock()
-        self._heard: dict[str, dict[str, HeardTransform]] = {}
+        self._heard: dict[str, dict[str, ReceivedTransform]] = {}
         self._group = SetAside()
         self._loop = MessageLoop(node.context, _PACE_S)
         self._subscriptions = [self._listen("/tf_static", qos.STATIC_LISTENER, static=True)]
@@ -87,14 +87,14 @@ class WorldFrames:
                 for parent in [parent for parent, item in parents.items() if item.stamp_ns is not None]:
                     del parents[parent]
 
-    def heard(self) -> Heard:
+    def heard(self) -> ReceivedFrames:
         """Return the newest transforms of all frames that this node does not publish itself."""
         own = self._own_frames()
         with self._lock:
             heard = {child: dict(parents) for child, parents in self._heard.items() if child not in own and parents}
         return {child: _current(parents) for child, parents in heard.items()}
 
-    def pose(self, parent_frame: str, frame: str) -> HeardTransform | None:
+    def pose(self, parent_frame: str, frame: str) -> ReceivedTransform | None:
         """Return the newest pose of `frame` in `parent_frame`, along the transforms between them; None: not known."""
         heard = self.heard()
         T, stamp_ns, seen = np.eye(4), None, set()
@@ -107,7 +107,7 @@ class WorldFrames:
             if item.stamp_ns is not None:
                 stamp_ns = item.stamp_ns if stamp_ns is None else min(stamp_ns, item.stamp_ns)
             frame = parent
-        return HeardTransform(xyz_quat_from_matrix(T), stamp_ns)
+        return ReceivedTransform(xyz_quat_from_matrix(T), stamp_ns)
 
     def _take(self, static: bool, data: bytes) -> None:
         # What the node publishes comes back to it, often; reading it would cost more than sending it did.
@@ -127,7 +127,7 @@ class WorldFrames:
                 parents[transform.header.frame_id.removeprefix("/")] = item
 
 
-def _current(parents: dict[str, HeardTransform]) -> dict[str, HeardTransform]:
+def _current(parents: dict[str, ReceivedTransform]) -> dict[str, ReceivedTransform]:
     """Return the transforms that are not given up, by their parents' names."""
     newest = max((item.stamp_ns for item in parents.values() if item.stamp_ns is not None), default=0)
     return {
@@ -137,8 +137,8 @@ def _current(parents: dict[str, HeardTransform]) -> dict[str, HeardTransform]:
     }
 
 
-def _read(transform: TransformStamped, static: bool) -> HeardTransform | None:
+def _read(transform: TransformStamped, static: bool) -> ReceivedTransform | None:
     values = row_of_pose(transform.transform.translation, transform.transform.rotation)
     if not np.isfinite(values).all() or not values[3:].any():
         return None
-    return HeardTransform(values, None if static else stamp_ns(transform.header.stamp))
+    return ReceivedTransform(values, None if static else stamp_ns(transform.header.stamp))
