@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Collection
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import integer, named_state, number_in_range
 from robot_semantics.cli.progress import Bar
@@ -64,8 +66,10 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def sample(robot: RobotModel, arguments: argparse.Namespace) -> CollisionMatrix:
-    """Return the matrix of `robot`; print problems of its geometry to stderr.
+def sample(
+    robot: RobotModel, arguments: argparse.Namespace, only: Collection[LinkPair] | None = None
+) -> CollisionMatrix:
+    """Return the matrix of `robot`, or of some of its pairs; print problems of its geometry to stderr.
 
     Raises:
         DescriptionError: a geometry cannot be used.
@@ -94,4 +98,4 @@ def sample(robot: RobotModel, arguments: argparse.Namespace) -> CollisionMatrix:
     )
     with Bar() as bar:
         bar.phase("sampling", settings.total)
-        return generate_matrix(robot, pieces, settings, default_q=default_q, progress=bar.advance)
+        return generate_matrix(robot, pieces, settings, default_q=default_q, progress=bar.advance, only=only)

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import textwrap
 from collections.abc import Iterable, Iterator
@@ -23,7 +24,11 @@ _WIDEST_NAME = 26
 def usage_line(parser: argparse.ArgumentParser) -> str:
     """Return one line with the required words: ``usage: robot_semantics fk [options] URDF [SRDF]``."""
     shown = [action for action in parser._actions if action.help != argparse.SUPPRESS]
-    needed = [_invocation(action) for action in shown if action.option_strings and action.required]
+    needed = [
+        re.sub(r"^(-\w), --\S+", r"\1", _invocation(action))
+        for action in shown
+        if action.option_strings and action.required
+    ]
     places = [_repetition(action) for action in shown if not action.option_strings]
     return " ".join(["usage:", parser.prog, "[options]", *needed, *places])
 

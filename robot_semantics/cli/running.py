@@ -58,6 +58,7 @@ COMMANDS: dict[str, str] = {
     "srdf": "create and edit an SRDF, checked, in place",
     "expand": "print a description with its xacro macros expanded",
     "upgrade": "convert an older form of URDF to the current one",
+    "compose": "make one robot from a base and a part",
     "collisions": "generate, audit and compare self-collision matrices",
     "export": "convert recordings (rosbag2, mcap, ROS 1) to world states",
     "bag": "convert world states to a recording (rosbag2, mcap)",

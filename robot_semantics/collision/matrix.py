@@ -14,6 +14,7 @@ collision, never in collision, in collision in the default position, or adjacent
 from __future__ import annotations
 
 import enum
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -191,16 +192,22 @@ def generate_matrix(
     *,
     default_q: FloatArray | None = None,
     progress: Progress | None = None,
+    only: Collection[LinkPair] | None = None,
 ) -> CollisionMatrix:
     """Sample the robot's configurations and return the matrix.
 
-    `default_q` (size,) is the default pose; None means `JointSpace.neutral()`. The result depends on the robot and
-    the seed, not on the number of jobs.
+    `default_q` (size,) is the default pose; None means `JointSpace.neutral()`. `only` restricts the matrix to some
+    pairs; their evidence is the same as in the whole matrix. The result depends on the robot and the seed, not on the
+    number of jobs.
     """
     with_geometry = sorted({robot.link_names[piece.link] for piece in pieces})
     adjacent = adjacent_pairs(robot, with_geometry)
-    joined = {pair for pair, path in adjacent.items() if settings.adjacent == "moveit" or len(path) == 2}
-    excluded = [(robot.link_index[pair.first], robot.link_index[pair.second]) for pair in joined]
+    pairs = [LinkPair.of(*names) for names in combinations(with_geometry, 2)]
+    wanted = set(pairs) if only is None else set(pairs) & set(only)
+    joined = {
+        pair for pair, path in adjacent.items() if pair in wanted and (settings.adjacent == "moveit" or len(path) == 2)
+    }
+    excluded = [_indices(robot, pair) for pair in pairs if pair in joined or pair not in wanted]
     scene = build_scene(robot, pieces, excluded, settings.padding)
     neutral = JointSpace.of(robot).neutral() if default_q is None else default_q
     default = CollisionCounter(scene).count(neutral[None])
@@ -213,7 +220,7 @@ def generate_matrix(
         remaining = build_scene(robot, pieces, [*excluded, *clear], settings.padding) if clear else scene
         tally.add(count(remaining, sampler, blocks[FIRST_BLOCKS:]))
     rigid = rigid_contacts(robot, scene, neutral)
-    sampled = [pair for names in combinations(with_geometry, 2) if (pair := LinkPair.of(*names)) not in joined]
+    sampled = [pair for pair in pairs if pair in wanted and pair not in joined]
     searched: dict[tuple[int, int], SearchedCollision] = {}
     if settings.search:
         moving = [links for pair in sampled if (links := _indices(robot, pair)) not in rigid]

@@ -1,0 +1,132 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""`robot_semantics compose`: one checked robot from a base and a part."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.files import save_all
+from robot_semantics.base.names import LinkPair
+from robot_semantics.cli import inputs
+from robot_semantics.cli.argument_values import on_disk
+from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
+from robot_semantics.cli.command import Command
+from robot_semantics.cli.outputs import add_output
+from robot_semantics.cli.printing import counted, say
+from robot_semantics.cli.usage import UsageError
+from robot_semantics.model.composing import compose_srdf, compose_urdf
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.xml.decoding import read_text
+from robot_semantics.xml.edit import XmlText
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("base", metavar="BASE.urdf", help="URDF of the base")
+    parser.add_argument("part", metavar="PART.urdf", help="URDF of the part")
+    parser.add_argument("--at", required=True, metavar="LINK", help="link of the base that carries the part")
+    parser.add_argument("--prefix", default="", metavar="P", help="prefix of the names of the part")
+    parser.add_argument(
+        "--origin",
+        nargs=6,
+        metavar=("X", "Y", "Z", "ROLL", "PITCH", "YAW"),
+        default=["0"] * 6,
+        help="pose of the part on that link [m, rad]",
+    )
+    parser.add_argument("--srdf", nargs="+", metavar="SRDF", help="SRDF of the base, and of the part")
+    add_output(parser, "-o", "--output", required=True, type=on_disk, metavar="OUT.urdf", help="URDF to write")
+    add_output(parser, "--srdf-output", type=on_disk, metavar="OUT.srdf", help="SRDF to write (OUT.urdf with .srdf)")
+    inputs.add_package_argument(parser)
+    add_sampling_arguments(parser)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    """Write the composed URDF and SRDF; nothing is written if the robot has errors."""
+    for number in arguments.origin:
+        _number(number)
+    output = Path(arguments.output)
+    base, part = (XmlText(read_text(path), path) for path in (arguments.base, arguments.part))
+    xyz, rpy = " ".join(arguments.origin[:3]), " ".join(arguments.origin[3:])
+    urdf = compose_urdf(base, part, arguments.at, arguments.prefix, (xyz, rpy), output.parent)
+    text = urdf.utf8.decode()
+    arguments.package_path = [*arguments.package_path, *_packages(arguments, base, part)]
+    files = {output: urdf.original}
+    diagnostics = Diagnostics()
+    if arguments.srdf is None:
+        robot = robot_from_text(text, strict=False, urdf_source=str(output), diagnostics=diagnostics)
+        diagnostics.raise_if_failed()
+    else:
+        if len(arguments.srdf) > 2:
+            raise UsageError("--srdf: name one SRDF of the base and one of the part")
+        srdf = SrdfText.from_file(arguments.srdf[0])
+        if len(arguments.srdf) == 2:
+            srdf = compose_srdf(srdf, SrdfText.from_file(arguments.srdf[1]), arguments.prefix)
+        srdf_output = Path(arguments.srdf_output or output.with_suffix(".srdf"))
+        robot = robot_from_text(
+            text,
+            str(srdf),
+            strict=False,
+            urdf_source=str(output),
+            srdf_source=str(srdf_output),
+            diagnostics=diagnostics,
+        )
+        diagnostics.raise_if_failed()
+        srdf = _with_cross_pairs(robot, srdf, base, arguments)
+        files[srdf_output] = bytes(srdf)
+    inputs.print_diagnostics(diagnostics)
+    save_all(files)
+    say(f"{robot.name}: {counted(len(robot.links), 'link')}, {counted(len(robot.joints) - 1, 'joint')}")
+    say(f"written: {', '.join(map(str, files))}", file=sys.stderr)
+
+
+def _with_cross_pairs(robot: RobotModel, srdf: SrdfText, base: XmlText, arguments: argparse.Namespace) -> SrdfText:
+    """Return the SRDF with the pairs of a link of the base and a link of the part that need no check."""
+    own = {(link.get("name") or "").strip() for link in base.root.iterchildren("link")}
+    cross = {
+        LinkPair.of(first, second)
+        for first in robot.link_names
+        for second in robot.link_names
+        if first in own and second not in own
+    }
+    matrix = sample(robot, arguments, only=cross)
+    found = {pair: reason.value for pair, reason in matrix.disabled().items()}
+    say(f"{counted(len(matrix.pairs), 'pair')} of base and part sampled, {len(found)} disabled")
+    return srdf.disable_collisions(found)
+
+
+def _packages(arguments: argparse.Namespace, *texts: XmlText) -> list[str]:
+    """Return the folders of the packages that two URDFs name, as each finds them."""
+    resolver = PackageResolver(arguments.package_path)
+    found = []
+    for text in texts:
+        for name in sorted(set(re.findall(rb"package://([^/\"'<>]+)/", text.utf8))):
+            with suppress(ResourceNotFoundError):
+                found.append(str(resolver.package(name.decode(), text.source)))
+    return found
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"--origin: '{text}' is not a number") from None
+
+
+COMMAND = Command(
+    _arguments,
+    _run,
+    examples=("robot_semantics compose robot.urdf robot.urdf --at palm_link --prefix left_ -o two.urdf",),
+)

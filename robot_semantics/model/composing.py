@@ -1,0 +1,174 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""One robot from two: a part mounted on a link of a base. Comments stay, and names of the part get a prefix."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from lxml import etree
+
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.model.renaming import URDF_REFERENCES
+from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.srdf.table import SRDF_REFERENCES
+from robot_semantics.xml.edit import Edit, NewElement, XmlText
+from robot_semantics.xml.xacro import has_macros
+
+References = Sequence[tuple[str, str, str]]
+
+_OWN_NAMES: References = (
+    ("robot", "material", "name"),
+    ("visual", "material", "name"),
+    ("robot", "transmission", "name"),
+    ("transmission", "actuator", "name"),
+    ("robot", "ros2_control", "name"),
+    ("ros2_control", "sensor", "name"),
+    ("ros2_control", "gpio", "name"),
+    ("robot", "sensor", "name"),
+)
+"""Further names in a URDF, not of links and joints: parent's tag, element's tag, attribute."""
+
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|\$")
+
+
+def compose_urdf(base: XmlText, part: XmlText, at: str, prefix: str, origin: tuple[str, str], folder: Path) -> XmlText:
+    """Return one URDF of a base and a part.
+
+    Args:
+        base: URDF of the base; its text stays.
+        part: URDF of the part; its links, joints and all references get the prefix.
+        at: link of the base that carries the root link of the part, with a fixed joint.
+        prefix: prefix of the names of the part; may be empty.
+        origin: xyz [m] and rpy [rad] of the root link of the part in the frame of `at`.
+        folder: folder of the result; relative names of meshes are made relative to it.
+
+    Raises:
+        UnknownNameError: the base does not have the link.
+        RobotSemanticsError: a text is a xacro, a name is in both robots, or the part does not have one root link.
+    """
+    for text in (base, part):
+        if has_macros(text.document):
+            raise RobotSemanticsError(f"{text.source} is a xacro: expand it first with 'robot_semantics expand'")
+    links, joints = (_declared(base.root, kind) for kind in ("link", "joint"))
+    if at not in links:
+        raise UnknownNameError("link", at, links)
+    root = _root_link(part)
+    part = _with_prefix(part, (*URDF_REFERENCES["link"], *URDF_REFERENCES["joint"], *_OWN_NAMES), prefix)
+    mount = f"{at}_to_{prefix}{root}"
+    for kind, known in (("link", links), ("joint", joints)):
+        for name in [*_declared(part.root, kind), *[mount] * (kind == "joint")]:
+            if name in known:
+                raise RobotSemanticsError(f"{kind} '{name}' is in both robots: give the part another --prefix")
+    joint = NewElement(
+        "joint",
+        (("name", mount), ("type", "fixed")),
+        (
+            NewElement("parent", (("link", at),)),
+            NewElement("child", (("link", prefix + root),)),
+            NewElement("origin", (("xyz", origin[0]), ("rpy", origin[1]))),
+        ),
+    )
+    joined = _joined(_with_meshes(base, folder), _with_meshes(part, folder))
+    return joined.edited([joined.insertion([joint], 0, None)])
+
+
+def compose_srdf(base: SrdfText, part: SrdfText, prefix: str) -> SrdfText:
+    """Return one SRDF of a base and a part.
+
+    Groups, end effectors, links and joints of the part get the prefix. Its virtual joints are left out, also from
+    groups and states: the fixed joint of the URDF takes their place.
+
+    Raises:
+        RobotSemanticsError: both have a group or end effector of the same name.
+    """
+    virtual = {joint.name for joint in part.semantic.virtual_joints}
+    removed = [joint.at for joint in part.semantic.virtual_joints]
+    for element in part.xml.root.iter("joint", "passive_joint"):
+        if (element.get("name") or "").strip() in virtual:
+            removed.append(part.xml.document.at(element))
+    xml = part.xml.edited([part.xml.removal(at) for at in removed])
+    kinds = ("link", "joint", "group", "end_effector")
+    xml = _with_prefix(xml, [reference for kind in kinds for reference in SRDF_REFERENCES[kind]], prefix)
+    renamed = SrdfText.of(xml)
+    for kind, first, second in (
+        ("group", base.semantic.groups, renamed.semantic.groups),
+        ("end effector", base.semantic.end_effectors, renamed.semantic.end_effectors),
+    ):
+        names = {item.name for item in first}
+        for item in second:
+            if item.name in names:
+                raise RobotSemanticsError(f"{kind} '{item.name}' is in both SRDFs: give the part another --prefix")
+    return SrdfText.of(_joined(base.xml, xml))
+
+
+def _declared(root: etree._Element, kind: str) -> list[str]:
+    return [(element.get("name") or "").strip() for element in root.iterchildren(kind)]
+
+
+def _root_link(part: XmlText) -> str:
+    children = {(child.get("link") or "").strip() for child in part.root.iterfind("joint/child")}
+    roots = [name for name in _declared(part.root, "link") if name not in children]
+    if len(roots) != 1:
+        raise RobotSemanticsError(f"{part.source}: one root link is needed, and there are {len(roots)}")
+    return roots[0]
+
+
+def _with_prefix(xml: XmlText, references: References, prefix: str) -> XmlText:
+    """Return the text with a prefix on the value of every reference; empty values stay."""
+    if not prefix:
+        return xml
+    by_tag: dict[tuple[str, str], set[str]] = {(parent, tag): set() for parent, tag, _ in references}
+    for parent, tag, attribute in references:
+        by_tag[parent, tag].add(attribute)
+    edits: list[Edit] = []
+    namespace = etree.QName(xml.root).namespace
+    for element in xml.root.iter("*"):
+        above = element.getparent()
+        if etree.QName(element).namespace != namespace:
+            continue
+        key = (etree.QName(above).localname if above is not None else "", etree.QName(element).localname)
+        for attribute in by_tag.get(key, ()):
+            value = (element.get(attribute) or "").strip()
+            if value:
+                edits.append(xml.attribute(xml.document.at(element), attribute, prefix + value))
+    return xml.edited(edits)
+
+
+def _with_meshes(xml: XmlText, folder: Path) -> XmlText:
+    """Return the text with relative names of files made relative to `folder`."""
+    edits = []
+    for element in xml.root.iter("mesh", "texture"):
+        name = (element.get("filename") or "").strip()
+        if name and not _SCHEME.match(name):
+            path = os.path.relpath(Path(xml.source).resolve().parent / name, folder.resolve())
+            edits.append(xml.attribute(xml.document.at(element), "filename", path))
+    return xml.edited(edits)
+
+
+def _joined(base: XmlText, part: XmlText) -> XmlText:
+    """Return the base with the content of the part's root element, and the comments before it, at its end."""
+    used = {name.partition("}")[0][1:] for element in part.root.iter("*") for name in (element.tag, *element.attrib)}
+    declared = {name: uri for name, uri in part.root.nsmap.items() if uri in used}
+    namespaces = {name: uri for name, uri in declared.items() if base.root.nsmap.get(name) != uri}
+    for name in namespaces:
+        if name in base.root.nsmap:
+            raise RobotSemanticsError(f"namespace prefix '{name}' means two things in {base.source} and {part.source}")
+    edits = [base.attribute(0, f"xmlns:{name}" if name else "xmlns", uri) for name, uri in namespaces.items()]
+    start, end = part.places.inner_span(0)
+    before = part.utf8[: part.places.span(0)[0]]
+    content = b"\n  ".join((*_COMMENT.findall(before), part.utf8[start:end].strip(b" \t\r\n")))
+    widened = base.edited(edits)
+    _, close = widened.places.inner_span(0)
+    if close == widened.places.span(0)[1]:
+        raise RobotSemanticsError(f"{base.source}: the robot is empty")
+    return widened.edited([Edit(close, close, b"\n  " + content + b"\n")])

@@ -1,0 +1,173 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""One robot from two: names, comments, meshes, references, and the pairs between base and part."""
+
+from __future__ import annotations
+
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lxml import etree
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.names import LinkPair
+from robot_semantics.cli.main import main
+from robot_semantics.collision.matrix import CollisionMatrix, Settings, generate_matrix
+from robot_semantics.collision.pieces import pieces_of
+from robot_semantics.examples import example
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.loading import load_robot
+from robot_semantics.model.resources import PackageResolver
+from robot_semantics.transforms import matrix_from_xyz_rpy
+
+SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"
+PART = """<?xml version="1.0"?>
+<!-- licence of the part -->
+<robot name="tool" xmlns:drake="urn:drake">
+  <!-- the body -->
+  <material name="grey"><color rgba="0.5 0.5 0.5 1"/></material>
+  <link name="body">
+    <visual><geometry><mesh filename="meshes/body.stl"/></geometry><material name="grey"/></visual>
+    <collision><geometry><box size="0.05 0.05 0.05"/></geometry></collision>
+  </link>
+  <link name="left"/><link name="right"/>
+  <joint name="open" type="prismatic"><parent link="body"/><child link="left"/>
+    <limit lower="0" upper="0.04" effort="1" velocity="1"/></joint>
+  <joint name="follow" type="prismatic"><parent link="body"/><child link="right"/>
+    <limit lower="0" upper="0.04" effort="1" velocity="1"/><mimic joint="open"/></joint>
+  <transmission name="drive"><joint name="open"/><actuator name="motor"/></transmission>
+  <ros2_control name="hand" type="system"><joint name="open"/></ros2_control>
+  <gazebo reference="left"/>
+  <drake:joint name="kept"/>
+</robot>
+"""
+PART_SRDF = """<robot name="tool">
+  <virtual_joint name="mount" type="fixed" parent_frame="world" child_link="body"/>
+  <!-- both fingers -->
+  <group name="hand"><joint name="mount"/><joint name="open"/><joint name="follow"/></group>
+  <group_state name="closed" group="hand"><joint name="open" value="0"/></group_state>
+  <end_effector name="gripper" group="hand" parent_link="body"/>
+  <disable_collisions link1="left" link2="right" reason="Adjacent"/>
+</robot>
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    for name in ("rover_arm.urdf", "rover_arm.srdf"):
+        (tmp_path / name).write_text(example(name).read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "parts" / "meshes").mkdir(parents=True)
+    (tmp_path / "parts" / "tool.urdf").write_text(PART, encoding="utf-8")
+    (tmp_path / "parts" / "tool.srdf").write_text(PART_SRDF, encoding="utf-8")
+    return tmp_path
+
+
+def compose(files: Path, *words: str) -> int:
+    base, part = str(files / "rover_arm.urdf"), str(files / "parts" / "tool.urdf")
+    out = str(files / "out" / "two.urdf")
+    (files / "out").mkdir(exist_ok=True)
+    return main(["compose", base, part, "--at", "palm_link", "-o", out, *words])
+
+
+def test_every_name_of_the_part_gets_the_prefix_and_comments_stay(files: Path) -> None:
+    assert compose(files, "--prefix", "t_", "--origin", "0", "0", "0.1", "0", "0", "1.5") == 0
+    text = (files / "out" / "two.urdf").read_text(encoding="utf-8")
+    assert "<!-- licence of the part -->" in text
+    assert "<!-- the body -->" in text
+    root = etree.fromstring(text.encode())
+    expected = (
+        *("joint[@name='t_open']/parent[@link='t_body']", "joint[@name='t_follow']/mimic[@joint='t_open']"),
+        *("transmission[@name='t_drive']/joint[@name='t_open']", "transmission/actuator[@name='t_motor']"),
+        *("ros2_control[@name='t_hand']/joint[@name='t_open']", "gazebo[@reference='t_left']"),
+        *("material[@name='t_grey']", "link[@name='t_body']/visual/material[@name='t_grey']"),
+        *("link/visual/geometry/mesh[@filename='../parts/meshes/body.stl']", "{urn:drake}joint[@name='kept']"),
+    )
+    for path in expected:
+        assert root.find(path) is not None, path
+    base = (files / "rover_arm.urdf").read_text(encoding="utf-8")
+    assert text.startswith(base[: base.rindex("</robot>")].rstrip()[:2000].partition("<robot")[0])
+    robot = load_robot(files / "out" / "two.urdf", strict=False)
+    kinematics = ForwardKinematics(robot)
+    poses = kinematics.link_poses(kinematics.space.neutral())
+    at, part = robot.link_index["palm_link"], robot.link_index["t_body"]
+    expected_pose = poses[at] @ matrix_from_xyz_rpy((0.0, 0.0, 0.1), (0.0, 0.0, 1.5))
+    np.testing.assert_allclose(poses[part], expected_pose, atol=1e-12)
+
+
+def test_srdfs_are_merged_without_the_parts_virtual_joint(files: Path) -> None:
+    srdfs = [str(files / "rover_arm.srdf"), str(files / "parts" / "tool.srdf")]
+    assert compose(files, "--prefix", "t_", "--srdf", *srdfs, "--samples", "200") == 0
+    srdf = files / "out" / "two.srdf"
+    assert "<!-- both fingers -->" in srdf.read_text(encoding="utf-8")
+    robot = load_robot(files / "out" / "two.urdf", srdf, strict=False)
+    alone = load_robot(files / "rover_arm.urdf", files / "rover_arm.srdf", strict=False)
+    assert set(robot.semantics.groups) == {*alone.semantics.groups, "t_hand"}
+    assert robot.semantics.groups["t_hand"].joints == ("t_follow", "t_open")
+    assert robot.semantics.states["t_hand", "closed"].joints == {"t_open": (0.0,)}
+    assert robot.semantics.end_effectors["t_gripper"].parent_link == "t_body"
+    assert LinkPair.of("t_left", "t_right") in robot.semantics.disabled_collisions
+    assert LinkPair.of("palm_link", "t_body") in robot.semantics.disabled_collisions
+    assert alone.semantics.disabled_collisions.keys() <= robot.semantics.disabled_collisions.keys()
+    assert [joint.name for joint in robot.semantics.virtual_joints] == [
+        joint.name for joint in alone.semantics.virtual_joints
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--at", "palm_lnk"), "did you mean 'palm_link'"),
+        (("--origin", "0", "0", "x", "0", "0", "0"), "--origin: 'x' is not a number"),
+    ],
+)
+def test_a_mistake_is_named_and_nothing_is_written(
+    files: Path, words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compose(files, *words) in (1, 2)
+    assert message in capsys.readouterr().err
+    assert not list((files / "out").iterdir())
+
+
+def test_names_in_both_robots_ask_for_a_prefix(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (files / "parts" / "tool.urdf").write_text(PART.replace('"body"', '"base_link"'), encoding="utf-8")
+    assert compose(files) == 1
+    assert "link 'base_link' is in both robots: give the part another --prefix" in capsys.readouterr().err
+
+
+def evidence(matrix: CollisionMatrix) -> dict[LinkPair, tuple[object, ...]]:
+    return {
+        pair: (matrix.reason(pair), found.hits, found.samples, found.found_by_search)
+        for pair, found in matrix.pairs.items()
+    }
+
+
+@pytest.mark.skipif(not SHARE.is_dir(), reason="example-robot-data is not installed")
+@pytest.mark.parametrize(
+    ("base", "at"),
+    [
+        ("panda_description/urdf/panda_collision.urdf", "panda_link8"),
+        ("z1_description/urdf/z1.urdf", "link06"),
+        ("go2_description/urdf/go2.urdf", "base"),
+    ],
+)
+def test_pairs_of_base_and_part_are_those_of_the_whole_matrix(base: str, at: str, files: Path) -> None:
+    out = files / "two.urdf"
+    words = [str(SHARE / base), str(files / "rover_arm.urdf"), "--at", at, "--prefix", "p_", "-o", str(out)]
+    assert main(["compose", *words, "--origin", "0", "0", "0.2", "0", "0", "0"]) == 0
+    robot = load_robot(out, strict=False)
+    folders = [SHARE.parents[1], SHARE.parents[1] / "example-robot-data"]
+    pieces = pieces_of(robot, PackageResolver(folders), Diagnostics())
+    part = [name for name in robot.link_names if name.startswith("p_")]
+    cross = {LinkPair.of(a, b) for a in set(robot.link_names) - set(part) for b in part}
+    settings = Settings(samples=600)
+    whole = evidence(generate_matrix(robot, pieces, settings))
+    alone = evidence(generate_matrix(robot, pieces, settings, only=cross))
+    assert alone
+    assert alone == {pair: found for pair, found in whole.items() if pair in cross}
