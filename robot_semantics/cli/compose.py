@@ -23,7 +23,7 @@ from robot_semantics.cli.argument_values import on_disk
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import counted, say
+from robot_semantics.cli.printing import counted, print_line
 from robot_semantics.cli.usage import UsageError
 from robot_semantics.model.composing import compose_srdf, compose_urdf
 from robot_semantics.model.loading import robot_from_text
@@ -88,8 +88,8 @@ def _run(arguments: argparse.Namespace) -> None:
         files[srdf_output] = bytes(srdf)
     inputs.print_diagnostics(diagnostics)
     save_all(files)
-    say(f"{robot.name}: {counted(len(robot.links), 'link')}, {counted(len(robot.joints) - 1, 'joint')}")
-    say(f"written: {', '.join(map(str, files))}", file=sys.stderr)
+    print_line(f"{robot.name}: {counted(len(robot.links), 'link')}, {counted(len(robot.joints) - 1, 'joint')}")
+    print_line(f"written: {', '.join(map(str, files))}", file=sys.stderr)
 
 
 def _with_cross_pairs(robot: RobotModel, srdf: SrdfText, base: XmlText, arguments: argparse.Namespace) -> SrdfText:
@@ -103,7 +103,7 @@ def _with_cross_pairs(robot: RobotModel, srdf: SrdfText, base: XmlText, argument
     }
     matrix = sample(robot, arguments, only=cross)
     found = {pair: reason.value for pair, reason in matrix.disabled().items()}
-    say(f"{counted(len(matrix.pairs), 'pair')} of base and part sampled, {len(found)} disabled")
+    print_line(f"{counted(len(matrix.pairs), 'pair')} of base and part sampled, {len(found)} disabled")
     return srdf.disable_collisions(found)
 
 
