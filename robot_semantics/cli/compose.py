@@ -35,8 +35,8 @@ from robot_semantics.xml.edit import XmlText
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("base", metavar="BASE.urdf", help="URDF of the base")
-    parser.add_argument("part", metavar="PART.urdf", help="URDF of the part")
+    parser.add_argument("base", metavar="BASE", help="URDF of the base")
+    parser.add_argument("part", metavar="PART", help="URDF of the part")
     parser.add_argument("--at", required=True, metavar="LINK", help="link of the base that carries the part")
     parser.add_argument("--prefix", default="", metavar="P", help="prefix of the names of the part")
     parser.add_argument(

@@ -14,7 +14,7 @@ collision, never in collision, in collision in the default position, or adjacent
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -204,9 +204,7 @@ def generate_matrix(
     adjacent = adjacent_pairs(robot, with_geometry)
     pairs = [LinkPair.of(*names) for names in combinations(with_geometry, 2)]
     wanted = set(pairs) if only is None else set(pairs) & set(only)
-    joined = {
-        pair for pair, path in adjacent.items() if pair in wanted and (settings.adjacent == "moveit" or len(path) == 2)
-    }
+    joined = _joined_pairs(adjacent, wanted, settings)
     excluded = [_indices(robot, pair) for pair in pairs if pair in joined or pair not in wanted]
     scene = build_scene(robot, pieces, excluded, settings.padding)
     neutral = JointSpace.of(robot).neutral() if default_q is None else default_q
@@ -243,6 +241,14 @@ def generate_matrix(
         settings.sampler,
         settings.always_fraction,
     )
+
+
+def _joined_pairs(
+    adjacent: Mapping[LinkPair, tuple[str, ...]], wanted: Set[LinkPair], settings: Settings
+) -> set[LinkPair]:
+    """Return the wanted pairs that are adjacent by the rule of the settings."""
+    by_rule = {pair for pair, path in adjacent.items() if settings.adjacent == "moveit" or len(path) == 2}
+    return by_rule & wanted
 
 
 def _indices(robot: RobotModel, pair: LinkPair) -> tuple[int, int]:
