@@ -125,7 +125,7 @@ class Thumbnail(ui.element, component=str(ASSETS / "thumbnail.js")):
         self.props.update({"stances": dict(stances), "about": about})
 
 
-class Difference(ui.element, component=str(ASSETS / "difference.js")):
+class StanceDifference(ui.element, component=str(ASSETS / "difference.js")):
     """What differs between robots as the viewer of the page shows them now and other positions of theirs."""
 
     def __init__(self, stances: Mapping[str, Any], most: int) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from nicegui import events, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.viewer.element import Difference, Thumbnail, ViewerElement, with_attributes
+from robot_semantics.viewer.element import StanceDifference, Thumbnail, ViewerElement, with_attributes
 from robot_semantics.viewer.scene import Moment
 from robot_semantics.viewer.scene_data import live_moment
 
@@ -135,7 +135,7 @@ class LivePanel:
             if moment is not None:
                 shown = live_moment(moment)
                 self._viewer.tell("compareWith", {**shown, "label": name})
-                Difference(shown["stances"], LISTED_DIFFERENCES)
+                StanceDifference(shown["stances"], LISTED_DIFFERENCES)
             with ui.row().style("width: 100%; justify-content: flex-end"):
                 ui.button("cancel", on_click=self._end_question).props("flat dense no-caps data-do=cancel-restore")
                 restore = ui.button("restore", on_click=partial(self._restore, name)).props("dense no-caps")
@@ -201,7 +201,7 @@ class LivePanel:
                 ui.label(name).style("overflow-wrap: anywhere")
                 ui.label(about).style("font-size: 11px")
                 if stances:
-                    Difference(stances, 1)
+                    StanceDifference(stances, 1)
             acts: dict[str, tuple[str, Callable[[str], Awaitable[None]]]] = {
                 "restore": ("settings_backup_restore", self._ask_to_restore),
                 "compare": ("compare", self._compare),
