@@ -178,7 +178,9 @@ def by_model(option: str, texts: Sequence[str], models: Collection[Model]) -> di
         elif len(names) == 1:
             result[next(iter(models))].append(text)
         else:
-            raise UsageError(f"--{option.replace('_', '-')} '{text}': say whose, as in NAME=..., of {', '.join(names)}")
+            raise UsageError(
+                f"--{option.replace('_', '-')} '{text}': name the robot as in NAME=..., one of {', '.join(names)}"
+            )
     return result
 
 

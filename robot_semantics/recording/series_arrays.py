@@ -316,7 +316,7 @@ def _check_head(model: ModelSeries) -> None:
 
 def _names(what: str, names: tuple[Any, ...]) -> None:
     if not all(isinstance(name, str) and name.strip() for name in names) or len(set(names)) < len(names):
-        raise ValueError(f"'{shown(what)}' are not names of which each stands once")
+        raise ValueError(f"'{shown(what)}' are not names, each given once")
 
 
 def _array(what: str, array: Any, shape: tuple[int, ...], kinds: str) -> None:

@@ -223,16 +223,16 @@ def _restored_frames(
         if name not in wanted:
             continue
         if strangers & set(world.path(name)) and name not in bases:
-            log.note(f"frame '{name}' stands on a model that is not simulated, and is left out")
+            log.note(f"frame '{name}' is on a model that is not simulated, and is left out")
             continue
         if frame.twist is not None and any(frame.twist):
-            log.failed("frame", name, "it moves in the state; the simulator holds frames still")
+            log.failed("frame", name, "it moves in the state, but the simulator keeps frames still")
         else:
             log.done("frame", name, "set")
         # The frame is held still, and a captured state says so.
         frame = replace(frame, twist=STILL)
         if name in bases and models & set(world.path(name)):
-            log.note(f"frame '{name}' stands on a model in the state; the simulator holds it still in the world")
+            log.note(f"frame '{name}' is on a model in the state, but the simulator keeps it still in the world")
             frame = Frame(name, WORLD, pose_from_matrix(world.pose(name)), STILL)
         frames[name] = frame
     return frames

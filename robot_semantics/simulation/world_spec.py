@@ -156,7 +156,7 @@ class WorldSpec:
                 )
             if model.parent_frame in names:
                 raise WorldSpecError(
-                    f"model '{model.name}' stands in the frame '{model.parent_frame}', which is a model's name"
+                    f"model '{model.name}' has the parent frame '{model.parent_frame}', which is the name of a model"
                 )
         if not 0.0 < self.timestep <= LONGEST_TIMESTEP:
             raise WorldSpecError(f"the time step must be positive and at most 1e9 s, not {self.timestep}")

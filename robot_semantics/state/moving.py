@@ -44,7 +44,7 @@ def reparented(state: WorldState, name: str, parent: str, robots: Mapping[str, R
     world = resolve(with_carriers(state, robots, also=(body.parent,)))
     above = carrier_of(body)
     if name in world.path(above):
-        raise ArrayError(name, f"'{above}' stands on it")
+        raise ArrayError(name, f"'{above}' is on it")
     twist = None if body.twist is None else world.relative_twists((name,), above)[0]
     if twist is not None and np.isnan(twist).any():
         raise ArrayError(name, f"how '{above}' moves is not stated, so its twist there is unknown")

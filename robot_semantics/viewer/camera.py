@@ -88,7 +88,7 @@ def fit_camera(
     """
     farthest = float(np.abs(points).max())
     if not farthest <= FARTHEST:
-        raise ArrayError("picture", f"something stands {farthest:g} m away, and it draws at most {FARTHEST:g} m")
+        raise ArrayError("picture", f"something is {farthest:g} m away, but the limit is {FARTHEST:g} m")
     back = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
     right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
     R = np.stack([right, np.cross(right, back), -back])

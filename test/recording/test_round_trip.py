@@ -226,7 +226,11 @@ def test_what_a_recording_cannot_carry_is_said(tools: Any) -> None:
         ),
         (("state.usdf", "state.usdf", "-o", "bag"), 1, "error: every state needs a time of its own"),
         (("state.usdf", "-o", "full"), 1, "'full' exists and is not empty; --force replaces it"),
-        (("two.usdf", "-o", "bag", "--urdf", "x.urdf"), 2, "--urdf 'x.urdf': say whose, as in NAME=..., of a, b"),
+        (
+            ("two.usdf", "-o", "bag", "--urdf", "x.urdf"),
+            2,
+            "--urdf 'x.urdf': name the robot as in NAME=..., one of a, b",
+        ),
     ],
 )
 def test_what_cannot_become_a_bag_is_refused_and_leaves_nothing(

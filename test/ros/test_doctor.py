@@ -59,11 +59,11 @@ def test_what_is_heard_is_told_by_its_sender_and_what_is_not_by_its_kind(client:
     publisher = client.node.create_publisher(String, "robot_description", LATCHED)
     publisher.publish(String(data='<robot name="a"><link name="base_link"/></robot>'))
     for listen in (2.0, 4.0, 8.0, 16.0):
-        texts = {finding.level: finding.text for finding in examine(listen) if "heard in" in finding.text}
+        texts = {finding.level: finding.text for finding in examine(listen) if "received in" in finding.text}
         if "ok" in texts:
             break
-    assert texts["ok"].startswith(f"heard in {listen:g} s: /robot_description (/")
-    assert texts["note"] == f"none heard in {listen:g} s: tf, tf_static, joint_states, robot_description_semantic"
+    assert texts["ok"].startswith(f"received in {listen:g} s: /robot_description (/")
+    assert texts["note"] == f"nothing received in {listen:g} s: tf, tf_static, joint_states, robot_description_semantic"
     client.node.destroy_publisher(publisher)
 
 

@@ -230,7 +230,7 @@ def test_sleeping_is_switched_off_and_that_is_said() -> None:
     [
         ((block("a"), block("a")), "two models are called 'a'"),
         ((block("a/b"),), "must not be empty or contain"),
-        ((block("world"), block("b")), "is a model's name"),
+        ((block("world"), block("b")), "is the name of a model"),
     ],
 )
 def test_a_world_with_bad_names_is_refused(models: tuple[ModelSpec, ...], message: str) -> None:

@@ -366,7 +366,7 @@ def test_the_motion_of_a_frame_is_refused_and_it_is_held_still_where_it_is_state
     frame = Frame("odom", pose=pose_at((1.0, 0.0, 0.0)), twist=(1.0, 0, 0, 0, 0, 0))
     report = simulator.restore(WorldState(frames=(frame,)), partial=True)
     (failed,) = report.not_restored
-    assert str(failed) == "frame 'odom': it moves in the state; the simulator holds frames still"
+    assert str(failed) == "frame 'odom': it moves in the state, but the simulator keeps frames still"
     # The rover moves in the plane of this frame, and so is taken along.
     assert "model 'rover' is carried along by its frame 'odom'" in report.notes
     captured = simulator.capture()

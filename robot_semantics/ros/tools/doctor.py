@@ -71,7 +71,7 @@ def _running(listen: float) -> Iterator[Finding]:
         # A name that begins with an underscore is a tool's, as the ros2 command's daemon.
         others = sorted({name for name in node.get_node_names() if not name.startswith(("rs_doctor", "_"))})
         if not others:
-            yield Finding("note", f"no node heard in {listen:g} s, so there are no robots to look at")
+            yield Finding("note", f"no node found in {listen:g} s, so no robot can be checked")
             return
         yield Finding("ok", f"running nodes: {', '.join(others)}")
         yield from heard.told(listen)

@@ -101,10 +101,10 @@ class Heard:
         """Yield which of a robot's topics had a message, whose it was, and of which kind none came in `seconds`."""
         heard = [f"{topic} ({', '.join(self._publishers(topic)) or 'gone'})" for topic in sorted(self._came)]
         if heard:
-            yield Finding("ok", f"heard in {seconds:g} s: {'; '.join(heard)}")
+            yield Finding("ok", f"received in {seconds:g} s: {'; '.join(heard)}")
         silent = [kind for kind in _KINDS if all(_base(topic) != kind for topic in self._came)]
         if silent:
-            yield Finding("note", f"none heard in {seconds:g} s: {', '.join(silent)}")
+            yield Finding("note", f"nothing received in {seconds:g} s: {', '.join(silent)}")
 
     def findings(self) -> Iterator[Finding]:
         """Yield the mistakes."""
