@@ -7,9 +7,9 @@
 
 """Transforms of all joints together: the pose of each child link in its parent link, without products along chains.
 
-A revolute joint's entries are ``C + sin(θ) S + (1 - cos(θ)) V`` with constant C, S, V; its quaternion is ``cos(θ/2) Q0
-+ sin(θ/2) Q1``. A prismatic joint's entries are linear in q. So a few numpy calls compute all joints of one kind, for
-any number of joints.
+A revolute joint's entries are ``C + sin(θ) S + (1 - cos(θ)) V`` with constant C, S, V. Its quaternion is
+``cos(θ/2) Q0 + sin(θ/2) Q1``. A prismatic joint's entries are linear in q. A few numpy calls compute all joints of one
+kind, for any number of joints.
 """
 
 from __future__ import annotations

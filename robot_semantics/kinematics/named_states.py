@@ -44,6 +44,9 @@ def with_state(
         state: name of the state in the group.
         current: (..., size) current positions; by default the default positions.
         missing: choice for joints of the group that the state does not have.
+
+    Raises:
+        UnknownNameError: the group or state does not exist.
         ArrayError: `current` has the wrong shape or is not finite.
     """
     semantics = space.model.semantics
