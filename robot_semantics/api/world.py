@@ -51,7 +51,7 @@ def with_joints(
         model: name of the model.
         positions: by joint: a number [rad, m], or (k,) for a joint with k variables.
         robot: the robot of the model; its mimic joints and the stated links follow. Without it the model must not state
-        link poses.
+            link poses.
         diagnostics: receives warnings.
         more: further positions, as ``elbow_joint=0.5``.
 

@@ -87,7 +87,7 @@ def is_certain(name: str, near: Iterable[str]) -> bool:
 
 
 def _distance(one: str, other: str) -> int:
-    """Return the number of letters to change, insert or delete."""
+    """Return the edit distance: the number of letters to change, insert or delete."""
     row = list(range(len(other) + 1))
     for at, letter in enumerate(one, 1):
         above, row[0] = row[0], at

@@ -28,7 +28,7 @@ class Command(NamedTuple):
         arguments: adds its arguments.
         run: does the work and returns the exit code, None for 0; None for a command with operations.
         help: one line; for commands it is in `robot_semantics.cli.running`, which shows it without importing the
-        command.
+            command.
         operations: its operations by name.
         serves: True if it serves a page until it is stopped, and has no result.
         examples: command lines at the end of its help; tests run them in a folder with the files of the example robot.

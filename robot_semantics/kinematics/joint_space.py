@@ -149,8 +149,8 @@ class JointSpace:
         Raises:
             UnknownNameError: a name is neither a position variable nor a moving joint.
             ArrayError: a value has the wrong shape or is not finite; a quaternion is all zeros; a mimic joint and its
-            leader, or two mimic joints of one leader, differ by more than 1e-6; a given mimic joint has the multiplier
-            0.
+                leader, or two mimic joints of one leader, differ by more than 1e-6; a given mimic joint has the
+                multiplier 0.
         """
         parts: list[tuple[slice, FloatArray]] = []
         shapes = []

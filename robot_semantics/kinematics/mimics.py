@@ -66,7 +66,7 @@ class MimicMap:
         return cls(*arrays)
 
     def followed(self, x: FloatArray) -> FloatArray:
-        """Return a copy of `x` (..., size) in which the followers follow their leaders."""
+        """Return a copy of `x` (..., size) in which the followers have the values that follow from their leaders."""
         result = np.array(x)
         self._follow(result, self.followers)
         return result

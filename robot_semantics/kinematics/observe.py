@@ -71,10 +71,9 @@ class JointObserver:
 
         Args:
             T_parent_child: (..., n, 4, 4) poses of the child links in their parent links; index 0, the root joint, is
-            the pose of
-                the root link in the virtual joint's parent frame.
+                the pose of the root link in the virtual joint's parent frame.
             near: (..., size) expected positions; joints that are not observed keep them; by default
-            `JointSpace.neutral`.
+                `JointSpace.neutral`.
 
         Raises:
             ArrayError: an argument has the wrong shape or is not finite.
@@ -108,8 +107,7 @@ class JointObserver:
 
         Raises:
             ArrayError: an argument has the wrong shape or is not finite, or a joint cannot make its transform; the
-            error
-                names the joint with the largest residual.
+                error names the joint with the largest residual.
         """
         q, distance, angle = self.observe(T_parent_child, near)
         off = np.maximum(distance, angle)
@@ -131,7 +129,7 @@ class JointObserver:
         Args:
             q: (..., size) joint positions; only planar and floating joints need them.
             twists: (..., n, 6) velocities of the child links relative to their parents, at their own origins and in
-            their own axes; joints that are not observed get 0.
+                their own axes; joints that are not observed get 0.
 
         Raises:
             ArrayError: an argument has the wrong shape or is not finite.

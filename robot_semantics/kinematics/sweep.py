@@ -147,7 +147,7 @@ class _Plan:
 
     Attributes:
         body: number of each computed link: for a chosen link its index among the chosen ones, for others a larger
-        number.
+            number.
         hidden: number of computed links that were not chosen.
     """
 

@@ -47,7 +47,7 @@ class Motion:
         variables: suffixes of the position variables, as MoveIt names them; ``""`` is the joint's own name.
         velocities: number of velocity (and effort) components, which is the number of degrees of freedom.
         mimicked: number of leading positions (and velocities) that a mimic scales and shifts; it copies the others, a
-        floating joint's rotation.
+            floating joint's rotation.
         quantities: physical quantity of each position variable.
         limited: True if the description must limit the position.
     """

@@ -52,7 +52,7 @@ def load_robot(
 
     Raises:
         DescriptionError: it has every problem of both files. With `strict`: for any error; otherwise: if a file is not
-        XML, or a URDF has no valid tree.
+            XML, or a URDF has no valid tree.
     """
     own = Diagnostics() if diagnostics is None else diagnostics
     packages = resolver or PackageResolver()

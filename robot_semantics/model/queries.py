@@ -187,7 +187,7 @@ def matching_states(
         group: name of the group.
         positions: by variable name [rad, m, quaternion components].
         tolerance: the largest difference of any joint; for a floating joint it limits the distance [m] and the angle
-        [rad].
+            [rad].
 
     Raises:
         UnknownNameError: the group does not exist.

@@ -61,7 +61,7 @@ class SrdfReporter:
     def repeated(
         self, items: Iterable[_Item], key: Callable[[_Item], Hashable], at: Callable[[_Item], int]
     ) -> list[tuple[_Item, int]]:
-        """Return every item whose key an earlier item has, with the line of the first one."""
+        """Return every item that has the key of an earlier item, with the line of the first item with this key."""
         first: dict[Hashable, int] = {}
         found: list[tuple[_Item, int]] = []
         for item in items:

@@ -36,7 +36,7 @@ def parse_srdf(
 
     Raises:
         DescriptionError: the text is not well-formed XML or its root is not ``<robot>``; without `diagnostics`, also
-        for any other error.
+            for any other error.
     """
     return _read(parse_xml(text, source, forgiving=True), diagnostics)
 

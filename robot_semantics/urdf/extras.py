@@ -24,8 +24,7 @@ class ExtraKeeper:
 
     Attributes:
         namespaces: prefix and URI of the namespace declarations on the root, and of those further down that kept
-        content
-            needs: they move to the root. The prefix of the default namespace is "".
+            content needs: they move to the root. The prefix of the default namespace is "".
     """
 
     ordered = True

@@ -291,7 +291,7 @@ class UrdfRobot:
         places: places of the elements in the text.
         extras: comments and foreign elements at robot level.
         rewritten: True if the tree differs from the text: it was converted to the current form, or links were added
-        that only joints name.
+            that only joints name.
         complete: True if every link and joint of the text could be read; else no kinematic tree can be made.
         prolog: comments and processing instructions before the root element, verbatim.
         epilog: comments and processing instructions after the root element, verbatim.

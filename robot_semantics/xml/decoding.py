@@ -25,7 +25,7 @@ _NO_CHARACTER_SETS = frozenset({"idna", "punycode", "unicode_escape", "raw_unico
 
 
 def read_text(path: str | Path, *, foreign: bool = False) -> bytes:
-    """Return a file's bytes, at most one more than `MAX_BYTES`.
+    """Return a file's bytes; of a file that is too long, `MAX_BYTES` + 1 bytes, so that the caller detects it.
 
     Args:
         path: a file that the user names; it may be a pipe.

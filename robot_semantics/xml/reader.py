@@ -58,13 +58,13 @@ class XmlDocument:
     Attributes:
         changed: True if the tree may differ from the text; the elements keep their numbers.
         undeclared_prefixes: prefixes without a declaration, each with the number of the first element that uses it;
-        only if `parse_xml` was forgiving. In the tree they have namespaces that begin with `UNDECLARED_NAMESPACE`.
+            only if `parse_xml` was forgiving. In the tree they have namespaces that begin with `UNDECLARED_NAMESPACE`.
         odd_declaration: place of an XML declaration that XML does not allow; only if `parse_xml` was forgiving. The
-        text of `places` has spaces instead.
+            text of `places` has spaces instead.
         odd_comments: places of comments with ``--``, which XML forbids; only if `parse_xml` was forgiving. The text of
-        `places` has the same number of other characters instead.
+            `places` has the same number of other characters instead.
         unused_arguments: for an expanded xacro: given arguments that no file of the robot asks for, each with the
-        nearest argument that a file asks for.
+            nearest argument that a file asks for.
     """
 
     def __init__(

@@ -66,7 +66,7 @@ class ValueKind:
         name: name of its definition in the grammar.
         grammar: content of this definition, as in a RELAX NG ``<define>``.
         parse: converts a text to a value. Raises `BadValueError` with the rest of a message that begins with the text's
-        name.
+            name.
         write: converts a value to a text; the second argument is the value's name in messages. Raises `BadValueError`.
         to_json, from_json: convert a value to and from JSON; `from_json` raises `BadValueError`.
     """
@@ -154,7 +154,7 @@ class Element:
         whole: True if an invalid attribute makes the element invalid; else only the attribute is omitted.
         partial: True if the element is used despite an invalid vital child, if all required items exist.
         check: checks the fields together; called with the reader, the fields and the element's number. It may change
-        the fields, reports problems, and returns True if the element is usable.
+            the fields, reports problems, and returns True if the element is usable.
         since: first version of the format with this element.
         about: a line for the grammar.
     """
@@ -211,7 +211,7 @@ class FormatTable:
         silent_tags: known elements of other formats.
         suggested_tags: silent tags that may be suggested for a misspelt tag.
         unknown: severity of unknown elements, attributes and texts, and of repeated elements. It is a warning if other
-        readers of the format ignore them; then the first element is used.
+            readers of the format ignore them; then the first element is used.
         misplaced: True if a known element in a wrong place is a separate error; else it is reported as unknown.
         keeper: makes the keeper of unknown content for one document; None if nothing is kept.
     """

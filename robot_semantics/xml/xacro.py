@@ -133,7 +133,7 @@ def expand_xacro(
 
     Raises:
         DescriptionError: a file cannot be read or is not well-formed, a macro fails, or a limit is reached; the only
-        diagnostic names the file.
+            diagnostic names the file.
     """
     how = xacro or XacroOptions()
     expansion = _Expansion(str(path), find_package)

@@ -51,7 +51,7 @@ class XacroOptions:
         seconds: time limit [s]; by default 60, or the value of `SECONDS_VARIABLE`.
         foreign: True if another file names the file; then only a regular file is read.
         megabytes: memory limit beyond the needs of Python itself [MB]; by default 1024, or the value of
-        `MEMORY_VARIABLE`.
+            `MEMORY_VARIABLE`.
         asked: the arguments that the expanded files have declared or used.
     """
 
