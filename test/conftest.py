@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What tests of every part share, and how their modules are collected."""
+"""Shared by all tests, and the collection of test modules."""
 
 from __future__ import annotations
 

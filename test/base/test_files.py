@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Files are whole or not there; what is no file is never replaced by one."""
+"""Files are written completely or not at all; a device or a pipe is never replaced by a file."""
 
 from __future__ import annotations
 

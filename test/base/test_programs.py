@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Programs that lack what they are made of say so in one line."""
+"""Programs whose parts are missing report this in one line."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ sys.exit(main())"""
     ["ros.node.plain_node", "ros.node.lifecycle_node", "ros.simulators.mujoco_world", "cli.main"],
 )
 def test_a_program_imports_hardly_anything_before_it_takes_care_of_signals(program: str) -> None:
-    # What the script of any installed program imports, and with it the standard library's names of signals.
+    # Imports of every installed program's script, including signal names of the standard library.
     code = f"""import sys, contextlib, os, re, signal
 known = set(sys.modules)
 import robot_semantics.{program}

@@ -132,7 +132,7 @@ def test_a_witness_can_be_a_group_state_or_a_world(run: RunCommand, slider: tupl
     assert joint.positions is not None
     assert joint.positions[0] < 0.2
     assert f'value="{joint.positions[0]!r}"' in result.out
-    # What it would be written into is not written over, and its ending says in which form.
+    # An existing target is not overwritten, and its ending selects the format.
     assert run(*words, "--usdf", world).code == 1
     assert run(*words, "--usdf", world.with_suffix(".json")).code == 0
     assert parse_json(world.with_suffix(".json").read_text()).models[0].joints == model.joints
@@ -152,7 +152,7 @@ def test_a_witness_of_a_robot_with_a_virtual_joint_is_a_world_of_its_own(
     assert run(*command).code == 0
     (model,) = read_world(out).models
     assert model.parent == "world"
-    # Where the robot stands has no part in a witness, and so it says nothing of it; but it says which robot it is.
+    # A witness does not need the robot's pose in the world and does not state it; it does state the robot.
     assert model.pose is None
     assert model.description == slider[0].name
     checked = run("check", out)
@@ -249,7 +249,7 @@ def test_what_a_mesh_counts_as_may_be_chosen(run: RunCommand, slider: tuple[Path
 @pytest.mark.parametrize(
     ("keep", "reasons"),
     [
-        # What is found: mid and tip are adjacent; base and tip are to be checked.
+        # Expected: mid and tip are adjacent; base and tip must be checked.
         ("user", {("base", "tip"): "User", ("mid", "tip"): "Adjacent"}),
         ("all", {("base", "tip"): "User", ("mid", "tip"): "Never"}),
         ("none", {("mid", "tip"): "Adjacent"}),

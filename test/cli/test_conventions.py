@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What holds for all commands alike: where the SRDF may stand, options between words, errors for programs."""
+"""Rules for all commands: positions of the SRDF, options between words, errors for programs."""
 
 from __future__ import annotations
 

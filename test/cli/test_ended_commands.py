@@ -22,7 +22,7 @@ from support.served import Served
 
 from robot_semantics.examples import example
 
-# What runs in the background of a shell ignores SIGINT from the start.
+# A background process of a shell ignores SIGINT from its start.
 PROGRAM = (
     "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
     "from robot_semantics.cli.main import main; sys.exit(main(sys.argv[1:]))"

@@ -193,7 +193,7 @@ COMMANDS = frozenset(
         "unused-argument",
     }
 )
-"""Codes whose examples are commands: the problem is in a recording, or in a file that is no text."""
+"""Codes whose examples are commands: the problem is in a recording, or in a binary file."""
 
 WITHOUT_EXAMPLE = frozenset(
     {

@@ -197,7 +197,7 @@ def test_what_stands_where_it_means_nothing_is_moved_to_its_one_place(run: RunCo
         '  <passive_joint name="j"/>\n  <disable_collisions link1="a" link2="b" reason="Adjacent"/>\n'
         '  <chain base_link="a" tip_link="b"/>\n</robot>\n'
     )
-    # Which group the chain is of, nobody knows.
+    # The group of the chain is unknown.
     assert result.code == 1
     assert "misplaced-element" in result.out
     assert "odd-declaration" not in result.out

@@ -30,7 +30,7 @@ from robot_semantics.cli.command import Command
 from robot_semantics.cli.completion import SHELLS
 from robot_semantics.cli.help_text import help_text
 
-# What needs a running node, serves a page until it is stopped, needs a recording, or is the shell's own business.
+# Commands that need a running node or a recording, serve a page, or are only for shells.
 NOT_RUN = (
     "usdf from-series ",
     "snapshot ",
@@ -160,7 +160,7 @@ def test_examples_are_understood_and_run(
 
 
 def completed(folder: Path, line: str) -> list[str]:
-    """Return what a shell is told that may follow the line, as argcomplete answers it."""
+    """Return the words that argcomplete offers the shell as the next word of the line."""
     answers = folder / "answers"
     environment = {
         **os.environ,

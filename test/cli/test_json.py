@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What commands print for programs: of every command by its schema, when it succeeds and when it fails."""
+"""JSON output of every command, checked by its schema, for success and for failure."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_result_is_as_the_commands_schema_says(command: str, prepared: Path, r
         assert result.code in (0, 1), result.err
         value = json.loads(result.out)
         validate(value, shape)
-        # What usdf show prints is a world state in the JSON form, which has its own format key.
+        # `usdf show` prints a world state in the JSON form, which has its own format key.
         assert value.get("version") == 2 or value["format"] == "urn:robot-semantics:usdf:1"
         again = run(*command.split(), *words, "--json=1", *["--force"] * ("-o" in words))
         assert json.loads(again.out).keys() == value.keys()
@@ -134,7 +134,7 @@ WRONG: dict[str, tuple[str | None, tuple[str, ...], int]] = {
     "another document": ("other.xml", (), 1),
     "an unknown option": (None, ("--no-such-option",), 2),
 }
-# What reads no file that stands first on the line.
+# Commands that read no file as the first word.
 WITHOUT_FILES = {"explain", "doctor"}
 
 

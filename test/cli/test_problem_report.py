@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What checks print, for people and for programs, and which problems count."""
+"""Output of checks for people and for programs, and the selection of problems."""
 
 from __future__ import annotations
 

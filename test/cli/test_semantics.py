@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`group`, `groups`, `states` and `find` print what the SRDF means, for people and for programs."""
+"""Output of `group`, `groups`, `states` and `find` for people and for programs."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`srdf new|add|remove|rename` write what was asked for, checked first, and leave every other byte alone."""
+"""`srdf new|add|remove|rename` check and write the requested change, and keep every other byte."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def test_a_plugins_parameter_that_keeps_the_old_name_is_pointed_out(run: Run, ur
     urdf.write_text(urdf.read_text().replace("</robot>", plugin))
     result = run("srdf", "rename", srdf, "link", "wrist_link", "wrist", "--urdf", urdf, "--in-urdf")
     assert result.code == 0
-    # Each place is said: nobody finds them afterwards.
+    # Each place is reported, because it cannot be found afterwards.
     for tag in ("frameName", "bodyName"):
         assert (
             f"'wrist_link' is not renamed here: it is unknown whether this means the link [/robot/gazebo/plugin/{tag}]"

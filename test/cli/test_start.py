@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The start of a command imports only what the command needs: most of the time of a short run is imports."""
+"""A command imports only the modules that it needs: imports take most of the time of a short run."""
 
 from __future__ import annotations
 

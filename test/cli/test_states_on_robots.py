@@ -252,7 +252,7 @@ def test_what_a_hand_holds_is_where_the_hand_is_though_only_its_joints_are_state
     assert simulated.code == 0, simulated.err
     (body,) = json.loads(run("usdf", "resolve", out, "cup", "--json").out)["bodies"]
     np.testing.assert_allclose(matrix([*body["xyz"], *body["quat_xyzw"]]), expected, atol=1e-12)
-    # Where one joint on the way to the hand is not stated nobody can say where the cup is.
+    # If one joint on the way to the hand is missing, the pose of the cup is unknown.
     path.write_text(HELD.replace('<joint_state name="slide"><positions>0.5</positions></joint_state>', ""))
     refused = run("sim", "run", path, "--steps", "0")
     assert (refused.code, refused.out) == (1, "")

@@ -154,7 +154,7 @@ def test_an_edit_warns_of_what_it_makes_wrong(usdf: Callable[..., Any], world: P
     result = usdf("edit", world, "--joint", "rover_arm/lift_joint", "7", "-o", out)
     assert result.code == 0
     assert "warning: joint 'lift_joint' is at 7, outside its limits" in result.err
-    # What was so before the edit is not the edit's.
+    # Earlier problems are not reported as problems of the edit.
     assert usdf("edit", out, "--joint", "rover_arm/wrist_joint", "0").err == ""
 
 

@@ -42,7 +42,7 @@ def test_its_joints_are_in_their_default_positions_or_in_the_state_that_was_name
     state = read_world(folder / "w.usdf")
     assert (state.name, state.time_ns) == ("lab", 1_500_000_000)
     model = state.model("rover_arm")
-    # As the example's SRDF says of arm/reach; what it does not name is at 0.
+    # As in arm/reach of the example's SRDF; all other joints are at 0.
     assert model.joint("wrist_joint").positions == (0.5,)
     assert model.joint("left_wheel_joint").positions == (0.0,)
     # Its virtual joint moves in a frame, which therefore is there.

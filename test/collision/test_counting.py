@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Counts are those of python-fcl on the same hulls, and depend on the seed alone."""
+"""Counts equal python-fcl's on the same hulls, and depend only on the seed."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A small mesh file that asks for all memory or time is refused; so is a file that it names and that is none."""
+"""A small mesh file that requests all memory or time is refused; so is a named file that is not regular."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def test_pairs_without_doubt_are_looked_at_no_more(
 
 
 def test_what_is_known_to_be_free_is_free() -> None:
-    # Of the PR2, whose forearms turn in the shells of the upper arms: no pose that is covered by known ones collides.
+    # PR2, whose forearms rotate inside the shells of the upper arms: no pose covered by known ones collides.
     robot, pieces = packaged_robot("pr2_description/urdf/pr2.urdf")
     scene = build_scene(robot, pieces, [])
     assert scene.surfaces is not None

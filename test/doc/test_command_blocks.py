@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Blocks of README.md and doc/ say what they are; test/packaging runs those marked ``bash`` or ``python``."""
+"""Every block of README.md and doc/ is marked; test/packaging runs the blocks marked ``bash`` or ``python``."""
 
 from __future__ import annotations
 

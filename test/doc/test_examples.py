@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The programs in examples/ run and say what they should."""
+"""The programs in examples/ run and print the documented output."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Coverage-guided fuzzing: ``python test/fuzz [TARGET ...] --seconds 60``; what fails is kept in build/fuzz/.
+"""Coverage-guided fuzzing: ``python test/fuzz [TARGET ...] --seconds 60``; failing inputs are kept in build/fuzz/.
 
-Without targets all are run, each in a process of its own and as many at once as there are processors.
+Without targets all are run, each in its own process, as many in parallel as there are processors.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def fuzz(name: str, seconds: int) -> None:
 
 
 def run(name: str, seconds: int) -> int:
-    """Fuzz one target in a process of its own; return its exit code and print what it said where that is not 0."""
+    """Fuzz one target in a separate process; return its exit code and print its output if the code is not 0."""
     command = [sys.executable, str(HERE), name, "--seconds", str(seconds), ENGINE]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=HERE.parents[1])
     last = next((line for line in reversed(done.stderr.splitlines()) if line.startswith("Done ")), "")

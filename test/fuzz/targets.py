@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What is fuzzed: for each kind of foreign input a function that takes bytes and lets only an unexpected error out."""
+"""Fuzz targets: for each kind of foreign input a function that takes bytes and raises only unexpected errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ARM = """<robot name="arm"><link name="base"/><link name="upper"/><link name="ha
 <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
 <joint name="wrist" type="floating"><parent link="upper"/><child link="hand"/></joint></robot>"""
 MESSAGES = 2000
-"""Of a bag no more are looked at: what is tried is the way through the file."""
+"""Limit of states read from a bag: the test is about the way through the file."""
 
 
 def text_of(data: bytes) -> str:
@@ -42,7 +42,7 @@ def text_of(data: bytes) -> str:
 
 
 def urdf(data: bytes) -> None:
-    """A URDF is read or refused; what is read is written so that it reads the same."""
+    """A URDF is read or refused; a read one is written, and reads back equal."""
     with suppress(DescriptionError):
         parse_urdf(data)
     with suppress(DescriptionError):
@@ -58,7 +58,7 @@ def srdf(data: bytes) -> None:
 
 
 def usdf(data: bytes) -> None:
-    """A world state is read or refused; what is read is written so that it reads the same, bit for bit."""
+    """A world state is read or refused; a read one is written, and reads back bit for bit equal."""
     with suppress(DescriptionError):
         state = parse_world(data, "<fuzz>")
         assert parse_world(write_world(state), "<again>") == state
@@ -81,7 +81,7 @@ def tf_message(data: bytes) -> None:
 
 
 def bag(data: bytes) -> None:
-    """Whatever a damaged bag is, its whole messages are found and the rest is reported."""
+    """In any damaged bag the complete messages are found, and the rest is reported."""
     if not data:
         return
     ending = (".mcap", ".bag", ".db3", ".mcap.zstd")[data[0] % 4]
@@ -94,7 +94,7 @@ def bag(data: bytes) -> None:
 
 
 def xacro(data: bytes) -> None:
-    """A text that nobody asked to expand starts no process, whatever macros it has."""
+    """A text without a request for expansion starts no process, with any macros."""
     started = AssertionError("a text that nobody asked to expand has started a process")
     with patch.object(subprocess, "Popen", side_effect=started), suppress(DescriptionError):
         robot_from_text(text_of(data), strict=False)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The transforms made in place are those of the general form, for every joint type, wherever they are written to."""
+"""The in-place transforms equal the general form, for every joint type and every target position."""
 
 from __future__ import annotations
 

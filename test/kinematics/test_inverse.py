@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Inverse kinematics: what it finds is there by pinocchio, within the limits; what can be reached is reached."""
+"""Inverse kinematics: solutions are right by pinocchio and within the limits; reachable targets are reached."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A named state sets its group's joints, keeps the others, and fills what it does not name as asked."""
+"""A named state sets the joints of its group and keeps all others; missing joints get the requested position."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What `check` says of the elements that other programs read from a URDF: ros2_control, transmissions, Gazebo.
+"""Results of `check` for elements that other programs read from a URDF: ros2_control, transmissions, Gazebo.
 
-What ros2_control refuses is what the component parser of ros2_control for Jazzy throws at.
+Expected refusals of ros2_control are the exceptions of its component parser in Jazzy.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def load_from_package(path: Path, share: Path) -> RobotModel:
         return robot_from_text((share / inputs["urdf"]).read_text(), srdf.read_text(), strict=False)
     urdf = share / inputs["urdf"]
     urdf = urdf if urdf.exists() else srdf.with_suffix(".urdf")
-    # Some packages ship a xacro under the name of a URDF; the answers are of what it stands for.
+    # Some packages ship an xacro with the name of a URDF; the expected answers are for its expansion.
     return load_robot(urdf, srdf, strict=False, xacro=b"<xacro:" in urdf.read_bytes() or None)
 
 
@@ -221,7 +221,7 @@ def compare_joint(ours: JointModel, theirs: dict[str, Any], case: str) -> None:
 
 
 def compare_srdf(model: RobotModel, expected: dict[str, Any]) -> None:
-    """Compare what srdfdom kept of the SRDF with what the semantics kept."""
+    """Compare srdfdom's content of the SRDF with the semantics."""
     srdf, semantics = expected["srdf"], model.semantics
     assert semantics.srdf is not None
     assert semantics.srdf.name == srdf["name"]
@@ -234,7 +234,7 @@ def compare_srdf(model: RobotModel, expected: dict[str, Any]) -> None:
     )
     disabled = srdf["disabled_collision_pairs"]
     if isinstance(disabled, dict):
-        # Of real robots only the number was kept, every repetition counted.
+        # For real robots only the number was stored, with every repetition.
         links = model.link_index
         known = [pair for pair in semantics.srdf.disabled_collisions if pair.link1 in links and pair.link2 in links]
         assert len(known) == disabled["count"]

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""From tree to model: order, frames, axes, limits, mimics, and what lenient loading leaves out."""
+"""From tree to model: order, frames, axes, limits, mimics, and the parts that lenient loading leaves out."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Files that a description names: where they are looked for, in which order, and what is said when they are nowhere."""
+"""Files named in a description: where they are searched, in which order, and the error if they do not exist."""
 
 from __future__ import annotations
 

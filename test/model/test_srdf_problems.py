@@ -44,7 +44,7 @@ URDF = """<robot name="r">
 ARM = '<group name="arm"><joint name="j1"/><joint name="j2"/></group>'
 HAND = '<group name="hand"><joint name="tool_j"/></group>'
 
-# Code, severity, words of the message, and what stands inside <robot name="r"> … </robot>.
+# Code, severity, words of the message, and the content of <robot name="r"> … </robot>.
 KINDS: list[tuple[str, str, str, str]] = [
     ("missing-attribute", "error", "<group> has no attribute 'name'", '§<group><joint name="j1"/></group>'),
     ("missing-attribute", "error", "no attribute 'child_link'", '§<virtual_joint name="v" type="fixed" parent_frame="w"/>'),
@@ -164,7 +164,7 @@ def test_every_kind_that_the_code_reports_is_tested() -> None:
         "odd-declaration",
         "undeclared-prefix",
     }
-    # What an SRDF has none of: required and single children, versions, what another format keeps.
+    # Codes that do not exist for SRDF: required and single children, versions, content kept by other formats.
     elsewhere |= {"missing-element", "duplicate-element", "newer-version", "foreign-content", "relative-namespace"}
     tested = {kind[0] for kind in KINDS} | elsewhere
     assert len(known) >= 30

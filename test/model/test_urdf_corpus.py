@@ -60,7 +60,7 @@ def files() -> list[Path]:
 
 @pytest.fixture(scope="module")
 def robots() -> dict[Path, tuple[RobotModel | None, Diagnostics, Any]]:
-    """Each file as we read it, leniently, and as pinocchio does; None where it is refused."""
+    """Each file read leniently by this package and by pinocchio; None if refused."""
     found = {}
     for path in files():
         diagnostics = Diagnostics()
@@ -213,7 +213,7 @@ def test_mimics_agree_with_pinocchio(robots: dict[Path, tuple[RobotModel | None,
         space = kinematics.space
         data = with_mimics.createData()
         for positions in space.with_mimics(space.random(np.random.default_rng(2), (CONFIGURATIONS,))):
-            # Only the leaders' positions are given.
+            # The input has only the leaders' positions.
             q = their_positions(model, kinematics, with_mimics, positions)
             pinocchio.framesForwardKinematics(with_mimics, data, q)
             poses = kinematics.link_poses(positions)
@@ -232,7 +232,7 @@ def test_xacros_raise_nothing_but_the_package_s_own_error() -> None:
         with contextlib.suppress(DescriptionError):
             load_robot(path, strict=False, resolver=PackageResolver(path.parents[:3]))
             robots += 1
-    # Most are pieces that make no robot by themselves.
+    # Most are parts that are not a whole robot.
     assert checked > 120
     assert robots > 40
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What urdfdom starts with, we start with: 2,000 damaged robots read by both (pinocchio reads URDF through urdfdom)."""
+"""A robot that urdfdom accepts, we accept: 2,000 damaged robots read by both (pinocchio uses urdfdom)."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ TEXTS = [
 ]
 
 
-# Older forms of joints, which urdfdom passes over and we read; loops away from the root and links with two parents,
-# which it does not notice and nobody can put into a tree.
+# Older forms of joints, which urdfdom ignores and we read; loops away from the root and links with two parents, which
+# urdfdom does not notice and which cannot form a tree.
 ON_PURPOSE = {"older-dialect", "mixed-dialects", "cycle", "two-parents"}
 
 
@@ -115,7 +115,7 @@ def test_what_urdfdom_starts_with_we_start_with_at_the_same_poses() -> None:
                 continue
             if peer is not None:
                 assert model is not None, text
-                # A direction of no length is an error; urdfdom keeps it, and what comes of it is up to its users.
+                # A direction of length zero is an error; urdfdom keeps it and leaves the consequences to its users.
                 if "<axis/>" not in text and "zero-axis" not in codes:
                     compare(model, peer, text)
                     outcomes["compared"] += 1

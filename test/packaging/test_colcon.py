@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A workspace with both packages: colcon builds them by plain commands, and `colcon test` runs their tests.
+"""A workspace with both packages: plain colcon commands build them, and `colcon test` runs their tests.
 
-Of the interfaces only the configuration is built here: all of it takes as long as in the set-up, which has done it.
+The interfaces are only configured here: a complete build takes as long as in the set-up, which has done it.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def colcon(workspace: Path, *words: str) -> str:
-    """Run colcon with this environment for the installation below; return what it says."""
+    """Run colcon with this environment for the installation below; return its output."""
     environment = {
         **os.environ,
         "AMENT_PREFIX_PATH": sys.prefix,
         "CMAKE_PREFIX_PATH": sys.prefix,
         "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
     }
-    # The options of this run of pytest are not those of the packages' own.
+    # The options of this pytest run must not be passed to the packages' own runs.
     environment.pop("PYTEST_ADDOPTS", None)
     done = subprocess.run(
         [str(BIN / "colcon"), *words],

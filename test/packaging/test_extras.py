@@ -32,7 +32,7 @@ from robot_semantics.cli.doctor import EXTRAS as EXTRAS_OF_DOCTOR
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
-# What a documented line needs; what no pattern matches needs nothing.
+# Extras that a documented line needs; a line without a match needs none.
 NEEDS = {
     r"collisions (generate|witness)|robot_semantics\.collision\.": {"collision"},
     r"collisions generate .*--plot|robot_semantics plot": {"plot"},
@@ -42,7 +42,7 @@ NEEDS = {
 }
 EXTRAS = (set[str](), {"view"}, {"mujoco"}, {"bag"}, {"plot"}, {"collision"}, {"collision", "plot"})
 
-# What the documents cannot run, because it takes files of the reader's own or does not end.
+# Documented lines that cannot run, because they need the reader's own files or do not end.
 FURTHER = {
     "": ["show robot.urdf --srdf robot.srdf --svg robot.svg"],
     "view": [

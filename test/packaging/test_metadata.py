@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The files that describe the packages agree with each other and with what is there."""
+"""The files that describe the packages agree with each other and with the content."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The set-up does nothing twice, and says what a machine lacks. Run `make setup` where the first test fails."""
+"""The set-up does nothing twice, and reports missing tools. Run `make setup` if the first test fails."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Tools:
-    """Return what the tests of this folder share."""
+    """Return the shared objects of the tests in this folder."""
     from support.bags import Tools
 
     return Tools(tmp_path, capsys)
@@ -29,7 +29,7 @@ def tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Tools:
 
 @pytest.fixture(scope="session")
 def rover() -> Callable[[float], Tape]:
-    """What makes a drive of the example robot, for fixtures that live longer than a test."""
+    """Factory of drives of the example robot, for fixtures that live longer than a test."""
     from support.bags import make_rover
 
     return make_rover

@@ -89,7 +89,7 @@ def test_odometry_of_two_publishers_is_all_used(tools: Any) -> None:
 
 
 def read(tools: Any, tape: Any, *times: str) -> dict[str, Any]:
-    """Return the arrays of an export of what was recorded, and what was said."""
+    """Return the arrays of an export of the recording, and its messages."""
     bag = tape.write(tools.folder / "drive")
     code, _, stderr = tools.run("export", bag, *times, "-o", tools.folder / "drive.npz")
     assert code == 0, stderr

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""For a few times of a large recording only their surroundings are read, and the states are those of all of it."""
+"""For a few times of a large recording only their surroundings are read, with the same states as from all of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTE = "note: only messages from"
 
 
 def both(tools: Any, bag: Path, monkeypatch: pytest.MonkeyPatch, *times: str) -> tuple[str, int]:
-    """Compare what is written of a bag read whole and in part; return what was said and how many bytes were read."""
+    """Compare the results of reading a bag completely and in part; return the messages and the number of read bytes."""
     whole, part = tools.folder / "whole.npz", tools.folder / "part.npz"
     assert NOTE not in tools.run("export", bag, *times, "-o", whole)[2]
     monkeypatch.setattr(around, "LARGE_BYTES", 0)

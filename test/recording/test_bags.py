@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Every kind of bag gives the same world; what is damaged or odd about one is said, with its place."""
+"""Every kind of bag gives the same world; faults and unusual content are reported with their place."""
 
 from __future__ import annotations
 

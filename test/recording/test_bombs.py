@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What is small and unpacks to more than a machine holds is refused with the limit, and an option raises it."""
+"""A small file that unpacks to more than the memory is refused with the limit, and an option raises it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MB = 2**20
 
 
 def memory_of(*words: str) -> tuple[subprocess.CompletedProcess[str], int]:
-    """Run a command; return what it said and the most memory that it had [bytes]."""
+    """Run a command; return its output and its peak memory [bytes]."""
     # Not ru_maxrss: a process inherits that from the one that starts it, which is as large as its tests made it.
     code = (
         "import sys; from robot_semantics.cli.main import main; code = main(sys.argv[1:]);"

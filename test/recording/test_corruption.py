@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Two hundred damaged bags: each gives a located error, or what is whole and names what is not; never a traceback."""
+"""Two hundred damaged bags: each gives an error with a place, or its complete parts with a list of the others."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_two_hundred_damaged_bags_give_what_is_whole_and_say_what_is_not(tools: 
     ],
 )
 def test_what_stands_before_the_cut_is_read_as_from_the_whole_bag(tools: Any, kind: str, share: float) -> None:
-    """Bags of this size are one chunk, or one database: that its end is missing is no reason to lose it all."""
+    """Bags of this size are one chunk, or one database: even without its end, the rest must be read."""
     whole = tools.rover(20.0).write(tools.folder / "whole", kind)
     cut = tools.folder / f"cut{whole.suffix}"
     (shutil.copytree if whole.is_dir() else shutil.copy)(whole, cut)
@@ -203,7 +203,7 @@ def test_what_stands_before_the_cut_is_read_as_from_the_whole_bag(tools: Any, ki
     assert count > 0.5 * share * len(expected["time_ns"])
     for name in ("time_ns", "rover_arm/positions", "rover_arm/velocities", "rover_arm/pose"):
         np.testing.assert_array_equal(found[name][:count], expected[name][:count])
-    # Frames on links come by forward kinematics, whose last bit depends on how many states are computed at once.
+    # Frames on links come from forward kinematics, whose last bit depends on the number of states in a batch.
     np.testing.assert_allclose(found["frame_pose"][:count], expected["frame_pose"][:count], rtol=0.0, atol=1e-12)
 
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Recordings at the edge: next to nothing in them, odd names, what the node itself would refuse."""
+"""Unusual recordings: almost empty, odd names, values that the node itself refuses."""
 
 from __future__ import annotations
 

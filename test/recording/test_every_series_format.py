@@ -53,7 +53,7 @@ def export(tools: Any, name: str) -> Path:
 
 
 def values(state: WorldState) -> dict[str, Any]:
-    """Return the numbers of a state by what they are of."""
+    """Return the numbers of a state by their meaning."""
     found: dict[str, Any] = {}
     for model in state.models:
         assert model.pose is not None

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Options of `export` that are not about times, joints or frames; and what it leaves behind, in files and memory."""
+"""Options of `export` except times, joints and frames; and its remaining files and memory."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def test_json_lists_gaps_and_problems(tools: Any) -> None:
 
 
 def _busy_export(folder: Path, drive: Path, *more: str) -> subprocess.Popen[str]:
-    # What runs in the background of a shell ignores SIGINT from the start, and so would its children.
+    # A background process of a shell ignores SIGINT from its start, and so would its children.
     script = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
         "from robot_semantics.cli.main import main; sys.exit(main(sys.argv[1:]))"
@@ -297,7 +297,7 @@ def test_a_recording_larger_than_memory_is_read_in_flat_memory(tools: Any) -> No
         command = [sys.executable, "-c", FLAT, str(bag), str(tools.folder / "out.npz")]
         peaks.append(float(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
     assert np.load(tools.folder / "out.npz")["time_ns"].size == 28_000
-    # 70 MB more of recording, of which 45 MB are numbers that come out again, but hardly any more memory [MB].
+    # 70 MB more of recording, with 45 MB of exported numbers, but almost no more memory [MB].
     assert peaks[1] < peaks[0] + 12
 
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Many bags, each exported by itself, by one process, by several, and by a Dask cluster."""
+"""Many bags, each exported separately, by one process, by several, and by a Dask cluster."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_processes_and_a_cluster_give_the_very_files(tools: Any, fleet: Path) ->
             code, stdout, stderr = tools.run(
                 "export", fleet, "--each", "--every", "0.1", "-o", tools.folder / name, *how
             )
-            # One of the six is no bag and one is damaged.
+            # One of the six is not a bag and one is damaged.
             assert (code, "6 bags: 5 exported, 0 were done before, 1 failed" in stdout) == (1, True), stdout + stderr
     for other in ("two", "cluster"):
         for row in rows(tools.folder / "alone"):

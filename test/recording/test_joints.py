@@ -49,7 +49,7 @@ def test_partial_messages_merge_joint_by_joint(tools: Any, mode: str, seed: int)
         values = rng.normal(size=len(some))
         speeds = rng.normal(size=len(some)) if i % 3 else ()
         tape.joints(stamp, some, values, speeds, log=now)
-        # Of equal stamps the last holds, unless it is late for the joint: as in the running node.
+        # If stamps are equal the last message is used, unless it is late for the joint: as in the running node.
         used = {name for name in some if stamp not in position[name] or stamp == max(position[name])}
         for name, value in zip(some, values, strict=True):
             position[name][stamp] = float(value) if name in used else position[name][stamp]

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The parse of many messages at once, held against `rosbags`' own decoding of each."""
+"""Parsing of many messages together, compared with `rosbags`' own decoding of each."""
 
 from __future__ import annotations
 

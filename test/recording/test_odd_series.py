@@ -77,7 +77,7 @@ def test_arrays_that_do_not_fit_together_are_refused(arrays: dict[str, Array], t
                     taken.append((key, kind))
         save(path, **{other: array for other, array in arrays.items() if other != key})
         outcome(path)
-    # Values may be unknown or anything, where they are no numbers of something; texts are texts.
+    # Cells that are not numbers may be unknown or anything; texts stay texts.
     for key, kind in taken:
         free = {"not a number", "large", "below zero"} if "/" in key or key.startswith("frame_") else set()
         free |= {"infinite"} if key.endswith(("/lower", "/upper")) else set()

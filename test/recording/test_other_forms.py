@@ -130,7 +130,7 @@ def test_a_database_that_is_cut_gives_the_rows_of_its_whole_pages(tools: Any, sh
     found, code, stderr = values(tools, bag)
     assert code == 1
     assert "the file ends after" in stderr
-    # Rows lie about in the order of their coming, so about that share of them is there, and what is there is right.
+    # Rows are in the order of arrival, so about this share of them exists, and the existing ones are right.
     assert len(found) > 0.8 * share * len(expected)
     np.testing.assert_array_equal(found[:100], expected[: len(found)][:100])
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Pictures of a series: what is in them, read back from the SVG."""
+"""Pictures of a series: their content, read back from the SVG."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_gap_is_grey_and_breaks_the_line(tools: Any, name: str) -> None:
     assert len(picture.lines("position robot/a")) == 2
     assert len(picture.lines("position robot/b")) == 1
     assert len(picture.lines("gap")) == 2  # beside the position, and beside the velocity
-    # What counts as a gap was said when the series was made.
+    # Gaps are determined when the series is made.
     tools.run("export", bag, "--every", "0.1", "--max-gap", "30", "-o", tools.folder / name, "--force")
     assert _draw(tools, tools.folder / name).lines("gap") == []
 

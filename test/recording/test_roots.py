@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Who says where a robot is in a recording, and what is said where nobody does."""
+"""Sources of a robot's pose in a recording, and the messages if there is none."""
 
 from __future__ import annotations
 

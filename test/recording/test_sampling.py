@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The world at many times, asked for as arrays: what is old, what is untold, and the codes of what is said of it."""
+"""The world at many times as arrays: old values, missing values, and the codes of the messages."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What stands on a robot's links, by transforms and by joints, and which frame is the world; against scipy."""
+"""Objects on a robot's links, by transforms and by joints, and the choice of the world frame; compared with scipy."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def arm(tools: Any, **joints: float) -> Any:
 
 def test_a_frame_on_a_link_stands_where_the_joints_above_that_link_put_it(tools: Any) -> None:
     (grip,) = poses(1, 1)
-    # 'aside' is not above the link, and nobody says where it is; 'follow' is where it was measured.
+    # 'aside' is not above the link, and its pose is unknown; 'follow' is at its measured pose.
     tape = arm(tools, turn=0.3, follow=0.9, slide=0.2)
     tape.tf([(tools.START, "l3", "grip", grip)], topic="/tf_static")
     state, _ = exported(tools, tape)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""States of a series as text: filling in numbers gives what writing every state by itself gives."""
+"""States of a series as text: filling in numbers gives the same texts as writing every state separately."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Which times are exported; clocks that jump, go back or repeat; what is old or was never seen."""
+"""Selection of exported times; clocks that jump, go back or repeat; old and missing values."""
 
 from __future__ import annotations
 
@@ -282,7 +282,7 @@ def test_one_message_that_is_stamped_ahead_is_left_out_and_said(tools: Any, ahea
     out = tools.folder / "all.npz"
     code, _, stderr = tools.run("export", bag, "--every", "0.1", "-o", out)
     if which == 19 and ahead == 5:
-        # Nothing tells a last message that is a little ahead from a sender that paused.
+        # A last message that is slightly ahead looks the same as a publisher that paused.
         return
     assert code == 0
     assert "topic '/joint_states': 1 message is stamped ahead of the clock and left out" in stderr

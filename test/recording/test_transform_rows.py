@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""TF messages of which hardly two have one shape say what `rosbags` reads of them."""
+"""TF messages with many different layouts have the same content as read by `rosbags`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_every_transform_is_that_of_the_message(tools: Any, kind: str) -> None:
                     row = found["frame_pose"][times.index(stamp), names.index(transform.child_frame_id.lstrip("/"))]
                     assert row.tolist() == [place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w]
                     count += 1
-    # A message's time is that of its first transform.
+    # A message's time is the time of its first transform.
     assert count >= 600
 
 

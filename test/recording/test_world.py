@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Where robots and frames are: tf, odometry and multi-DOF states, against independent computations."""
+"""Poses of robots and frames: tf, odometry and multi-DOF states, compared with independent computations."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_joints_and_bodies_of_one_moment_are_captured_bit_for_bit(client: Client
     there = [int(simulation.model.joint(joint.name).dofadr[0]) for joint in stated]
     assert [joint.positions for joint in stated] == [(value,) for value in qpos[at]]
     assert [joint.velocities for joint in stated] == [(value,) for value in qvel[there]]
-    # Where the base of the arm is, which no topic tells, the node knows.
+    # The node knows the pose of the arm's base, which is on no topic.
     assert (arm.parent, arm.pose.xyz_rpy) == ("world", (0.0,) * 6)
     cup = world.model("cup")
     place = int(simulation.model.joint(int(simulation.model.body("cup").jntadr[0])).qposadr[0])

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The demo shows what it says, and fails with a reason and exit code 1 where it cannot."""
+"""The demo shows the documented result, or fails with a reason and exit code 1."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_it_ends_well(domain: int) -> None:
     assert "not on TF" not in tree
 
 
-# The simulator gets a time step that it refuses, so its process ends at once.
+# The simulator gets a time step that it refuses, so its process ends immediately.
 BROKEN = """
 import sys
 from demo import __main__ as demo, processes

@@ -180,7 +180,7 @@ def test_a_sound_robot_has_no_problem_and_one_that_nobody_moves_has(
         robot_description_semantic=srdf.replace('link1="palm_link"', 'link1="paw"'),
         ros_args=["-r", "__ns:=/farm", "-r", "/tf:=tf", "-r", "/tf_static:=tf_static"],
     )
-    # It listens to joint states from the moment on when it has said what robot it is.
+    # It listens to joint states after it has printed the robot.
     descriptions = client.collect(String, "/farm/robot_description")
     client.until(lambda: descriptions, "the description")
     problems = found_at_last(2)
@@ -191,7 +191,7 @@ def test_a_sound_robot_has_no_problem_and_one_that_nobody_moves_has(
         if text.startswith("the SRDF has names that the URDF does not have: unknown link 'paw'")
     ]
     assert client.set_parameters("/farm/robot_semantics", robot_description_semantic=srdf)[0].successful
-    # A virtual joint's variables are no joints of the URDF, and yet known.
+    # A virtual joint's variables are not joints of the URDF, but they are known.
     base = {"world_joint/x": 1.0, "world_joint/y": 0.0, "world_joint/theta": 0.0}
     state = JointState(name=[*base, "lift_joint"], position=[*base.values(), 0.1])
     with publishing(domain, "driver", JointState, "/farm/joint_states", state):

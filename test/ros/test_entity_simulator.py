@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Simulators with simulation_interfaces: a small server of the same services shows what is called, in what order."""
+"""Simulators with simulation_interfaces: a small server of the same services records the calls and their order."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def entity(xyz: tuple[float, float, float], spin: float = 0.0) -> EntityState:
 
 
 class Server:
-    """A simulator of two entities that writes down what is asked of it."""
+    """A simulator of two entities that records its calls."""
 
     def __init__(self, domain: int) -> None:
         self.context = rclpy.Context()
@@ -94,7 +94,7 @@ class Server:
                 return
 
     def _called(self, what: str) -> None:
-        # What may be asked twice is asked again where an answer is late.
+        # Idempotent requests are repeated if an answer is late.
         if self.calls[-1:] != [what]:
             self.calls.append(what)
 
@@ -115,7 +115,7 @@ class Server:
             response.result.error_message = "it is nailed down"
             return response
         state = self.entities[request.entity]
-        # As the interface demands: what no flag names stays as it is, and without flags all is set.
+        # As the interface requires: values without their flag stay, and without flags all are set.
         if getattr(request, "set_pose", True):
             state.pose = request.state.pose
         if getattr(request, "set_twist", True):

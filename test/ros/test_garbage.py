@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Bytes that are no message: each is counted as malformed, the log says so seldom, and what is sound goes on."""
+"""Bytes that are not a message: each is counted as malformed, the log is rate limited, and valid messages continue."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""No callback ends a node: each one of each node, found by looking at the node, raises what nobody expects."""
+"""No callback ends a node: each callback of each node, found by introspection, raises an unexpected error."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class PlantedError(Exception):
 
 
 class Faulty(GuardedNode):
-    """Whatever the node registers raises as soon as `raises` is set."""
+    """Every callback that the node registers raises when `raises` is set."""
 
     raises = False
 
@@ -134,7 +134,7 @@ def node(request: pytest.FixtureRequest, domain: int) -> Iterator[Faulty]:
 
 
 def called(callback: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what the executor would be given."""
+    """Return the callbacks for the executor."""
     result = callback(*arguments)
     if not inspect.iscoroutine(result):
         return result

@@ -43,7 +43,7 @@ URDF, SRDF = example("rover_arm.urdf"), example("rover_arm.srdf")
 
 @pytest.fixture
 def launch(domain: int, tmp_path: Path) -> Iterator[Callable[..., None]]:
-    """Return a function that launches a file; what it started must end cleanly on SIGINT."""
+    """Return a function that launches a file; its processes must end cleanly on SIGINT."""
     processes: list[subprocess.Popen[bytes]] = []
     log = tmp_path / "log"
 

@@ -27,7 +27,7 @@ PAUSES_S = (0.0, 0.0, 0.05, 0.199, 0.2, 0.201, 0.0, 0.21, 0.45, 0.19, 0.2, 0.2)
 
 
 class Heard:
-    """What a loop was given, and a way to wait for it."""
+    """Messages passed to a loop, and a way to wait for them."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []

@@ -107,7 +107,7 @@ def test_commands_move_joints_by_position_velocity_and_effort(client: Client) ->
     commands = client.publisher(JointState, "joint_command", 10)
 
     def obeyed() -> bool:
-        # A reader that has not found this writer yet hears nothing of what is published once.
+        # A reader that has not discovered this writer yet misses single messages.
         commands.publish(JointState(name=["lift_joint"], position=[0.02]))
         commands.publish(JointState(name=["world_joint/theta"], velocity=[0.5]))
         commands.publish(JointState(name=["wrist_joint"], effort=[5.0]))

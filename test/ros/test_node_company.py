@@ -352,7 +352,7 @@ def test_two_nodes_of_one_robot_report_each_other(
 
 
 class OneNode:
-    """Two publishers, ours and another's, and subscriptions that hear at once what another thread sends."""
+    """Two publishers, ours and a foreign one, and subscriptions that immediately get messages of another thread."""
 
     def __init__(self) -> None:
         self.heard: list[str] = []

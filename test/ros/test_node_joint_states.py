@@ -25,7 +25,7 @@ from support.nodes import Client, NodeProcess, joint_state, matrix_of, stamp_of
 pytestmark = pytest.mark.ros
 NODE = "/robot_semantics"
 
-# A finger that mimics a finger that mimics the drive, written before what it follows: the order must not matter.
+# A finger that mimics a finger that mimics the drive, written before its leader: the order must not matter.
 URDF = """<robot name="hand">
   <link name="palm"/><link name="far"/><link name="near"/><link name="drive"/><link name="rail"/><link name="wrist"/>
   <joint name="a_far" type="revolute"><parent link="near"/><child link="far"/><axis xyz="0 0 1"/>

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What the node says by itself: little, and each thing once."""
+"""Log of the node: short, and each message once."""
 
 from __future__ import annotations
 

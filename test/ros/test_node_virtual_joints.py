@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Where a robot's root link is: every source of a virtual joint, and what of it a planar one cannot hold."""
+"""Pose of a robot's root link: every source of a virtual joint, and the components that a planar one cannot have."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The parameter file names every parameter, with the value it has by default; the checks say what they expect."""
+"""The parameter file has every parameter with its default value; failed checks state the expected values."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_value_that_means_nothing_says_what_is_expected(name: str, value: Any,
         ("DOUBLE_ARRAY", [1, 0, 0], [1.0, 0.0, 0.0]),
         ("INTEGER", 6e7, 60_000_000),
         ("STRING_ARRAY", [], [""]),
-        # What would be something else stays as it is, and is turned away.
+        # An invalid value is refused, and the old one stays.
         ("INTEGER", 1.5, 1.5),
         ("DOUBLE", True, True),
         ("STRING", 3, 3),

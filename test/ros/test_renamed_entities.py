@@ -90,7 +90,7 @@ def test_an_entity_that_is_very_like_a_robot_is_named_with_the_parameter_that_sa
     (item,) = [item for item in answer.missing if item.code == "perhaps_the_same"]
     assert (item.model, item.kind) == ("my_car_1", "model")
     assert "'my_car_1:=car' to the parameter simulated_entities" in item.reason
-    # What nobody has is refused with what may be meant; its own robot the node alone moves, and says so.
+    # Unknown names are refused with the nearest ones; only the node moves its own robot, and it reports this.
     refused = restored(client, text=STATE.format(name="my_car", files="", x=3, turn=0.5))
     assert not refused.success
     assert any("did you mean 'my_car_1'?" in line for line in said(refused.not_restored))

@@ -41,7 +41,7 @@ BEGIN_NS = 1_700_000_000_000_000_000
 
 @dataclass
 class Segment:
-    """What the URDF says of one joint."""
+    """The URDF content of one joint."""
 
     parent: str
     child: str
@@ -114,7 +114,7 @@ class PlainRsp:
 
 
 def recording(joints: list[str], seed: int) -> Iterator[tuple[dict[str, float], int]]:
-    """Two senders with a part of the joints each, at rates and phases of their own, one with a joint of nobody's."""
+    """Two publishers with a part of the joints each, with their own rates and phases; one has an unknown joint."""
     rng = np.random.default_rng(seed)
     half = len(joints) // 2
     events = []

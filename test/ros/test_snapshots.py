@@ -137,7 +137,7 @@ def test_a_saved_world_comes_back_exactly_and_so_does_tf(client: Client, world: 
     rover = next(model for model in saved.models if model.name == "rover_arm")
 
     def is_back() -> bool:
-        # The newest transforms are those of the restored time, earlier than what came before.
+        # The newest transforms have the restored time, which is earlier than the time of the previous ones.
         found = client.at(240_000_000)
         if "base_footprint" not in found or "wrist_link" not in found:
             return False

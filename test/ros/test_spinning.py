@@ -38,7 +38,7 @@ def test_an_executor_that_slept_through_the_signal_ends(domain: int) -> None:
     spinning.start()
     spinning.join(0.5)
     assert spinning.is_alive()
-    # What rclpy's signal thread does last, after it has woken the executor: nobody wakes the executor again.
+    # The last action of rclpy's signal thread after it has woken the executor: no further wake-up follows.
     context.handle.shutdown()
     spinning.join(PATIENCE_S)
     assert not spinning.is_alive()

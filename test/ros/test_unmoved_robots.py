@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Robots that no joint state has moved yet, and what a change of settings does to those that have been moved."""
+"""Robots without a joint state so far, and the effect of changed settings on robots with one."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_default_positions_are_published_before_any_joint_state(
             q = moment.stances[actor.name].q
         np.testing.assert_allclose(q[at], expected[at], atol=1e-9)
 
-    # The first joint state is published at once, and from then on joint states alone say when.
+    # The first joint state is published immediately; later only joint states trigger messages.
     publisher = client.publisher(JointState, "joint_states")
     stamps: list[int] = []
 
@@ -109,7 +109,7 @@ def test_default_positions_are_on_tf_and_stated_nowhere(
     worlds = client.collect(WorldState, f"{name}/world_state")
 
     def stated() -> tuple[WorldState, usdf.ModelState]:
-        """Return what the service and a snapshot, which must agree, state of the robot, and what they lack."""
+        """Return the contents of the service and of a snapshot for the robot, which must agree, and the missing values."""
         answer = client.call(GetWorldState, f"{name}/get_world_state", GetWorldState.Request(with_text=True))
         saved = client.call(SaveSnapshot, f"{name}/save_snapshot", SaveSnapshot.Request(name="now", overwrite=True))
         assert answer.success, answer.message
@@ -156,7 +156,7 @@ def test_default_positions_are_on_tf_and_stated_nowhere(
     assert model.pose is None
     assert not_known(again) == not_known(state)
 
-    # What a restored state states is given; the other joints stay unknown.
+    # Joints in a restored state are known; all others stay unknown.
     given = replace(
         model,
         links=(),

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Where a robot is, and what becomes of a state that is put onto it: one answer of all services, over real DDS."""
+"""The pose of a robot, and the result of restoring a state on it: the same in all services, over real DDS."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def everywhere(one: OneNode) -> WorldState:
         message = world_to_message(without_files(file), items_from_messages(answer.missing, done=False))
         if not file.models[0].joints or not topic or topic[-1] != message:
             return None
-        # What came in between the questions is in one of the answers alone.
+        # Changes between the two calls are in only one of the answers.
         return file if without_files(service) == without_files(file) else None
 
     state: WorldState = one.client.until(agreed, "the same state from all")
@@ -115,7 +115,7 @@ def test_a_base_that_another_node_moves_is_where_tf_has_it(node: Any, client: Cl
     np.testing.assert_allclose(resolve(state).pose("r"), expected, atol=1e-12)
     _, answer = one.saved()
     assert {item.kind for item in answer.missing} == {"links"}
-    # What others move the node cannot put elsewhere, and says so.
+    # The node cannot move robots that others move, and reports this.
     model = '<model_state name="r"><parent>odom</parent><pose>{}</pose></model_state><frame name="odom"/>'
     there = one.restore(f"<world_state>{model.format('1 2 0 0 0 0.5')}</world_state>")
     assert there.success, there.message

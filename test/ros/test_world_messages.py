@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""World states as messages keep what is stated, and what is not."""
+"""World states as messages keep the stated values, and the missing ones stay missing."""
 
 from __future__ import annotations
 

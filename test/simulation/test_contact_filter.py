@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Which pairs of links are never tested against each other, each rule by itself."""
+"""Pairs of links that are never tested against each other, for each rule separately."""
 
 from __future__ import annotations
 

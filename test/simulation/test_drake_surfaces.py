@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a URDF says of surfaces by Drake's elements is what Drake's own parser makes of the same file."""
+"""Surface properties in Drake's URDF elements have the same effect as with Drake's own parser."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ POINT = '<drake:point_contact_stiffness value="2e4"/><drake:hunt_crossley_dissip
 
 
 def ball(inner: str, shape: str = '<sphere radius="0.1"/>') -> str:
-    """Return a body of 2 kg that says of its surface what is given."""
+    """Return a body of 2 kg with the given surface properties."""
     stated = f"<drake:proximity_properties>{inner}</drake:proximity_properties>" if inner else ""
     return f"""<robot name="ball" xmlns:drake="http://drake.mit.edu"><link name="ball">
 <inertial><mass value="{MASS}"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
@@ -72,7 +72,7 @@ def said(scene_graph: Any, body: str) -> dict[str, dict[str, str]]:
 
 
 class Parsed:
-    """A plant of what Drake's parser makes of a URDF, above a floor of its own."""
+    """A plant from Drake's parser for a URDF, above a floor."""
 
     def __init__(self, urdf: str) -> None:
         builder = DiagramBuilder()
@@ -86,7 +86,7 @@ class Parsed:
         self.diagram = builder.Build()
 
     def rest(self, z: float, seconds: float) -> tuple[float, ContactResults]:
-        """Let it fall from a height and return where it came to rest, and what touches there."""
+        """Let it fall from a height; return its rest position and its contacts."""
         simulator = Simulator(self.diagram)
         context = self.plant.GetMyMutableContextFromRoot(simulator.get_mutable_context())
         self.plant.SetFreeBodyPose(context, self.plant.GetBodyByName("ball"), RigidTransform([0.0, 0.0, z]))

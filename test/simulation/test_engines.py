@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What one engine captures, every other is put into: links stand where they stood, and what is lost is reported."""
+"""The state of one engine is restored in every other: links have the same poses, and losses are reported."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ TABLE = f"""<robot name="table"><link name="base">{INERTIAL}</link><link name="m
 <joint name="rim" type="fixed"><parent link="plate"/><child link="edge"/><origin xyz="0 0.2 0" rpy="1 0 0"/></joint>
 <joint name="loose" type="floating"><parent link="edge"/><child link="cup"/><origin xyz="0 0 0.5" rpy="0 0 1"/></joint>
 </robot>"""
-"""Joints of several variables in the middle of a robot, oblique, with what hangs on them off centre."""
+"""Oblique joints with several variables in the middle of a robot, with off-centre bodies on them."""
 
 
 def started(engine: str, *models: ModelSpec, ground: bool = True) -> Simulator:
@@ -373,7 +373,7 @@ def test_the_demo_carries_a_falling_robot_through_every_engine() -> None:
     rows = [line.split() for line in done.stdout.splitlines() if line.split()[:1] and line.split()[0] in ENGINES]
     assert {row[0] for row in rows} == ENGINES.keys()
     for row in rows:
-        # The trunk falls as a stone would, but for what the legs do to it.
+        # The trunk falls like a stone, except for the effect of the legs.
         fallen = 9.81 * float(row[2]) ** 2 / 2
         assert 1.8 - float(row[3]) == pytest.approx(fallen, abs=0.02)
         assert float(row[4]) == pytest.approx(9.81 * float(row[2]), rel=0.05)

@@ -132,7 +132,7 @@ def test_what_a_base_cannot_do_is_listed() -> None:
         "the twist of 'standing', which is a mocap body and has none",
         "model 'sliding': 0.5 m/s or rad/s of its twist lie outside the plane of its base",
     )
-    # Where the virtual joint's frame is not known, the plane is where the model is.
+    # If the virtual joint's frame is unknown, the plane is at the model.
     assert to_keyframe(state, model).lost == twists
     assert to_keyframe(state, model, robots={spec.name: spec.robot for spec in specs}).lost == (
         twists[0],

@@ -94,7 +94,7 @@ def test_joint_inertia_and_bias_forces_are_pinocchios(robots: Path, path: str) -
     mass = np.zeros((simulator.model.nv, simulator.model.nv))
     mujoco.mj_fullM(simulator.model, simulator.data, mass)
     dofs = [int(place.qvel[0]) for place in layout.joints]
-    # A robot whose inertias MuJoCo does not take as they are is not compared: what was changed is stated instead.
+    # Robots whose inertias MuJoCo changes are not compared; the test checks the reported changes instead.
     assert not [note for note in simulator.notes if "inertia" in note.message or "mass" in note.message]
     np.testing.assert_allclose(mass[np.ix_(dofs, dofs)], inertia[np.ix_(order, order)], rtol=1e-9, atol=1e-10)
     bias = pin.rnea(model, pinocchio_data, q, v, np.zeros(model.nv))

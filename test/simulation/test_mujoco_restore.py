@@ -378,7 +378,7 @@ def test_the_motion_of_a_frame_is_refused_and_it_is_held_still_where_it_is_state
 
 
 def test_commands_survive_a_restart() -> None:
-    """Targets, and what they mean, are the engine's state too."""
+    """Targets and their meaning are part of the engine's state."""
     first, second = example_world(), example_world()
     first.command("rover_arm", ControlMode.VELOCITY, {"world_joint/x": 0.4, "left_wheel_joint": 2.0})
     first.command("rover_arm", ControlMode.EFFORT, {"elbow_joint": 3.0})

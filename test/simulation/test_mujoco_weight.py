@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A robot holds what it is told to hold, and its wheels carry its weight."""
+"""A robot holds its commanded positions, and its wheels carry its weight."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The three simulators make the same joints: one record each, and the same notes of what cannot be simulated."""
+"""The three simulators make the same joints: the same records, and the same notes on unsupported properties."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ SRDF = """<robot name="walker">
 
 
 class Case:
-    """A random state of the robot, and what our kinematics says of every link."""
+    """A random state of the robot, with the poses of all links by our kinematics."""
 
     def __init__(self) -> None:
         rng = np.random.default_rng(4)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What `sim export` writes, Drake's own parser reads: every link is where our kinematics has it."""
+"""Drake's own parser reads the output of `sim export`: every link has the pose of our kinematics."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from robot_semantics.usdf.world_state import WorldState
 
 
 class Loaded:
-    """A plant of what Drake's parser makes of a text."""
+    """A plant from Drake's parser for a text."""
 
     def __init__(self, document: str | Path, ending: str = "") -> None:
         self.plant, self.scene_graph = AddMultibodyPlantSceneGraph(DiagramBuilder(), 0.001)
