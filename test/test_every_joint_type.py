@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Every joint type through every consumer: one robot with a joint of each type, where closed forms put its links.
+"""Every joint type through every consumer: one robot with a joint of each type; closed forms give the link poses.
 
-The types are those of the product's enumeration: one that is added fails here until every consumer knows it.
+The types are the product's enumeration: a new one fails here until every consumer knows it.
 """
 
 from __future__ import annotations

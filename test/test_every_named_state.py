@@ -36,7 +36,7 @@ Rows = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Case:
-    """A robot, its state ``g/s``, and what this means: (4, 4) of all links in the virtual joint's frame."""
+    """A robot, its state ``g/s``, and the result: (4, 4) of all links in the virtual joint's frame."""
 
     urdf: str
     srdf: str
@@ -217,7 +217,9 @@ def picture(case: Case, folder: Path) -> Poses:
 
 
 def defaults(case: Case, folder: Path) -> Poses:
-    """What the node publishes for joints without a value where the parameter `default_positions` names the state."""
+    """Positions that the node publishes for joints without a value, if the parameter `default_positions` names the
+    state.
+    """
     from robot_semantics.kinematics.forward import ForwardKinematics
     from robot_semantics.state.joint_buffer import default_positions
 

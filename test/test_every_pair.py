@@ -7,8 +7,8 @@
 
 """Every kind of pair of links through every consumer: each gives the same status and the same risk.
 
-The robot has a lane for each kind of pair. In a lane two boxes slide along x, between the same two walls: each is 0.2 m
-long, so they collide in a share of ``1 - (1 - 0.2 / length)^2`` of all samples.
+The robot has a lane for each kind of pair. In a lane two boxes slide along x between the same two walls. Each box is
+0.2 m long, so they collide in a share of ``1 - (1 - 0.2 / length)^2`` of all samples.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SIZE, OVERLAP = 0.2, 0.05
 
 
 class Lane(NamedTuple):
-    """A kind of pair: what the SRDF says, what must follow from it, and the length [m] that the two boxes move in."""
+    """A kind of pair: its SRDF content, the expected result, and the length [m] in which the two boxes move."""
 
     srdf: str
     checked: bool

@@ -139,13 +139,13 @@ def is_ros(module: str) -> bool:
 
 
 class Names(NamedTuple):
-    """The names that a module's code uses of others.
+    """Foreign names that a module's code uses.
 
     Attributes:
-        imported: what its import statements name, in full: a module, or a module and a name in it.
-        used: those, the attributes of imported modules (``os.system``), and names of `builtins`.
-        dynamic: what it imports by `importlib`: the arguments, and modules of the package that its texts name.
-        relative: whether one of its imports is relative.
+        imported: names in its import statements, in full: a module, or a module and a name in it.
+        used: these, the attributes of imported modules (``os.system``), and names of `builtins`.
+        dynamic: its imports by `importlib`: the arguments, and modules of the package named in its texts.
+        relative: True if one of its imports is relative.
     """
 
     imported: tuple[str, ...]
@@ -232,7 +232,7 @@ def guard_of(name: str) -> str | None:
 
 
 def import_fault(here: str, module: str) -> str | None:
-    """Tell what is wrong with an import in a room, by the tables of rooms, of libraries and of ROS."""
+    """Return the fault of an import in a room, by the tables of rooms, of libraries and of ROS."""
     top = module.split(".")[0]
     if top == "robot_semantics":
         there = room_of(module)
@@ -245,7 +245,7 @@ def import_fault(here: str, module: str) -> str | None:
 
 
 def folder_fault(name: str, module: str, folders: set[str]) -> str | None:
-    """Tell what is wrong with an import inside one room, by the order of its folders."""
+    """Return the fault of an import inside one room, by the order of its folders."""
     here, there = (".".join(each.split(".")[:3]) for each in (name, module))
     if here == there or room_of(name) != room_of(module) or not {here, there} & folders:
         return None
@@ -339,7 +339,7 @@ PLANTED = [
     ),
     ("ros/attic/__init__.py", "", "the folder has no line in the table"),
     ("usdf/attic/__init__.py", "", "the folder has no line in the table"),
-    # Imports that are no statements.
+    # Imports without an import statement.
     ("usdf/poses.py", "import importlib\nimportlib.import_module('robot_semantics.cli.main')", "may not import 'cli'"),
     ("usdf/poses.py", "import importlib\nimportlib.import_module(name)", "'usdf' may not use 'importlib'"),
     ("usdf/poses.py", "from importlib import import_module as load\nload('mujoco')", "may not use 'importlib'"),

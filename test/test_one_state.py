@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""One state, one meaning: whoever reads a state gives the same answer, or names what it does not take.
+"""One state, one meaning: every consumer of a state gives the same answer, or names the items that it does not use.
 
-Random worlds go through every consumer in `test.support.state_consumers`; what is to come out is known beforehand.
+Random worlds go through every consumer in `test.support.state_consumers`; the expected results are known in advance.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def assert_says_ages(world: RandomWorld, answer: Answer) -> None:
         said = [line for line in answer[model.name]["said"] if "older than" in line and f"'{model.name}'" in line]
         for name, age_ns in aged.items():
             if age_ns:
-                # A recording names what is older, whoever puts a state onto a robot also by how much.
+                # A recording names old values; commands that restore a state also state the age.
                 amount = (f"{age_ns * 1e-9:.9g} s", "cannot be stored in a recording")
                 named = [line for line in said if f"'{name}'" in line or name == "pose"]
                 assert any(word in line for line in named for word in amount), f"{model.name}: {name} {age_ns}"

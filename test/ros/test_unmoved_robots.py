@@ -109,7 +109,7 @@ def test_default_positions_are_on_tf_and_stated_nowhere(
     worlds = client.collect(WorldState, f"{name}/world_state")
 
     def stated() -> tuple[WorldState, usdf.ModelState]:
-        """Return the contents of the service and of a snapshot for the robot, which must agree, and the missing values."""
+        """Return the agreeing contents of the service and of a snapshot for the robot, and the missing values."""
         answer = client.call(GetWorldState, f"{name}/get_world_state", GetWorldState.Request(with_text=True))
         saved = client.call(SaveSnapshot, f"{name}/save_snapshot", SaveSnapshot.Request(name="now", overwrite=True))
         assert answer.success, answer.message

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The specifications, their cases and what readers make of them."""
+"""The specifications, their cases, and the answers of readers."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_a_reader_that_is_silent_is_ended_with_all_that_it_started_and_soon_not_
 ) -> None:
     monkeypatch.setattr(reader_process, "PATIENCE_S", 0.5)
     monkeypatch.setattr(reader_process, "MOST_SILENT", 1)
-    # Its own child keeps the output open, too.
+    # Its own child process also keeps the output open.
     command = ["--reader", "sh -c 'sleep 600 & sleep 600'", "--format", "srdf"]
     assert main(command) == 1
     out = capsys.readouterr().out
@@ -225,7 +225,7 @@ def test_answers_are_written_as_json_objects_of_the_documented_keys() -> None:
         assert case["answer"].keys() & {"refused", "problems"}, path.name
 
 
-# Why no case makes these, by what makes them; their own tests do.
+# Reasons why no case covers these codes, by their source; they have other tests.
 OTHERWISE = {
     "changing or joining states": {
         "counts-differ", "left-out", "name-conflict", "name-kept", "parents-differ", "time-conflict", "world-name",
@@ -236,8 +236,8 @@ OTHERWISE = {
     },
     "our own mistake, or a list that was cut": {"more-problems", "schema"},
 }  # fmt: skip
-# Rooms that read no description and no state: their problems are those of recordings, of other programs, of shapes; and
-# the list of the problems that every command shows.
+# Rooms that read no description and no state: their problems are about recordings, other programs, or shapes; and the
+# list of the problems that every command shows.
 OTHER_ROOMS = ("cli/inputs", "collision", "convert/mujoco", "convert/sdformat", "recording", "simulation", "viewer")
 
 

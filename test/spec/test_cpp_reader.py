@@ -47,7 +47,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_cpp_reader_passes_every_case_of_reading_usdf(reader: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    # It reads; writing, the JSON form, and what needs a robot are not its business.
+    # It only reads: writing, the JSON form and checks against a robot are not supported.
     questions = [case.fields[0] for case in cases(ROOT / "conformance", ("usdf",))]
     count, read = len(questions), questions.count("usdf")
     code = main(["--reader", str(reader), "--format", "usdf"])

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The wrappers of other readers answer with what their libraries compute."""
+"""The wrappers of other readers return the results of their libraries."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_what_breaks_the_structure_is_not(case: str, kind: str) -> None:
     assert is_valid(path, kind) is (kind == "xsd" and path.stem in XSD_SAYS_LESS)
 
 
-# A schema has one namespace, and what is in another may stand everywhere: rs: attributes and elements.
+# A schema has one namespace, and content of others is allowed everywhere: rs: attributes and elements.
 OF_EXTENSIONS = {
     "U2.4-rejects-a-property-without-a-value",
     "U5.4-rejects-a-quaternion-of-three",
@@ -107,7 +107,7 @@ OF_EXTENSIONS = {
 # A joint has nine children that stand once, in any order: 986,410 ways to name.
 OF_JOINTS = {"R1.5-rejects-two-origins-with-a-warning", "R1.7-rejects-a-joint-without-a-child"}
 XSD_SAYS_LESS = OF_EXTENSIONS | OF_JOINTS
-# What XSD says and RELAX NG cannot: names that differ, and those that must be there.
+# Checks of XSD that RELAX NG does not have: unique names, and names that must exist.
 XSD_SAYS_MORE = {
     "R2.4-rejects-two-of-one-name",
     "R3.10-rejects-an-unknown-joint",

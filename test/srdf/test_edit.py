@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Edits of an SRDF change what they are about, and not one other byte."""
+"""Edits of an SRDF change their target, and no other byte."""
 
 from __future__ import annotations
 

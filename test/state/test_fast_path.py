@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The shortest way from joint state to TF says what the general way says, and leaves to it all that is unusual."""
+"""The fast path from joint state to TF gives the same result as the general one, and leaves unusual input to it."""
 
 from __future__ import annotations
 
@@ -356,7 +356,7 @@ def test_whatever_comes_both_ways_say_the_same(seed: int) -> None:
             np.testing.assert_array_equal(
                 getattr(direct.robot.values, attribute), getattr(general.robot.values, attribute)
             )
-    # With a base that is silent between its own messages hardly any message is fast.
+    # With a base that is silent between its own messages almost no message takes the fast path.
     assert went or seed % 2
 
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Joint states that mean harm: what they cost grows no faster than they do, and none leaves anything behind."""
+"""Hostile joint states: their cost grows at most linearly with their size, and they leave nothing behind."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def robot() -> RunningRobot:
 
 
 def cost_s(message: bytes) -> float:
-    """Return the least time of several: what it takes when nothing else runs."""
+    """Return the shortest of several times, which is the least disturbed."""
     best = np.inf
     for _ in range(5):
         fresh, reader = robot(), JointStateReader()
@@ -62,7 +62,7 @@ def cost_s(message: bytes) -> float:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_a_message_costs_grows_no_faster_than_its_names(kind: str) -> None:
     few, many = (serialize_message(KINDS[kind](count)) for count in (10_000, 40_000))
-    # Whatever else runs may be in the way of one comparison, not of every one.
+    # Other load may disturb one comparison, but not all.
     assert any(cost_s(many) < cost_s(few) * 2.6**2 for _ in range(10))
 
 

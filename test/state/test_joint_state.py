@@ -6,7 +6,7 @@
 # governing permissions and limitations under the License.
 
 
-"""What a joint-state message says, whether one comes or thousands are read."""
+"""Content of a joint-state message, for one message and for thousands."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Writers that are killed at any file operation: no file is torn or lost, and the next run removes what is left."""
+"""Writers killed at any file operation: no file is torn or lost, and the next run removes temporary files."""
 
 from __future__ import annotations
 

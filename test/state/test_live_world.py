@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Robots and TF as one world state: who says where a root link is, what stands on what, and what nobody says."""
+"""Robots and TF as one world state: sources of root poses, objects on links, and unknown poses."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_the_same_joints_or_such_a_name_are_likely_the_same_robot() -> None:
     assert match_models([hook], ROBOTS).likely == {"thing": "crane"}
     assert match_models([ModelState("my_car_1")], ROBOTS).likely == {"my_car_1": "car"}
     assert match_models([ModelState("block")], ROBOTS).likely == {}
-    # What has joints that the robot does not have is another, whatever its name.
+    # A model with unknown joints is another robot, with any name.
     assert match_models([ModelState("car_2", joints=(JointState("door"),))], ROBOTS).likely == {}
 
 

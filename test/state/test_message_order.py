@@ -26,13 +26,13 @@ CASES = [
     ([50, 10, 11, 12], ". late reset ."),
     ([50, 10, 10, 12], ". late reset ."),
     ([50, 40, 40], ". late reset"),
-    # Less than a second back is no reset, however long it stays.
+    # Less than a second back is not a reset, even for a long time.
     ([50, 41, 42, 43, 49, 50], ". late late late late ."),
     # Two that are not in order among themselves, and two with one in order between them.
     ([50, 20, 10, 10], ". late late reset"),
     ([50, 20, 51, 30], ". late . late"),
     ([50, 20, 45, 21], ". late late late"),
-    # Up to three stamps ahead: the clock was not reset when they return to where they were.
+    # Up to three stamps ahead: the clock was not reset if they return to the old values.
     ([50, 900, 51, 52, 53], ". . late return ."),
     ([50, 900, 901, 902, 51, 52, 53], ". . . . late return ."),
     ([50, 900, 901, 902, 903, 51, 52, 53], ". . . . . late reset ."),

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The rule of doc/usdf.md: what a parameter names, the virtual joint, TF, odometry, a fixed virtual joint, nothing."""
+"""The rule of doc/usdf.md: parameter, virtual joint, TF, odometry, fixed virtual joint, none."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Several processes use one snapshot folder: nothing is lost, nothing is left over, nobody deletes another's files."""
+"""Several processes use one snapshot folder: nothing is lost or left over, and no process deletes foreign files."""
 
 from __future__ import annotations
 

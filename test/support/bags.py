@@ -316,7 +316,7 @@ def make_rover(seconds: float = 4.0, *, describe: bool = True) -> Tape:
 
 
 class Tools:
-    """What the tests of this folder share, as one fixture."""
+    """Shared objects of the tests in this folder, as one fixture."""
 
     S, START, ARM, KINDS, STORE1, STORE2 = S, START, ARM, KINDS, STORE1, STORE2
     JOINT_STATE, TF = JOINT_STATE, TF
@@ -339,7 +339,7 @@ class Tools:
         return code, found.out, found.err
 
     def json(self, *arguments: object) -> Any:
-        """Run the command line with ``--json`` and return what it printed."""
+        """Run the command line with ``--json`` and return its output."""
         _, out, err = self.run(*arguments, "--json")
         assert out, err
         return json.loads(out)

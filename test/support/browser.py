@@ -50,7 +50,7 @@ KEYS = {
     " ": ("Space", 32),
     "F8": ("F8", 119),
 }
-"""Code and number of keys that are no letters."""
+"""Code and number of keys that are not letters."""
 
 
 def executable() -> str | None:
@@ -66,7 +66,7 @@ class Browser:
     """One browser with one page; use it as a context.
 
     Attributes:
-        complaints: what the page wrote to its console as an error or warning, and what it threw.
+        complaints: errors and warnings on the page's console, and its exceptions.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -115,7 +115,7 @@ class Browser:
     def open(self, address: str) -> None:
         """Show a page as large as at first and wait until it is ready."""
         self.resize(*self._size)
-        # The page before may still ask for a server that has gone; what it says of that is not this page's.
+        # The previous page may still call a stopped server; its messages do not belong to this page.
         self._call("Page.navigate", url="about:blank")
         self.wait("location.href === 'about:blank' && document.readyState === 'complete'")
         self.complaints.clear()
@@ -123,7 +123,7 @@ class Browser:
         self.wait("document.readyState === 'complete' && Boolean(window.viewer) && !document.querySelector('[inert]')")
 
     def run(self, script: str) -> Any:
-        """Return the value of a JavaScript expression, of what it promises if it does."""
+        """Return the value of a JavaScript expression; for a promise, the resolved value."""
         answer = self._call(
             "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True, userGesture=True
         )
@@ -183,7 +183,7 @@ class Browser:
 
     def audit(self) -> list[str]:
         """Return what axe-core finds wrong for people who use a keyboard or a screen reader, or see little contrast."""
-        # What fades in has little contrast for a moment.
+        # Elements that fade in have low contrast for a moment.
         self.wait("document.getAnimations().every((one) => one.playState !== 'running')", 10.0)
         package = importlib.util.find_spec("axe_core_python")
         assert package is not None

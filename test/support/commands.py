@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What tests of the command line share: running it in this process, and real robots."""
+"""Shared by the tests of the command line: runs in this process, and real robots."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Result:
-    """What one run of the command gave."""
+    """Result of one run of the command."""
 
     code: int
     out: str

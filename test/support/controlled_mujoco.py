@@ -31,7 +31,7 @@ STEPS_A_CYCLE = 5
 
 
 class ControlledMujoco:
-    """A simulation in a thread of its own; `calls` has what was asked of it, `told` what it told at each stamp."""
+    """A simulation in its own thread; `calls` has its calls, `told` its output at each stamp."""
 
     def __init__(self, domain: int, mjcf: str) -> None:
         self.model = mujoco.MjModel.from_xml_string(mjcf)

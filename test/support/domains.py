@@ -18,7 +18,7 @@ from pathlib import Path
 # Higher domains use ports that Linux hands out to others.
 COUNT = 101
 
-# What a test leaves behind, a killed node or one that is not yet collected, must not be seen by the next one.
+# Leftovers of a test, a killed node or one that is not collected yet, must be invisible for the next test.
 _turn = itertools.count()
 
 

@@ -15,7 +15,7 @@ import pytest
 
 
 def closed(shape: Any) -> Any:
-    """Return a schema that takes no key but those that it names: a key that nobody has described fails."""
+    """Return a schema that allows only the named keys: an undocumented key fails."""
     if isinstance(shape, list):
         return [closed(item) for item in shape]
     if not isinstance(shape, dict):

@@ -21,7 +21,7 @@ class Keyboard:
     """Fills fields, chooses names and presses buttons, all by keys.
 
     Attributes:
-        actions: number of filled fields, chosen names, pressed buttons and shortcuts; moving the focus is no action.
+        actions: number of filled fields, chosen names, pressed buttons and shortcuts, without moves of the focus.
     """
 
     def __init__(self, browser: Browser) -> None:
@@ -47,7 +47,7 @@ class Keyboard:
         raise AssertionError(f"Tab does not reach {selector}")
 
     def fill(self, selector: str, text: str) -> None:
-        """Type a text into a field; Tab has selected what was in it."""
+        """Type a text into a field; Tab has selected its old content."""
         self.reach(selector)
         self.actions += 1
         self.browser.type(text)

@@ -50,7 +50,7 @@ def kill_before_operation(number: int, folder: Path) -> None:
 
 
 def operations(writer: str, folder: Path, rng: random.Random) -> Iterator[tuple[list[str], Callable[[], object]]]:
-    """Yield changes without end: the files that each may write or delete, and what carries it out."""
+    """Yield endless changes: the files that each may write or delete, and the function that does it."""
     if writer == "studio":
         path = folder / "r.srdf"
         bare, srdf = load_robot(example("rover_arm.urdf")), example("rover_arm.srdf").read_bytes()
@@ -100,7 +100,7 @@ def unsound(folder: Path) -> list[str]:
 
 
 def in_child(work: Callable[[int], None]) -> tuple[bytes, int]:
-    """Carry out work in a child process; return what it wrote to its pipe, and the signal that ended it."""
+    """Run work in a child process; return the data in its pipe, and the signal that ended it."""
     reader, end = os.pipe()
     child = os.fork()
     if not child:
@@ -119,7 +119,7 @@ def in_child(work: Callable[[int], None]) -> tuple[bytes, int]:
 
 
 def run(writer: str, folder: Path, kills: int) -> dict[str, object]:
-    """Kill a writer so many times; return how many kills there were, and what was wrong after the next run."""
+    """Kill a writer the given number of times; return the number of kills, and the faults after the next run."""
     rng = random.Random(38)
     wrong: list[str] = []
     killed = 0

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 
 def unmarked(text: str) -> tuple[str, tuple[int, int]]:
-    """Return the text without its mark, and line and column (from 1, in characters) of where the mark stood.
+    """Return the text without its mark, and line and column (from 1, in characters) of the mark.
 
-    So the expected place comes from no code under test.
+    The expected place is then independent of the code under test.
     """
     before, mark, after = text.partition("§")
     assert mark, "the document has no mark"

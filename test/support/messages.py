@@ -113,7 +113,7 @@ def _texts(node: ast.AST, owner: ast.AST | None, depth: int) -> Iterator[tuple[i
 
 
 def _part(node: ast.AST, owner: ast.AST | None, depth: int) -> list[str]:
-    """Return what a part of a formatted text may be."""
+    """Return the pattern of a part of a formatted text."""
     if not isinstance(node, ast.FormattedValue):
         return [text for _, text in _texts(node, owner, depth)]
     if not isinstance(node.value, ast.Name) or node.format_spec is None:

@@ -54,14 +54,14 @@ def transform(parent: str, child: str, pose: Pose, stamp_ns: int | None = None) 
 
 
 class OneNode:
-    """One node with some robots, each with its name and a slash before its frames, and what others say on /tf_static.
+    """One node with some robots, each with its name and a slash before its frames, and foreign transforms on
+    /tf_static.
 
     Args:
         robots: URDF and SRDF texts by name.
         folder: for snapshots and logs.
         static: transforms that another node publishes.
-        parameters: of the node besides.
-
+        parameters: further parameters of the node.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class OneNode:
         self.process.stop()
 
     def _wait_for(self, static: Sequence[TransformStamped]) -> None:
-        """Wait until the node has heard what others say; frames that robots stand in are there before."""
+        """Wait until the node has received the foreign transforms; parent frames of robots come first."""
 
         def heard() -> bool:
             placed = {body.name: body.pose for body in self.state().bodies if body.pose is not None}
@@ -123,7 +123,7 @@ class OneNode:
         return self.client.call(RestoreSnapshot, f"{NODE}/restore_snapshot", request)
 
     def saved(self, name: str = "saved") -> tuple[WorldState, Any]:
-        """Return what the file of `~/save_snapshot` says, and the answer."""
+        """Return the content of the file of `~/save_snapshot`, and the answer."""
         answer = self.client.call(
             SaveSnapshot, f"{NODE}/save_snapshot", SaveSnapshot.Request(name=name, overwrite=True)
         )

@@ -100,7 +100,7 @@ class NodeProcess:
             time.sleep(0.02)
 
     def wait(self) -> int:
-        """Return the exit code of a process that ends by itself."""
+        """Wait for the end of a process; return its exit code."""
         RUNNING.remove(self)
         return self.process.wait(PATIENCE_S)
 
@@ -142,7 +142,7 @@ class Client:
         rclpy.shutdown(context=self.context)
 
     def until(self, condition: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
-        """Spin until `condition` holds and return what it gave."""
+        """Spin until `condition` holds and return its value."""
         end = time.monotonic() + patience_s
         while not (result := condition()):
             check_that_nodes_live()
@@ -254,7 +254,7 @@ def stamp_of(transform: Any) -> int:
 
 
 def matrix_of(transform: Any) -> np.ndarray[Any, Any]:
-    """Return the (4, 4) matrix of a TransformStamped; written out here so that it is not the code under test."""
+    """Return the (4, 4) matrix of a TransformStamped, independent of the code under test."""
     q, t = transform.transform.rotation, transform.transform.translation
     x, y, z, w = q.x, q.y, q.z, q.w
     return np.array(

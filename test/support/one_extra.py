@@ -7,7 +7,7 @@
 
 """This environment as `pip install robot_semantics[EXTRA]` would have made it: no other distribution can be imported.
 
-`launcher` writes a Python program that runs others so; what is hidden is nowhere to be found, by metadata neither.
+`launcher` writes a Python program that runs others in this way; hidden packages are also missing in the metadata.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def brought_by(*extras: str) -> set[str]:
         try:
             required = importlib.metadata.requires(name) or []
         except importlib.metadata.PackageNotFoundError:
-            # For another platform, or not needed beside what is installed.
+            # For another platform, or not needed with the installed packages.
             continue
         for text in required:
             requirement = Requirement(text)

@@ -62,9 +62,9 @@ _SAID = re.compile(r"needs the Python module '(\w+)")
 
 @contextmanager
 def instead_of_failing() -> Iterator[None]:
-    """Skip what is in here, rather than let it fail, where an optional module is missing.
+    """Skip the test, instead of a failure, if an optional module is missing.
 
-    A command that ran in this process has raised an error about it, one of its own has said so.
+    A command in this process raises an error about the module; a separate process prints it.
     """
     lacked: list[str] = []
 
@@ -77,7 +77,7 @@ def instead_of_failing() -> Iterator[None]:
         yield
     except Exception as error:
         names = [name.partition(".")[0] for name in (*lacked, *_SAID.findall(str(error)), _not_found(error))]
-        # What a test has hidden is no reason to skip it.
+        # A module that the test hides itself is not a reason to skip it.
         missing = [name for name in names if name in OPTIONAL and find_spec(name) is None]
         if not missing:
             raise

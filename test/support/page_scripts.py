@@ -31,9 +31,9 @@ def scene_text(name: str, model: RobotModel) -> str:
 
 
 def run_page_script(program: str, text: str, folder: Path) -> str:
-    """Return what a program prints that imports the page's modules ``math.js`` and ``robot.js`` and reads `text`.
+    """Return the output of a program that imports the page's modules ``math.js`` and ``robot.js`` and reads `text`.
 
-    The test is skipped where node.js is not installed.
+    The test is skipped if node.js is not installed.
     """
     if shutil.which("node") is None:
         pytest.skip("no node.js is installed")

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A person before the studio: presses, types and chooses what is seen."""
+"""A user of the studio: presses, types and chooses visible elements."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Person:
         browser.wait("document.querySelector('[data-do=save]') !== null")
 
     def press(self, name: str) -> None:
-        """Press a button by what it does."""
+        """Press a button by its label."""
         self.browser.wait(f"document.querySelector('[data-do={name}]') !== null")
         self.browser.run(f"document.querySelector('[data-do={name}]').click()")
 
@@ -62,7 +62,7 @@ class Person:
         self.browser.run(f"viewer.pickLink({{robot: {robot}, link: {robot}.linkIndex.get('{name}')}})")
 
     def sees(self, condition: str) -> None:
-        """Wait until it is so; what is built anew may be missing for a moment."""
+        """Wait until the condition holds; rebuilt elements may be missing for a moment."""
         self.browser.wait(f"(() => {{ try {{ return {condition}; }} catch {{ return false; }} }})()")
 
     def text(self) -> str:

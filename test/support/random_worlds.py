@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Random worlds of random robots, and where everything in them is: plain matrices and scipy, nothing of the package.
+"""Random worlds of random robots, with all poses in them: plain matrices and scipy, without the package.
 
-The truth is made first: where every frame and robot is, and how it moves, in the world. What a state says of it is
-made from that, so that the same truth is said in many ways: in any parent, by joints, by links, by both, in part.
+The true values are made first: pose and motion of every frame and robot in the world. States are made from them in many
+ways: in any parent, by joints, by links, by both, in part.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Robot:
 
 @dataclass(frozen=True, eq=False)
 class RandomWorld:
-    """What a state says, and what is to come out of it.
+    """A state and the expected results.
 
     Attributes:
         state: the state.
@@ -92,9 +92,9 @@ class RandomWorld:
         T_world_link: poses that follow from the state, by model and link.
         positions: joint positions that follow, by model and joint; as URDF has them, quaternions x y z w.
         velocities: joint velocities that are stated.
-        base_twist: how the root link moves in its virtual joint's frame, in that frame's axes, where that follows.
-        must: subjects that whoever puts the state onto robots refuses: ``model 'm': joint 'j'``.
-        may: subjects that not all can take, such as a fixed base elsewhere, or the motion of a frame.
+        base_twist: motion of the root link in its virtual joint's frame, in that frame's axes, if it follows.
+        must: subjects that every consumer must refuse: ``model 'm': joint 'j'``.
+        may: subjects that some consumers cannot use, such as a fixed base elsewhere, or the motion of a frame.
     """
 
     state: WorldState
@@ -269,9 +269,9 @@ class _Maker:
         twist = None
         if moving:
             twist = tuple(relative_twist(above, body).tolist())
-            # What turns carries the root link along with it, the faster the farther away it is.
+            # A rotating joint also moves the root link, faster at a larger distance.
             known = self._known(robot.frame, parent) and (placed or parent == robot.frame)
-            # What floats may be moved in the world, whatever its virtual joint's frame does.
+            # A floating joint may move in the world, independent of its virtual joint's frame.
             in_world = self._known("world", parent) and (placed or parent == "world")
             if known:
                 found.base_twist[name] = robot.twist_frame_root
@@ -308,12 +308,12 @@ class _Maker:
         return all(self.bodies[name].moves for name in (*ours, *theirs) if (name in ours) != (name in theirs))
 
     def _statements(self, robot: Robot, found: RandomWorld) -> tuple[tuple[LinkState, ...], tuple[JointState, ...]]:
-        """Return what is stated of links and joints, and note what follows from it."""
+        """Return the stated values of links and joints, and store the derived ones."""
         rng, name, T_root_link = self.rng, robot.name, robot.T_root_link
         by_joints, by_links = rng.choice((0.0, 0.7, 1.0)), rng.choice((0.0, 0.7, 1.0))
         by_joints = max(by_joints, float(self.calm and by_links < 1.0))
         moving = [joint for joint in robot.joints if len(joint.q)]
-        # Who is elsewhere than its leader takes it can only be known by what is said of both.
+        # A follower that differs from its leader is only known if both are stated.
         apart = {name for joint in moving if joint.slipped and joint.mimic for name in (joint.name, joint.mimic[0])}
         stated = [joint for joint in moving if rng.random() < by_joints or joint.name in apart]
         with_rates = bool(rng.random() < 0.6)
@@ -352,7 +352,7 @@ class _Maker:
         return links, tuple(joints[at] for at in rng.permutation(len(joints)))
 
     def _spoil(self, robot: Robot, joint: str, posed: list[str]) -> None:
-        """Note that what a fault takes with it may be refused too."""
+        """Store that items depending on a fault may also be refused."""
         self.may |= {f"model '{robot.name}': link '{link}'" for link in posed}
         self.may |= {f"model '{robot.name}': joint '{other.name}'" for other in robot.joints if other.name != joint}
 
@@ -381,7 +381,7 @@ def follows(robot: Robot, joints: set[str], links: set[str]) -> tuple[set[str], 
 
 
 def carried(above: _Body, T_above_body: FloatArray, relative: FloatArray) -> FloatArray:
-    """Return (6,) the twist in the world of what moves relative to a body, in that body's axes."""
+    """Return (6,) the world twist of an object that moves relative to a body, in that body's axes."""
     R, lever = above.T[:3, :3], above.T[:3, :3] @ T_above_body[:3, 3]
     linear = above.twist[:3] + np.cross(above.twist[3:], lever) + R @ relative[:3]
     return np.concatenate((linear, above.twist[3:] + R @ relative[3:]))

@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""One real robot through every command, as a user would take it; where its links are is known from its URDF alone.
+"""One real robot through every command, as a user would use it; the poses of its links come only from its URDF.
 
-The truth is a walk over the URDF's joints with lxml, numpy and scipy. Each step runs commands in a folder and compares
-what they wrote with it.
+The expected values are computed from the URDF's joints with lxml, numpy and scipy. Each step runs commands in a folder
+and compares their output with them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ STEPS = 10
 
 
 class RefusedError(Exception):
-    """A command refused; the text is what it printed."""
+    """A command refused its input; the text is its output."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ class Sweep:
 
     @cached_property
     def T_world_link(self) -> dict[str, FloatArray]:
-        """Where each link is, from the URDF alone."""
+        """Return the pose of each link, computed only from the URDF."""
         return {link: self.T_world_root @ T for link, T in walk(self.urdf, self.q).items()}
 
     def path(self, name: str) -> Path:
@@ -108,7 +108,7 @@ class Sweep:
         return self.folder / name
 
     def __call__(self, *words: object) -> str:
-        """Run a command; return what it printed to stdout.
+        """Run a command; return its standard output.
 
         Raises:
             RefusedError: it ended with another code than 0.

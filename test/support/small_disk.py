@@ -21,7 +21,7 @@ FILLER = "filler"
 
 
 class SmallDisk:
-    """A mounted tmpfs; its filler is no file of the tests."""
+    """A mounted tmpfs; its filler is not a file of the tests."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

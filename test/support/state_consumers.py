@@ -41,18 +41,18 @@ Robots = Mapping[str, tuple[str, str | None]]
 """The URDF and SRDF texts of each model, by its name."""
 
 Answer = dict[str, dict[str, Any]]
-"""By model, as far as it can be said.
+"""Result of a consumer by model, as far as it has one.
 
 ``T_world_link``: (4, 4) by link; ``positions`` and ``velocities``: rows by joint; ``base_twist``: (6,) of the root link
-in its virtual joint's frame, in that frame's axes; ``said``: what it says of the model in words.
+in its virtual joint's frame, in that frame's axes; ``said``: its messages about the model.
 """
 
 
 class RefusedError(Exception):
-    """A consumer does not take a state.
+    """A consumer refuses a state.
 
     Attributes:
-        items: what it does not take and why, each beginning with its subject: ``model 'm': joint 'j': …``.
+        items: the refused items with reasons, each beginning with its subject: ``model 'm': joint 'j': …``.
     """
 
     def __init__(self, items: Iterable[object]) -> None:
@@ -197,7 +197,7 @@ def recording(state: WorldState, robots: Robots, folder: Path) -> Answer:
     names, alone = [model.name for model in state.models], len(state.models) == 1
     words: list[str] = []
     with contextlib.suppress(RefusedError):
-        # What does not fit a robot is named, and left out of a recording that has all the rest.
+        # Items that do not fit a robot are named, and left out of a recording that has all others.
         command("bag", str(path), "-o", str(folder / "bag"), said=words)
     models = [word for name in names for word in ("--model", name if alone else f"{name}:/{name}")]
     out = folder / "exported.usdf"
@@ -208,7 +208,7 @@ def recording(state: WorldState, robots: Robots, folder: Path) -> Answer:
 def node(state: WorldState, robots: Robots, folder: Path) -> Answer:
     """Restored by a node over DDS, and given back by `~/save_snapshot` and `~/get_world_state`, which agree.
 
-    Other nodes publish what is not this node's: the frames, and where robots without a virtual joint stand.
+    Other nodes publish the foreign data: the frames, and the poses of robots without a virtual joint.
     """
     pytest.importorskip("rclpy")
     from support.node_world import OneNode, transform, without_files
@@ -226,7 +226,7 @@ def node(state: WorldState, robots: Robots, folder: Path) -> Answer:
             raise RefusedError(said(answer.not_restored))
         assert not answer.not_restored
         saved, _ = one.saved()
-        # Where nothing has a stamp the time is that of the question.
+        # Without any stamp, the time is the time of the call.
         assert without_files(replace(one.state(), time_ns=None)) == without_files(replace(saved, time_ns=None))
     return of_world(saved, robots, said(answer.notes))
 
@@ -251,7 +251,7 @@ def of_world(state: WorldState, robots: Robots, words: Iterable[str]) -> Answer:
 
 
 def command(*words: str, said: list[str] | None = None) -> str:
-    """Run the command line in this process and return what it prints; `said` takes the lines of standard error.
+    """Run the command line in this process and return its output; `said` receives the lines of standard error.
 
     Raises:
         RefusedError: it fails; the items are the lines that it prints to standard error.

@@ -7,8 +7,8 @@
 
 """The two older forms of a joint: every visual, collision and inertial frame keeps its world pose at every q.
 
-The expected poses are composed by scipy from the numbers that the old text was made of; the poses of the upgraded text
-are composed by scipy from what ElementTree reads in it.
+scipy composes the expected poses from the numbers in the old text, and the actual poses from the upgraded text as read
+by ElementTree.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""20,000 mutated robots: nothing is raised but the package's own error, and what is read can be written again."""
+"""20,000 mutated robots: only the package's own error is raised, and every result can be written again."""
 
 from __future__ import annotations
 

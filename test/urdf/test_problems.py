@@ -757,7 +757,7 @@ def test_every_kind_of_problem_in_the_sources_has_a_case() -> None:
     }
     assert len(codes) > 35
     elsewhere = {"wrong-root", "frame-moved", "link-frames-moved", "implicit-link", "cycle", "no-root"}
-    # What a URDF has none of: extensions of its own, and elements that only their place makes wrong.
+    # Codes that do not exist for URDF: extensions of its own, and elements that are wrong only by their place.
     elsewhere |= {"foreign-content", "relative-namespace", "misplaced-element"}
     assert codes - {case.code for case in (*ERRORS, *WARNINGS)} == elsewhere
 

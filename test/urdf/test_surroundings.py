@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What stands in a document around its elements, and how deep they may be."""
+"""Content around the elements of a document, and the depth of elements."""
 
 from __future__ import annotations
 

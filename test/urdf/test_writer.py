@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Writing URDF: what is read back is the same tree, bit for bit, with everything foreign in place."""
+"""Writing URDF: the read-back tree is the same, bit for bit, with all foreign content in place."""
 
 from __future__ import annotations
 

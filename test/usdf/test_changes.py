@@ -393,7 +393,7 @@ def test_an_edited_joint_takes_the_links_behind_it_along_and_leaves_the_others_a
     edited = set_joints(state, "crane", {"slew": (1.0,)}, robot, diagnostics=found).model("crane")
     boom = edited.link("boom").pose
     assert boom is not None
-    # How far the boom reaches nobody states but the links.
+    # The reach of the boom is stated only by the links.
     assert boom.xyz_rpy[:2] == pytest.approx((math.cos(1.0), math.sin(1.0)))
     assert edited.link("lamp") == state.model("crane").link("lamp")
     assert [joint.name for joint in edited.joints] == ["slew"]

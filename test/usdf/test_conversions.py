@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""JSON, SDFormat and MuJoCo keyframes: what is carried is right, what is not is listed."""
+"""JSON, SDFormat and MuJoCo keyframes: converted values are right, lost ones are listed."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def test_what_a_pose_in_sdformat_is_relative_to_is_looked_for_where_its_model_st
     world = resolve(state)
     for name, xyz in expected.items():
         np.testing.assert_allclose(world.pose(name)[:3, 3], xyz, atol=1e-12, err_msg=name)
-    # The link turns at 2 rad/s and carries along what is 2 m away: that motion is not the thing's own.
+    # The link turns at 2 rad/s and carries an object at 2 m: this motion does not belong to the object.
     assert state.model("a::held").parent_link == "l"
     assert state.model("a::held").twist == pytest.approx((0.0, 0.0, 0.0, 0.0, 0.0, 1.0), abs=1e-12)
 
@@ -558,7 +558,7 @@ def test_of_several_free_joints_that_may_carry_a_model_the_one_of_its_root_link_
         np.testing.assert_array_equal(found.value.qpos[:14], [*model.qpos0[:7], 1, 2, 3, 1, 0, 0, 0])
         np.testing.assert_array_equal(found.value.qvel[:12], [*[0] * 6, 4, 0, 0, 0, 0, 0])
         assert "the bodies on the free joint of body 'car/cup' are not stated: they are as at the start" in found.lost
-    # Of two joints of one name, that with the model's before it is the model's.
+    # If two joints have one name, the one with the model's prefix belongs to the model.
     np.testing.assert_array_equal(unknown.value.qpos[14:], [0.0, 0.5])
     assert "nothing is stated of MuJoCo's joint 'turn': it is as at the start" in unknown.lost
 

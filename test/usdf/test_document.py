@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What the specification and doc/usdf.md show is what happens."""
+"""The examples in the specification and in doc/usdf.md give the documented results."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ VALUES = {"rs:time": "1.000000000", "rs:age": "0.5", "rs:hash": "0" * 64, "rs:qu
 
 @pytest.mark.parametrize("tag", ELEMENTS)
 def test_the_table_of_elements_and_the_schema_agree(tag: str) -> None:
-    """An element with everything its table entry allows is valid; without what it requires it is not."""
+    """An element with all content that its table entry allows is valid; without a required item it is not."""
     spec = ELEMENTS[tag]
 
     def inside(name: str) -> str:

@@ -80,7 +80,7 @@ CHANGES: dict[type, dict[str, Any]] = {
     },
 }
 PARTS = {"name", "models", "frames", "links", "joints", "engines", "at"}
-"""Names and what has a row of its own, and the place in a document."""
+"""Names, items with their own row, and the place in a document."""
 
 
 def with_model(model: ModelState) -> WorldState:
@@ -158,7 +158,7 @@ def test_a_state_between_two_never_has_the_value_of_one_alone(kind: type, field:
 
 
 JOINED = {(WorldState, "name"), (WorldState, "foreign"), (WorldState, "comment"), (WorldState, "version")}
-"""Of these a merged state has the first, the newest or all."""
+"""A merged state has the first, the newest or all of these."""
 
 
 @pytest.mark.parametrize(("kind", "field"), CASES)
@@ -194,7 +194,7 @@ def test_a_conversion_holds_the_field_or_reports_it(kind: type, field: str) -> N
 
 
 HELD_BY_THE_TEXT = {"foreign", "comment", "version", "age_ns", "parent_link"}
-"""A message does not hold these; the USDF text of the service does. What a link carries is relative to its model."""
+"""A message does not hold these; the USDF text of the service does. Objects on a link are relative to its model."""
 
 
 @pytest.mark.parametrize(("kind", "field"), CASES)

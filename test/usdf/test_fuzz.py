@@ -55,9 +55,9 @@ WORDS = (
 
 
 def damaged(text: str, chance: random.Random) -> str | bytes:
-    """Return `text` with a few cuts, copies, and words put in; at times with bytes that are no text.
+    """Return `text` with a few cuts, copies and inserted words; sometimes with bytes that are not text.
 
-    Some of the damage is small enough to be read: a digit changed, something put between two elements.
+    Some damage is small enough for a successful read: a changed digit, an insertion between two elements.
     """
     if chance.random() < 0.3:
         at = chance.randrange(len(text))

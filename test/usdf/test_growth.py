@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A document of a later version, made up here, is read by this one: what is known as if the rest were not there."""
+"""A document of an invented later version is read by this one: known content as if the rest did not exist."""
 
 from __future__ import annotations
 

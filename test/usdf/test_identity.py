@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A robot's hash is that of its model: of what moves, weighs, touches and limits it, not of how its text is written."""
+"""A robot's hash depends on its model: on motion, masses, shapes and limits, not on the form of its text."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_its_repaired_form_is_read_with_a_note_about_the_root() -> None:
     assert write_world(state).splitlines()[1] == '<world_state name="world_1">'
 
 
-# The place of each fault is marked with §. What begins with a tag of its own stands in <world_state>.
+# The place of each fault is marked with §. Cases with a tag of their own are inside <world_state>.
 FAULTS = {
     "root": ("wrong-root", "§<robot/>"),
     "empty": ("empty-document", "§"),

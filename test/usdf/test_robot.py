@@ -67,7 +67,7 @@ def codes(state: ModelState, robot: RobotModel, frames: tuple[Frame, ...] = ()) 
 
 def test_link_poses_and_twists_are_pinocchios(arm: RobotModel) -> None:
     rng = np.random.default_rng(0)
-    # pinocchio has no floating joints inside a robot; the mimic joint it would move by itself.
+    # pinocchio has no floating joints inside a robot, and would move the mimic joint independently.
     text = ARM.replace('type="floating"', 'type="fixed"').replace(
         '<mimic joint="elbow" multiplier="0.5" offset="0.1"/>', ""
     )

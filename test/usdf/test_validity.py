@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What makes a world state unsound whatever it was read from."""
+"""Faults that make a world state invalid, from any source."""
 
 from __future__ import annotations
 

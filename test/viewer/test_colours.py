@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What is written can be read, and groups can be told apart, by people with any sight."""
+"""Texts are readable and groups distinguishable, for people with any colour vision."""
 
 from __future__ import annotations
 

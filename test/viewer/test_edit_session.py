@@ -86,7 +86,7 @@ def test_a_file_that_another_program_wrote_is_taken_up_or_asked_about(session: E
     assert (bytes(session.text), session.written) == (other, None)
     session.undo()
     assert bytes(session.text) == before
-    # What is undone is a change that is not saved, too.
+    # An undone step is also an unsaved change.
     for name, take in ((b'"stretch"', False), (b'"far"', True)):
         others = before.replace(b'"reach"', name)
         session.output.write_bytes(others)

@@ -77,7 +77,7 @@ def robot_files(folder: Path, name: str = MODEL) -> tuple[Path, Path]:
             "</link_sphere_approximation>"
         )
         parts.append(f"<disable_collisions link1={q(links[k])} link2={q(links[k + 1])} reason={q('why' + attack)}/>")
-        # What the check complains about is told with its name.
+        # The name in a problem of the check is shown with the problem.
         parts.append(f"<passive_joint name={q('unknown' + attack)}/>")
     srdf = folder / "hostile.srdf"
     srdf.write_text(f"<robot name={q(name)}>{''.join(parts)}</robot>")
@@ -90,7 +90,7 @@ def harmless(browser: Browser) -> None:
 
 
 def shows(browser: Browser, *texts: str) -> None:
-    """Each text is on the page as it is; also in fields, which are no part of a page's text."""
+    """Each text is on the page unchanged, also in fields, which are not part of a page's text."""
     words = (
         "[document.body.innerText, document.title, ...[...document.querySelectorAll('input, textarea, option')]"
         ".map((item) => item.value), ...[...document.querySelectorAll('#panel *')].map((item) => item.textContent),"
@@ -108,7 +108,7 @@ def _page_is_clean(browser: Browser) -> Iterator[None]:
 
 
 def walk_viewer(browser: Browser) -> None:
-    """Open all that the viewer has: groups, states, names, what is known of a link, what is found."""
+    """Open all parts of the viewer: groups, states, names, information on a link, search results."""
     browser.run("document.querySelectorAll('#sections details').forEach((item) => { item.open = true; })")
     browser.run("viewer.setShow('names', true)")
     browser.run("viewer.setShow('frames', true)")
@@ -128,7 +128,7 @@ def walk_viewer(browser: Browser) -> None:
 
 
 def open_selects(browser: Browser) -> list[str]:
-    """Open each list of names of the tab that is shown; return what was in them."""
+    """Open each list of names in the visible tab; return the entries."""
     seen: list[str] = []
     fields = "[...document.querySelectorAll('.studio .q-select')].filter((item) => item.offsetParent)"
     browser.wait(f"{fields}.length > 0")
@@ -189,7 +189,7 @@ def test_nothing_of_a_foreign_srdf_runs_in_the_studio(browser: Browser, tmp_path
         shows(browser, srdf.read_text())
         browser.run("document.querySelector('[data-problems] .q-item').click()")
         shows(browser, f"unknown{ATTACKS[0]}")
-        # Steps have names in their titles, and so has what is saved.
+        # Titles of steps and saved texts contain names.
         person.tab("groups")
         browser.run("document.querySelector('[aria-label^=\"remove group\"]').click()")
         person.sees("!document.querySelector('[data-do=undo]').disabled")

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Files become a scene: what they are is told by their content, and what cannot be shown is said."""
+"""Files become a scene: the content decides their kind, and content that cannot be shown is reported."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The page, driven in a real browser: what is chosen is seen, and what is seen is right."""
+"""The page in a real browser: selections are visible, and the display is right."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FRONT_OF_BASE = """(() => {
   const [x, y] = viewer.scene.project([0.2, 0.1, 0.05].map((part, k) => part + T[4 * k + 3]));
   return [box.left + x, box.top + y];
 })()"""
-"""Where on the page the middle of the rover's front is."""
+"""Return the position on the page of the middle of the rover's front."""
 
 
 def shown(browser: Browser, scene: Scene, folder: Path, **options: Any) -> None:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""No text of a file can become an attribute, a style, a script or HTML of a page: what is parsed is written here."""
+"""No text of a file can become an attribute, a style, a script or HTML of a page; parsed text is constant."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def is_fixed(node: ast.expr) -> bool:
 
 
 def violations(source: str) -> list[int]:
-    """Return the lines in which something else than a fixed text is given to what parses it."""
+    """Return the lines that pass a text that is not constant to a parser."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Call):

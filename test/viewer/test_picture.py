@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Pictures: what is nearest is seen, at the place where geometry says it is."""
+"""Pictures: the nearest surface is visible, at the position given by geometry."""
 
 from __future__ import annotations
 

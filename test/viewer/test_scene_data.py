@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The triangles of a page's data are those of the surfaces, and each corner is there once."""
+"""The triangles of a page's data equal the triangles of the surfaces, and each corner exists once."""
 
 from __future__ import annotations
 

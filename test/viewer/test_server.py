@@ -198,7 +198,7 @@ def test_a_changed_file_is_shown_anew_and_what_was_chosen_stays(browser: Browser
         assert browser.run("viewer.groups") == ["arm"]
         assert browser.run("viewer.q(viewer.robots[0])[viewer.robots[0].variableIndex.get('elbow_joint')]") == 0.5
         assert browser.run("viewer.scene.camera.position.toArray()") == pytest.approx([1, 2, 3])
-        # What cannot be shown is said, and what was shown stays.
+        # Content that cannot be shown is reported, and the old display stays.
         urdf.write_text("<robot")
         browser.wait("document.getElementById('message').innerText.includes('rover_arm.urdf')")
         assert browser.run("viewer.groups") == ["arm"]
@@ -224,7 +224,7 @@ def test_a_live_page_follows_and_its_buttons_ask(browser: Browser, rover: Scene,
         (tmp_path / "moved").write_text(json.dumps(values))
         browser.wait("document.getElementById('live-state').textContent === '12.500 s'")
         browser.wait("window.wasFound === true")
-        # What a page says and where its links are comes in two messages.
+        # The state of a page and the poses of its links come in two messages.
         browser.wait("viewer.poses(viewer.robots[0])[0][3] === 1.5")
         told = browser.run("viewer.poses(viewer.robots[0])")
         stance = Stance(actor.kinematics.space.pack(values), np.eye(4))
@@ -257,7 +257,7 @@ def test_a_live_page_follows_and_its_buttons_ask(browser: Browser, rover: Scene,
         browser.wait("document.querySelector('[data-do=really-restore]') !== null")
         browser.run("document.querySelector('[data-do=really-restore]').click()")
         browser.wait("document.getElementById('report').innerText.includes('did restore one')")
-        # What is saved stands as a ghost in what is live, and what differs is listed.
+        # The saved state is a ghost in the live view, and differences are listed.
         browser.run("document.querySelector('[data-compare=one]').click()")
         browser.wait("document.getElementById('differences')?.innerText.includes('rover_arm/elbow_joint')")
         (row,) = browser.run(
@@ -266,9 +266,9 @@ def test_a_live_page_follows_and_its_buttons_ask(browser: Browser, rover: Scene,
         )
         assert [float(value) for value in row[1:3]] == [0.625, -0.25]
         browser.wait("viewer.drawn.some(({ghost}) => ghost)")
-        # What restoring does not change is not made anew: who is about to click hits what is seen.
+        # Elements that restoring does not change are not rebuilt: a user who is about to click hits the visible one.
         assert browser.run("document.querySelector('[data-compare=one]').same") is True
-        # Where a simulator listens the sliders command joints; what is seen moves when the robot does.
+        # If a simulator listens, the sliders command joints; the display moves when the robot does.
         assert browser.run("document.getElementById('jog').offsetParent") is None
         (tmp_path / "simulator").touch()
         browser.wait("document.getElementById('jog').offsetParent !== null")

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The studio, used as a person does, by clicks and typing: what is authored is what every other command reads."""
+"""The studio, used like a person by clicks and typing: every other command reads the edited file."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_whole_srdf_is_authored_for_a_real_robot(browser: Browser, tmp_path: P
         person.tab("robot")
         person.toggle("planar")
         person.press("add-virtual")
-        # The robot has other variables now: the page comes anew.
+        # The robot has other variables now: the page reloads.
         person.sees("window.viewer?.robots[0].variables.includes('odom_joint/x')")
         person.tab("robot")
         person.click_link("link_left_wheel")
@@ -243,13 +243,13 @@ def test_what_other_programs_write_is_taken_up_and_no_edit_is_lost(browser: Brow
         srdf.write_text(srdf.read_text().replace("</robot>", f"{group}</robot>"))
         person.sees("document.querySelector('[data-group-row=late]') !== null")
         chain(person, "mine", "base_link", "palm_link")
-        # The robot is described anew: the page shows it, and the edit stays, as a step that can be undone.
+        # The description changes: the page shows it, and the edit stays as a step that can be undone.
         joint = '<joint name="horn_joint" type="fixed"><parent link="palm_link"/><child link="horn"/></joint>'
         urdf.write_text(urdf.read_text().replace("</robot>", f'<link name="horn"/>{joint}</robot>'))
         person.sees("viewer.robots[0].linkIndex.has('horn') && 'mine' in viewer.robots[0].groups")
         urdf.write_text("<robot")
         person.sees("document.body.innerText.includes('rover_arm.urdf:1')")
-        # The file has changed, too: a person is asked.
+        # The file has also changed: the user is asked.
         theirs = srdf.read_text().replace('name="late"', 'name="later"')
         srdf.write_text(theirs)
         person.sees("document.querySelector('[data-do=take-the-file]') !== null")
@@ -379,7 +379,7 @@ def test_the_page_comes_back_when_its_killed_server_is_started_again(browser: Br
         person.sees("document.getElementById('popup').checkVisibility()")
     assert (tmp_path / "rover.srdf").read_bytes() == before
     with studio(tmp_path, "--port", port):
-        # What was saved is there again; a step that was not saved is gone.
+        # The saved part is there again; an unsaved step is lost.
         browser.wait("document.querySelector('[data-do=save]') !== null && Boolean(window.viewer?.robots)", 60.0)
         person.sees("!document.querySelector('[inert]') && !('mine' in viewer.robots[0].groups)")
         chain(person, "again", "base_link", "palm_link")
@@ -400,7 +400,7 @@ def test_names_are_chosen_by_the_keyboard_and_wrong_ones_turn_red(browser: Brows
         person.tab("groups")
         person.type("group-name", "typed")
         browser.press("Tab")
-        # Enter takes the first match, Tab too; what is typed in full needs neither.
+        # Enter takes the first match, and Tab does the same; a completely typed name needs neither.
         browser.run("document.getElementById('chain-0').focus()")
         browser.type("base_li")
         person.sees("document.querySelector('.q-menu .q-manual-focusable--focused')?.innerText === 'base_link'")
@@ -415,7 +415,7 @@ def test_names_are_chosen_by_the_keyboard_and_wrong_ones_turn_red(browser: Brows
         browser.run("document.getElementById('chain-1').select()")
         browser.type("palm_link")
         person.sees(f"!{red('chain-1')}")
-        # A click takes what was typed in full, and is a click.
+        # A click takes a completely typed name, and is a click.
         browser.click(
             *browser.run(
                 "(() => { const box = document.querySelector('[data-do=add-group]').getBoundingClientRect();"
@@ -509,7 +509,7 @@ def test_shortcuts_save_undo_redo_find_and_lead_to_messages(browser: Browser, tm
         browser.press("F8", shift=True)
         chosen = "document.querySelector('.problem-line[data-chosen=true]').innerText"
         person.sees(f"{chosen} !== {json.dumps(first)}")
-        # Each leads to the tab of what it is about.
+        # Each leads to the tab of its topic.
         for _ in range(10):
             last = browser.run(chosen)
             if "group_state" in last or "state" in last:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a person edits, or points at, is seen in 3D and in the tree of links."""
+"""An object under the pointer or in an edit is highlighted in 3D and in the tree of links."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def described(urdf: str, srdf: str | None = None) -> RobotModel:
 
 
 def accepted(robot: RobotModel) -> EditSession:
-    """Accept all suggestions until there are no more."""
+    """Accept suggestions until the list is empty."""
     session = EditSession(robot, SrdfText.empty(robot.name, "new.srdf"), Path("/does/not/exist.srdf"))
     for _ in range(5):
         for suggestion in suggestions(session.robot, session.text.semantic):

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Reading XML: every element's and attribute's place, verbatim text, and what is refused, with line and column."""
+"""Reading XML: places of all elements and attributes, verbatim text, and refused texts with line and column."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def random_document(rng: random.Random) -> tuple[str, list[str]]:
     """Return a text and the verbatim text of each of its elements, in document order, made together."""
 
     def element(depth: int) -> list[str]:
-        """Return the element's own text, then those of all elements in it."""
+        """Return the element's own text, then the texts of all elements in it."""
         name = rng.choice(["a", "link", "ns.b", "é"])
         attributes = "".join(
             rng.choice([" ", "\n\t"]) + f"k{index}" + rng.choice(["=", " = "]) + rng.choice(VALUES)
@@ -269,7 +269,7 @@ def test_comments_and_instructions_stay_in_the_tree() -> None:
 
 
 def test_a_tag_with_thousands_of_attributes_is_searched_once() -> None:
-    # Searched anew for each place, this takes a quarter of an hour.
+    # With a new search for each place, this takes a quarter of an hour.
     names = [f"a{number}" for number in range(20_000)]
     document = parse_xml("<a>\n<b " + " ".join(f'{name}="1"' for name in names) + "/></a>", "t")
     columns = [document.places.place(1, name).column for name in names]

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What is wrong a thousand times costs a thousand times as much, not a million times: every reader, every kind."""
+"""A thousand problems cost a thousand times as much as one, not a million times: every reader, every kind."""
 
 from __future__ import annotations
 
@@ -356,7 +356,7 @@ KINDS: dict[str, tuple[Callable[[str], None], int, Make]] = {
 
 
 def cost(read: Callable[[str], None], text: str) -> float:
-    """Return the processor time that reading takes [s]; that the text is refused is no matter."""
+    """Return the processor time of reading [s]; the text may be refused."""
     gc.collect()
     start = time.process_time()
     with contextlib.suppress(DescriptionError):

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""xacro in: what it stands for, and every problem named in the file and line it was written in."""
+"""xacro expansion, and problems with the file and line in which they were written."""
 
 from __future__ import annotations
 

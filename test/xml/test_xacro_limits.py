@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a xacro may not do: run where nobody named it, run on and on, take all memory, or leave a process behind."""
+"""Limits of an xacro: no run without the user's request, no endless run, limited memory, no remaining process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.xml.xacro_options import XacroOptions
 
 NAMESPACE = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
-# A generator's frame leads out of what xacro lets an expression see, to all of Python.
+# A generator's frame leads from the names that xacro allows in an expression to all of Python.
 GENERATOR = (
     "${{[g for t in [[]] for _ in [t.append((x.gi_frame.f_back.f_back.f_back.f_builtins for x in t))] "
     "for g in t[0]][0]['open']('{mark}', 'w')}}"
@@ -105,7 +105,7 @@ def test_other_files_are_read_only_for_a_xacro_that_a_user_names(
     reader: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     other = tmp_path / "other"
-    # Whoever opens this waits for a writer, and there is none.
+    # A reader of this pipe waits for a writer, and there is none.
     os.mkfifo(other)
     text = robot(reader.format(file=other))
     (tmp_path / "r.urdf").write_text(text)
