@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Where a picture is taken from: a camera that looks at what there is and just fits it in."""
+"""Camera of a picture: it sees all points, with a little room around them."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def fit_camera(
         low = (-turned[:, axis] - slope * turned[:, 2]).max()
         centre[axis] = 0.5 * (high - low)
         backs.append(-0.5 * (high + low) / slope)
-    # Never inside of what it looks at, and never on it.
+    # The camera is always outside of the points.
     extent = max(float(np.ptp(turned, axis=0).max()), 1e-6)
     centre[2] = min(*backs, float(turned[:, 2].min()) - 0.05 * extent / zoom)
     centre[0] -= 0.5 * left_margin * width / focal * (float(turned[:, 2].mean()) - centre[2])

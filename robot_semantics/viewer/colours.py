@@ -25,7 +25,7 @@ GROUP_COLOURS: tuple[tuple[float, float, float, float], ...] = (
 )
 
 FADED: tuple[float, float, float, float] = (0.82, 0.83, 0.85, 1.0)
-"""What belongs to no group that was asked for."""
+"""Colour of a link outside of the chosen groups."""
 
 
 def group_colour(number: int) -> tuple[float, float, float, float]:

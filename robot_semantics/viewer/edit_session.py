@@ -35,15 +35,15 @@ class EditSession:
         output: the file that `save` writes.
         version: a number that changes with every change.
         robot: the robot with the semantics that the text gives it; what has no meaning is left out.
-        problems: all that is to be said about the text.
-        written: what another program has written into the file while there were changes not saved, until it is
-            `settled` which of them counts.
+        problems: all problems of the text.
+        written: text that another program wrote into the file while the session had unsaved changes; None after
+            `settle` has chosen one of the two.
     """
 
     def __init__(self, bare: RobotModel, text: SrdfText, output: Path) -> None:
         """Begin with a text."""
         self.bare, self.output = bare, output
-        # What was done, in words, and the whole SRDF after it.
+        # The title of each step, and the whole SRDF after it.
         self._steps = [("as it was read", text)]
         self._at = 0
         self.version = 0
@@ -59,16 +59,16 @@ class EditSession:
 
     @property
     def undoable(self) -> str | None:
-        """What `undo` would undo, None where there is nothing."""
+        """Title of the step that `undo` would undo, None without one."""
         return self._steps[self._at][0] if self._at else None
 
     @property
     def redoable(self) -> str | None:
-        """What `redo` would do again, None where there is nothing."""
+        """Title of the step that `redo` would repeat, None without one."""
         return self._steps[self._at + 1][0] if self._at + 1 < len(self._steps) else None
 
     def change(self, title: str, edit: Callable[[SrdfText], SrdfText]) -> bool:
-        """Make a change; tell whether the text is another one after it. What was undone before is forgotten.
+        """Make a change; return whether the text has changed. Steps that were undone before are lost.
 
         Raises:
             RobotSemanticsError: the edit says why it cannot be made; nothing has changed.
@@ -86,7 +86,7 @@ class EditSession:
             self._go(-1)
 
     def redo(self) -> None:
-        """Do again what was undone last, if anything was."""
+        """Repeat the step that was undone last, if there is one."""
         if self.redoable is not None:
             self._go(1)
 
@@ -131,18 +131,18 @@ class EditSession:
         self.version += 1
 
     def take_robot(self, bare: RobotModel) -> None:
-        """Go on with a robot that has been described anew; the text stays as it is."""
+        """Replace the robot by a new description of it; the text does not change."""
         if bare is not self.bare:
             self.bare = bare
             self._renew()
 
     def look(self) -> None:
-        """Take up, as a step, what another program has written into the file since it was read or saved.
+        """Load the text that another program has written since the file was read or saved, as a step.
 
-        Where there are changes that are not saved nothing is taken up: it is `written` then.
+        If there are unsaved changes, the text becomes `written` instead.
 
         Raises:
-            DescriptionError: the file is no SRDF now.
+            DescriptionError: the file is not an SRDF any more.
             OSError: the file cannot be read, or is a folder.
         """
         if self.output.is_dir():
@@ -158,10 +158,10 @@ class EditSession:
             self.settle(take=True)
 
     def settle(self, *, take: bool) -> None:
-        """Let what is `written` count, as a step, or the changes that are not saved."""
+        """Use the `written` text, as a step (`take`), or keep the unsaved changes."""
         text, self.written = self.written, None
         if take and text is not None:
-            self.change("what another program wrote", lambda _: text)
+            self.change("load the file that another program changed", lambda _: text)
 
     def about(self, *names: str) -> list[Diagnostic]:
         """Return the problems whose message or place names one of `names`."""
@@ -172,7 +172,7 @@ class EditSession:
         ]
 
     def _content(self) -> bytes | None:
-        """Return the content of the file, None where there is no regular file."""
+        """Return the content of the file, None if it is not a regular file."""
         return self.output.read_bytes() if self.output.is_file() else None
 
     def _go(self, steps: int) -> None:

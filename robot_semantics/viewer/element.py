@@ -22,8 +22,8 @@ AnyElement = TypeVar("AnyElement", bound=ui.element)
 def with_attributes(element: AnyElement, **attributes: str) -> AnyElement:
     """Set attributes of an element to any texts, and return the element; ``_`` in a name stands for ``-``.
 
-    A text that a file gives must not become a part of the string that ``element.props()`` parses: a quote in it would
-    begin other attributes, and the page evaluates those whose names begin with a colon.
+    ``element.props()`` parses its string, so a text from a file must not be a part of that string. A quote in the text
+    would begin other attributes, and the page evaluates attributes with a colon before their names.
     """
     element.props.update({name.replace("_", "-"): value for name, value in attributes.items()})
     return element
@@ -34,7 +34,7 @@ class ViewerElement(
     component=str(ASSETS / "component.js"),
     esm={"nicegui-scene": str(three_js().parent), "robot-semantics-viewer": str(ASSETS)},
 ):
-    """Shows what it finds at an address.
+    """Viewer of the scene at an address.
 
     It tells ``ready``; ``picked`` (actor, link, joint, shift); ``posed`` (actor, q) when a person has moved a joint;
     ``dragged`` (actor, T: 16 numbers of T_world_gizmo row by row, done).
@@ -46,7 +46,7 @@ class ViewerElement(
         self._props["source"] = source
         self.style("width: 100%; height: 100%")
 
-    def tell(self, what: str, *values: Any) -> None:
+    def call(self, what: str, *values: Any) -> None:
         """Call the function `what` of the viewer's JavaScript application, without waiting."""
         self.run_method("tellViewer", what, *values)
 
@@ -64,14 +64,14 @@ class Choice(ui.select, component=str(ASSETS / "choice.js")):
         noun: str,
         multiple: bool = False,
     ) -> None:
-        """Offer `options`; `name` is the id of the field, `noun` what is chosen, in messages."""
+        """Offer `options`; `name` is the id of the field, `noun` the kind of name, for messages."""
         super().__init__(list(options), label=label, with_input=True, multiple=multiple)
         with_attributes(self, **{"for": name, "noun": noun}).props("dense").style("width: 100%")
         self.props.set_bool("use-chips", multiple)
         self.on_value_change(lambda event: changed(event.value))
 
     def offer(self, options: Sequence[str]) -> None:
-        """Offer other names; what is chosen and no longer offered is chosen no more."""
+        """Offer other names; chosen names that are missing there are removed."""
         names = list(options)
         if names == self.options:
             return
@@ -87,10 +87,10 @@ class Choice(ui.select, component=str(ASSETS / "choice.js")):
 
 
 class Shortcuts(ui.element, component=str(ASSETS / "shortcuts.js")):
-    """Keys of the whole page; it tells ``shortcut`` (what the key is for). No key counts while a dialog is open."""
+    """Keys of the whole page; it emits ``shortcut`` (the purpose of the key). No key counts while a dialog is open."""
 
     def __init__(self, keys: Mapping[str, str]) -> None:
-        """Listen to keys, such as ``ctrl+s``; each has a word for what it does."""
+        """Listen to keys, such as ``ctrl+s``; each has a word for its purpose."""
         super().__init__()
         self.props["keys"] = dict(keys)
 
@@ -126,7 +126,7 @@ class Thumbnail(ui.element, component=str(ASSETS / "thumbnail.js")):
 
 
 class StanceDifference(ui.element, component=str(ASSETS / "difference.js")):
-    """What differs between robots as the viewer of the page shows them now and other positions of theirs."""
+    """Differences between the robots in the viewer of the page and other positions of these robots."""
 
     def __init__(self, stances: Mapping[str, Any], most: int) -> None:
         """List at most `most` values, the largest difference first; `stances` as for `Thumbnail`."""

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a robot looks like: one coloured surface for each visual of each link."""
+"""Appearance of a robot: one coloured surface for each visual of each link."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from robot_semantics.viewer.triangles import primitive
 Rgba = tuple[float, float, float, float]
 
 Kind = Literal["visual", "collision", "both", "missing"]
-"""What is shown: collision geometry is both where the robot has no visuals at all; a box stands for a lost mesh."""
+"""Kind of a surface. Collision geometry is `both` if there are no visuals; a box (`missing`) replaces a lost mesh."""
 
 PLAIN: Rgba = (0.75, 0.76, 0.78, 1.0)
-"""The colour of what has none."""
+"""Colour of a surface without a colour."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class LinkSurface:
         link: index of the link.
         surface: its triangles; the same object where several show the same thing.
         T_link_surface: (4, 4) [m].
-        rgba: the colour that the description gives; None where it gives none and the surface's own count, if any.
+        rgba: the colour in the description; None if it has no colour, so that the surface has its own colours.
         y_up: its file says that y is up, and would have it turned, which RViz does not do.
     """
 
@@ -58,7 +58,7 @@ class LinkSurface:
 VISUALS: tuple[Kind, ...] = ("visual",)
 
 MISSING = primitive(urdf_tree.Box(size=(0.06, 0.06, 0.06)))
-"""What stands for a mesh that cannot be shown [m]."""
+"""Box that replaces a mesh that cannot be shown [m]."""
 
 
 def link_surfaces(

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What stands beside the viewer where it follows a running node: its clock and its snapshots."""
+"""Panel beside the viewer of a running node: its clock and its snapshots."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ LISTED_DIFFERENCES = 8
 
 
 class LiveRobotSource(Protocol):
-    """Robots that move by themselves: what a live page follows, and whom it asks."""
+    """Running robots: the source of a live page, and the target of its requests."""
 
     def wait(self, seen: int, timeout: float) -> tuple[int, Moment] | None:
         """Return the newest moment and its number once that is above `seen`; None if none came in `timeout` seconds."""
 
     def ask(self, what: str, name: str) -> Sequence[str]:
-        """Save, restore or delete (`what`) a snapshot; return what to tell, or raise a `RobotSemanticsError`."""
+        """Save, restore or delete (`what`) a snapshot; return the report, or raise a `RobotSemanticsError`."""
 
     def snapshots(self) -> list[tuple[str, str]]:
-        """Return name and what is known of each saved snapshot, the newest first."""
+        """Return the name and a description of each saved snapshot, the newest first."""
 
     def snapshot(self, name: str) -> Moment:
-        """Return what a saved snapshot states, or raise a `RobotSemanticsError`."""
+        """Return the content of a saved snapshot, or raise a `RobotSemanticsError`."""
 
     def can_jog(self) -> bool:
-        """Tell whether anything takes commands for the joints of any."""
+        """Return whether anything subscribes to joint commands of a robot."""
 
     def jog(self, robot: str, positions: Mapping[str, float]) -> None:
         """Command joints of a robot to positions [rad, m], by name."""
 
 
 class LivePanel:
-    """What stands beside the viewer: the clock, whether it stands still, and the snapshots of the node."""
+    """Panel beside the viewer: the clock and the snapshots of the node."""
 
     def __init__(self, viewer: ViewerElement, robots: LiveRobotSource, title: str) -> None:
         """Build it, and let the viewer follow the robots."""
@@ -88,18 +88,18 @@ class LivePanel:
         found = self._robots.wait(self._number, 0.0)
         if found is not None:
             self._number, moment = found
-            self._say_lost("")
+            self._set_lost("")
             self._heard_at = time.monotonic()
-            self._viewer.tell("follow", live_moment(moment))
+            self._viewer.call("follow", live_moment(moment))
             self._clock.set_text(moment.label)
         silence = time.monotonic() - self._heard_at
         if silence > STALE_S:
-            self._say_lost(f"No update for {int(silence)} s: the robots are shown as last seen. Is the node running?")
+            self._set_lost(f"No update for {int(silence)} s: the robots are shown as last seen. Is the node running?")
 
-    def _say_lost(self, text: str) -> None:
+    def _set_lost(self, text: str) -> None:
         if text != self._lost:
             self._lost = text
-            self._viewer.tell("setLost", text)
+            self._viewer.call("setLost", text)
 
     def _look_for_simulators(self) -> None:
         there = self._robots.can_jog()
@@ -108,20 +108,20 @@ class LivePanel:
             self._jog.set_value(False)
 
     def _command(self, event: events.ValueChangeEventArguments[bool | None]) -> None:
-        self._viewer.tell("setJogging", bool(event.value))
+        self._viewer.call("setJogging", bool(event.value))
 
     async def _compare(self, name: str) -> None:
         try:
             moment = await run.io_bound(self._robots.snapshot, name)
         except RobotSemanticsError as error:
-            self._tell([str(error)])
+            self._show_report([str(error)])
             return
         if moment is not None:
-            self._viewer.tell("compareWith", {**live_moment(moment), "label": name})
-            self._tell([f"{name} is shown as a ghost. The differences are listed on the left."])
+            self._viewer.call("compareWith", {**live_moment(moment), "label": name})
+            self._show_report([f"{name} is shown as a ghost. The differences are listed on the left."])
 
     async def _ask_to_restore(self, name: str) -> None:
-        """Show a snapshot as a ghost with what would move, and restore it only if the person says so."""
+        """Show a snapshot as a ghost with the values that would change, and ask whether to restore it."""
         try:
             moment = await run.io_bound(self._robots.snapshot, name)
         except RobotSemanticsError as error:
@@ -134,7 +134,7 @@ class LivePanel:
             ui.label(told).style("font-size: 12px; overflow-wrap: anywhere")
             if moment is not None:
                 shown = live_moment(moment)
-                self._viewer.tell("compareWith", {**shown, "label": name})
+                self._viewer.call("compareWith", {**shown, "label": name})
                 StanceDifference(shown["stances"], LISTED_DIFFERENCES)
             with ui.row().style("width: 100%; justify-content: flex-end"):
                 ui.button("cancel", on_click=self._end_question).props("flat dense no-caps data-do=cancel-restore")
@@ -147,7 +147,7 @@ class LivePanel:
 
     def _end_question(self) -> None:
         self._question.clear()
-        self._viewer.tell("endComparison")
+        self._viewer.call("endComparison")
 
     async def _save(self) -> None:
         await self._ask("save", self._name.value or "")
@@ -157,10 +157,10 @@ class LivePanel:
             told = await run.io_bound(self._robots.ask, what, name) or ()
         except RobotSemanticsError as error:
             told = [f"not done: {error}"]
-        self._tell(told)
+        self._show_report(told)
         await self._list()
 
-    def _tell(self, lines: Sequence[str]) -> None:
+    def _show_report(self, lines: Sequence[str]) -> None:
         self._report.clear()
         with self._report:
             for line in lines:
@@ -170,9 +170,9 @@ class LivePanel:
         try:
             found = await run.io_bound(self._robots.snapshots)
         except RobotSemanticsError as error:
-            self._tell([str(error)])
+            self._show_report([str(error)])
             return
-        # A button that is made anew under the pointer takes no click.
+        # A new button under the pointer would lose the click.
         if found is None or found == self._listed:
             return
         self._listed = list(found)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Files as a scene: descriptions, semantics, world states, series and recordings, told apart by what is in them."""
+"""Files as a scene: descriptions, semantics, world states, series and recordings, recognized by their content."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ BAG_ENDINGS = (".bag", ".bag.active", ".mcap", ".mcap.zstd", ".db3", ".db3.zstd"
 """How the files of recordings end; what reads them is an extra, and is not asked here."""
 
 MOST_MOMENTS = 300
-"""So many states at most are taken from a recording, evenly over its length."""
+"""Largest number of states of a recording that are shown, evenly over its length."""
 
 SHORTEST_STEP_S = 0.02
 
 
 class FileKind(enum.Enum):
-    """What a file holds."""
+    """Kind of a file."""
 
     URDF = "URDF"
     SRDF = "SRDF"
@@ -64,10 +64,10 @@ class Opening:
 
     Attributes:
         package_paths: folders of packages, for ``package://``.
-        kinds: what is shown of robots: visuals, collision geometry, or both, for a page where one of them is chosen.
+        kinds: visuals, collision geometry, or both, for a page with a choice.
         strict: refuse descriptions that have any problem.
         implicit_links: let joints name links that no ``<link>`` declares.
-        xacro: how the files given are expanded, if they are xacros; what a world state names never is.
+        xacro: how given xacro files are expanded; files named in a world state are never expanded.
     """
 
     package_paths: tuple[str, ...] = ()
@@ -78,10 +78,10 @@ class Opening:
 
 
 def kind_of(path: Path) -> FileKind:
-    """Return what a file or folder holds, by its content rather than by its name.
+    """Return the kind of a file or folder, by its content and not by its name.
 
     Raises:
-        RobotSemanticsError: it cannot be read, or is no XML document of a known kind.
+        RobotSemanticsError: it cannot be read, or its kind is unknown.
     """
     if _is_bag(path):
         return FileKind.BAG
@@ -98,7 +98,7 @@ def kind_of(path: Path) -> FileKind:
 
 
 def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics) -> Scene:
-    """Return what the files show together: a robot with its semantics, or worlds, one moment for each state.
+    """Return the scene of the files: a robot with its semantics, or worlds, one moment for each state.
 
     A URDF beside world states is the robot of the model with its name, or of the only model.
 
@@ -106,7 +106,7 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
         RobotSemanticsError: nothing can be shown of a file, or there are two descriptions.
         DescriptionError: a description gives no tree, or a state has errors.
         SeriesError: a series cannot be read.
-        MissingExtraError: meshes are to be shown and trimesh is not installed.
+        MissingExtraError: there are meshes, and trimesh is not installed.
         OSError: a file cannot be read.
     """
     kinds = [(kind_of(path), path) for path in paths]
@@ -242,7 +242,7 @@ class _Actors:
             if robot is not None:
                 self.by_name[model.name] = self.of(robot, model, path)
             elif model.description is None and model.name not in self.said:
-                # Where a description is stated and cannot be used, that has been said.
+                # A description that cannot be used already has a message.
                 self.said.add(model.name)
                 message = f"model '{model.name}' is only a frame here: its description is not known"
                 self._diagnostics.warning("not-shown", message, SourcePlace(str(path), path=path_of(model)))
@@ -282,7 +282,7 @@ def _worlds(sources: Sequence[_Source], actors: _Actors, diagnostics: Diagnostic
 def moment_of(
     path: Path, state: WorldState, actors: Mapping[str, Actor], diagnostics: Diagnostics, said: set[str]
 ) -> Moment:
-    """Return a state of `path` as one moment; what is shown otherwise than stated is said once, and noted in `said`."""
+    """Return a state of `path` as a moment. Each difference from the state gives one message; `said` has their names."""
     world = resolve_with(state, robots={name: actor.kinematics for name, actor in actors.items()})
     stances: dict[str, Stance] = {}
     parents: dict[str, FloatArray] = {}

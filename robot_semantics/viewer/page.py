@@ -27,7 +27,7 @@ ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = ("math.js", "robot.js", "link_facts.js", "world_text.js", "scene.js", "gizmo.js", "panel.js", "app.js")
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:"
-"""What the page may do: run what is in it, and nothing else."""
+"""Content security policy: the page runs its own scripts only."""
 
 
 def three_js() -> Path:
@@ -65,7 +65,7 @@ def page(
         "@THREE@": base64.b64encode(zlib.compress(three_js().read_bytes(), 9)).decode(),
         "@DATA@": base64.b64encode(data).decode(),
     }
-    # In one pass: a mark in a name or a script is no mark.
+    # In one pass, so that marks inside names and scripts stay as they are.
     return re.sub("|".join(replacements), lambda mark: replacements[mark[0]], template)
 
 

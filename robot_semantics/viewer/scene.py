@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What is to be seen: robots, what they look like and where they stand at one or more moments, and frames."""
+"""Scene: robots with their surfaces, and the positions of robots and frames at one or more moments."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Actor:
 
     Attributes:
         name: the model's name in the world, which may differ from its description's.
-        surfaces: what it looks like.
-        parent: what it stands in: the world, a frame or another model.
+        surfaces: its visuals and collision geometry.
+        parent: its parent: the world, a frame or another model.
         description: where its URDF is, as a world state is to name it.
         semantic: where its SRDF is.
     """
@@ -66,10 +66,10 @@ class Moment:
     """One moment of a world.
 
     Attributes:
-        label: what it is called: the time, or the file's name.
+        label: the time, or the name of the file.
         stances: how each robot stands, by its name; one that is not there then is not in it.
         frames: (4, 4) T_world_frame [m] by name.
-        T_world_parent: (4, 4) pose of what each robot stands in, by the robot's name.
+        T_world_parent: (4, 4) pose of the parent of each robot, by the name of the robot.
         wrenches: force and torque on links that the state has [N, N m], by the robot's name and the link's.
     """
 
@@ -83,7 +83,7 @@ class Moment:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """All that a picture or a page shows; there is at least one moment."""
+    """Content of a picture or a page, with at least one moment."""
 
     title: str
     actors: tuple[Actor, ...]
@@ -93,7 +93,7 @@ class Scene:
         """Return the robot of a name, without one the only robot.
 
         Raises:
-            UnknownNameError: there is no such robot.
+            UnknownNameError: the robot does not exist.
             RobotSemanticsError: there are several, or none.
         """
         names = [actor.name for actor in self.actors]
@@ -120,7 +120,7 @@ def posed(
         positions: by position variable or joint [rad, m], after the states.
 
     Raises:
-        UnknownNameError: there is no such group, state or joint.
+        UnknownNameError: the group, state or joint does not exist.
         RobotSemanticsError: the robot is not in the first moment.
         ArrayError: a value does not fit its joint.
     """

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A scene as data for the page: what is small as JSON, surfaces and series of numbers as arrays behind it."""
+"""A scene as data for the page: JSON, and behind it arrays for surfaces and series of numbers."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def scene_bytes(
         scene: what is shown.
         groups: groups that are coloured at first.
         witnesses: colliding pairs: ``actor``, ``link1``, ``link2``, ``reason`` and ``positions`` by variable.
-        problems: what was wrong with the files; each kind is told once, with its remedy.
+        problems: problems of the files; each kind is shown once, with its remedy.
         collision: show collision geometry at first.
-        live: positions come from a running robot, so that nobody else moves it.
+        live: positions come from a running robot, so that sliders do not move it.
     """
     arrays = _Arrays()
     surfaces: dict[int, int] = {}
@@ -136,7 +136,7 @@ def _actor(actor: Actor, surfaces: Mapping[int, int]) -> dict[str, Any]:
 
 
 def semantics_of(model: RobotModel) -> dict[str, Any]:
-    """Return what the page knows of a robot's semantics: what an edit of the SRDF may change."""
+    """Return the semantics of a robot for the page: the part that an edit of the SRDF may change."""
     semantics = model.semantics
     return {
         "groups": {
@@ -223,7 +223,7 @@ def _stance(stance: Stance, arrays: _Arrays) -> dict[str, Any]:
 
 
 def live_moment(moment: Moment) -> dict[str, Any]:
-    """Return what a page that follows a running robot is told."""
+    """Return a moment for a page that follows a running robot."""
     return {
         "label": moment.label,
         "time": None,
@@ -239,7 +239,7 @@ REMEDIES = {
     "unshown-mesh": "name the folder with the packages of the meshes: --package-path DIR",
     "y-up-mesh": "where that looks wrong: choose 'turn Y_UP' above; better, export the meshes with z up",
 }
-"""What helps against a kind of problem, by its code."""
+"""Remedy of a kind of problem, by its code."""
 
 
 def _problems(problems: Iterable[Diagnostic]) -> list[dict[str, Any]]:

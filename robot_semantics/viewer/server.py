@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Pages served to this machine's own browser, and to nobody else: not another site's, whatever its browser sends.
+"""Server of pages for browsers on this machine; pages of other sites are refused.
 
-What they show of files is made anew when these change.
+The pages reload files that change.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class FreshContent(Generic[Content]):
         return self._content
 
     def look(self) -> None:
-        """Look whether a file has changed, and make the content anew if so; it stays as it was where that fails."""
+        """Make the content again if a file has changed; keep the old content if that fails."""
         with self._lock:
             stamps = self._stamped()
             # A file that is missing is about to be replaced.
@@ -94,7 +94,7 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     ]
 )
-"""What a served page may do: run the scripts of this server and those with the answer's nonce; fetch from here only."""
+"""Content security policy: scripts of this server and with the nonce of the answer; requests to this server only."""
 
 HEADERS = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
 
@@ -174,11 +174,11 @@ def _is_html(start: MutableMapping[str, Any]) -> bool:
 
 LOOPBACK = "127.0.0.1"
 SCENE = "/scene"
-"""Where the pages find what they show."""
+"""Address of the scene."""
 MAX_UNCONNECTED = 16
 """Pages that wait for their browser's websocket; older ones are deleted."""
 RECONNECT_S = 10.0
-"""So long a page whose connection is lost is kept; on a busy machine a browser may be silent for seconds [s]."""
+"""Time that a page without connection is kept; a browser on a busy machine may be silent for seconds [s]."""
 LOOK_S = 0.5
 """How often a page looks whether the files have changed [s]."""
 VIEWER_STYLE = ASSETS / "style.css"
@@ -202,7 +202,7 @@ def serve_viewer(
 
     Args:
         title: of the page.
-        content: what is shown, `scene_bytes`, asked for by each page anew; pages follow a `FreshContent` as it changes.
+        content: gives each page its scene (`scene_bytes`); pages follow the changes of a `FreshContent`.
         beside: builds for each page the panel to the right of the viewer.
         beside_width: of the panel until a person drags its edge [pixels].
         port: where; 0 takes any free one.
@@ -225,7 +225,7 @@ def serve_viewer(
         ui.add_css(VIEWER_STYLE)
         ui.add_css(PAGE_STYLE)
         root, viewer = _page(beside, beside_width)
-        # What is pressed before the page is connected reaches the server late and in any order.
+        # Clicks before the connection reach the server late and in any order.
         ui.context.client.on_connect(lambda: root.props(remove="inert"))
         if isinstance(content, FreshContent):
             _follow(viewer, content)
@@ -278,7 +278,7 @@ class _UnconnectedPages:
 
 
 def _follow(viewer: ViewerElement, content: FreshContent[bytes]) -> None:
-    """Let a page show the content anew when it changes, and say when the files cannot be shown."""
+    """Reload the content of a page when it changes, and say when the files cannot be shown."""
     seen, told = content.version, ""
 
     async def look() -> None:
@@ -289,7 +289,7 @@ def _follow(viewer: ViewerElement, content: FreshContent[bytes]) -> None:
             viewer.run_method("reload")
         if content.problem != told:
             told = content.problem
-            viewer.tell("message", told)
+            viewer.call("message", told)
 
     ui.timer(LOOK_S, look)
 

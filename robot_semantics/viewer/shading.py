@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""From triangles to light: normals that are smooth where the surface is, and what colour a pixel gets."""
+"""Light on triangles: smooth normals on smooth surfaces, and the colour of each pixel."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CREASE = 0.8
 """Cosine of the angle between a face and its largest neighbour from which on an edge is meant to be one."""
 
 _SIDES = 3
-"""How many smooth sides may meet at a corner; what is left over is flat."""
+"""Largest number of smooth sides at a corner; the other sides are flat."""
 
 # Two lamps that move with the camera (x right, y down, z forward): one above on the left, a weak one on the right.
 _LAMPS = ((np.array([-0.45, -0.75, -0.6]), 0.58), (np.array([0.8, 0.1, -0.4]), 0.24))

@@ -48,7 +48,7 @@ class Tab(Protocol):
         """Build it, once for a page."""
 
     def renew(self) -> None:
-        """Show what the session has now; what a person has typed stays."""
+        """Show the current session; typed texts stay."""
 
     def picked(self, link: str, joint: str) -> None:
         """A link was clicked in the viewer; `joint` is its parent joint."""
@@ -118,7 +118,7 @@ class Studio:
     # --- changes
 
     def do(self, title: str, edit: Callable[[SrdfText], SrdfText]) -> bool:
-        """Make a change and show it; tell whether there was one. Why it cannot be made is told on the page."""
+        """Make a change and show it; return whether the text has changed. A failure is shown."""
         try:
             changed = self.session.change(title, edit)
         except RobotSemanticsError as error:
@@ -129,7 +129,7 @@ class Studio:
         return changed
 
     def renew(self) -> None:
-        """Show what the session has now."""
+        """Show the current session."""
         self._seen = self.session.version
         robot = self.session.robot
         before, now = self.kinematics.model.root_joint, robot.root_joint
@@ -138,7 +138,7 @@ class Studio:
             ui.navigate.reload()
             return
         self.kinematics = ForwardKinematics(robot)
-        self.viewer.tell("setSemantics", self.actor, semantics_of(robot))
+        self.viewer.call("setSemantics", self.actor, semantics_of(robot))
         self._head.refresh()
         self._problems.show.refresh()
         # The tabs that are not open are renewed when they are opened.
@@ -147,9 +147,9 @@ class Studio:
 
     def _opened(self, event: events.ValueChangeEventArguments[Any]) -> None:
         # Spheres are edited on one tab, and hide the robot on the others.
-        self.viewer.tell("show", "spheres", str(event.value) == "robot")
+        self.viewer.call("show", "spheres", str(event.value) == "robot")
         if str(event.value) != "robot":
-            self.viewer.tell("showNothingEdited")
+            self.viewer.call("showNothingEdited")
         self._renew_tab(str(event.value))
 
     def _renew_tab(self, name: str) -> None:
@@ -187,7 +187,7 @@ class Studio:
     def pose(self, q: FloatArray) -> None:
         """Put the robot into a pose."""
         self.q = q
-        self.viewer.tell("setPositions", self.actor, q.tolist())
+        self.viewer.call("setPositions", self.actor, q.tolist())
         self._states.moved()
 
     async def _look(self) -> None:
@@ -213,11 +213,11 @@ class Studio:
         self._question.set_value(self.session.written is not None)
 
     def _ask(self) -> ui.dialog:
-        """Return the question what is to count: what another program has written, or the changes not saved."""
+        """Return the question which version to use: the file of another program, or the unsaved changes."""
         question = with_attributes(ui.dialog(), aria_label="another program has changed the file")
         with question.props("persistent") as dialog, ui.card():
             ui.label("Another program has changed the file").style("font-weight: 600")
-            ui.label("There are changes here that are not saved. Taking the file is a step that can be undone.")
+            ui.label("You have unsaved changes. Taking the file is a step that you can undo.")
             with ui.row().style("width: 100%; justify-content: flex-end"):
                 for text, take in (("keep my changes", False), ("take the file", True)):
                     answer = ui.button(text, on_click=partial(self.session.settle, take=take)).props("no-caps")
@@ -236,7 +236,7 @@ class Studio:
             self.q = q
             self._states.moved()
 
-    # --- what is always there
+    # --- the head, above all tabs
 
     @ui.refreshable_method
     def _head(self) -> None:
@@ -321,4 +321,4 @@ class Studio:
         def take() -> None:
             self.do("edit the text", lambda text: SrdfText(area.value or "", text.xml.source))
 
-        button("take over", take, "take-text")
+        button("apply", take, "take-text")

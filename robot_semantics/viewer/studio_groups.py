@@ -41,7 +41,7 @@ NEEDED = {
     "links": "Enter a name and choose links.",
     "sub-groups": "Enter a name and choose groups.",
 }
-"""What is missing for a group of each kind."""
+"""Message about an incomplete group of each kind."""
 ORANGE = [0.9, 0.44, 0.13]
 
 
@@ -81,13 +81,13 @@ class GroupsTab:
         self._offer()
 
     def renew(self) -> None:
-        """Show what the session has now; what a person has typed stays."""
+        """Show the current session; typed texts stay."""
         self._offer()
         self._list.refresh()
         self._list_effectors.refresh()
 
     def picked(self, link: str, joint: str) -> None:
-        """Add the clicked link to what is made, or remove it."""
+        """Add the clicked link to the new members, or remove it."""
         base, tip = self._ends
         if self._kind == "chain" and base.value and not tip.value:
             tip.set_value(link)
@@ -134,12 +134,12 @@ class GroupsTab:
         return list(self._members.value)
 
     def _mark(self) -> None:
-        """Let the viewer show what is chosen."""
+        """Mark the chosen links in the viewer."""
         robot, links = self._studio.session.robot, self._chosen()
         if self._kind == "joints":
             links = [robot.joint(name).child_link for name in links if name in robot.joint_index]
         marked = {link: ORANGE for link in links if link in robot.link_index and self._kind != "sub-groups"}
-        self._studio.viewer.tell("mark", {self._studio.actor: marked})
+        self._studio.viewer.call("mark", {self._studio.actor: marked})
 
     def _add(self) -> None:
         members, name = self._chosen(), (self._name.value or "").strip()
@@ -154,11 +154,11 @@ class GroupsTab:
             made = new.group_members(links=members)
         else:
             made = new.group_members(subgroups=members)
-        # The field is empty before the new row is there: whoever sees the row types the next name at once.
+        # The field is empty before the new row appears, so that a person can type the next name.
         self._name.set_value("")
         if self._studio.do(f"group {name}", partial(with_members, name=name, made=made)):
             self._choose(self._kind)
-            self._studio.viewer.tell("setGroups", [name])
+            self._studio.viewer.call("setGroups", [name])
         else:
             self._name.set_value(name)
 
@@ -179,7 +179,7 @@ class GroupsTab:
                         parts += [item.name for item in group.subgroups]
                         count = f" · active joints: {len(derived.active_joints)}" if derived else " · invalid"
                         remark((", ".join(parts) or "empty") + count)
-                    show = ui.button(icon="visibility", on_click=partial(self._studio.viewer.tell, "setGroups", [name]))
+                    show = ui.button(icon="visibility", on_click=partial(self._studio.viewer.call, "setGroups", [name]))
                     with_attributes(show, aria_label=f"show {name}").props("flat dense round size=sm")
                     remove_button(self._studio, "group", name)
                 messages(self._studio, name)

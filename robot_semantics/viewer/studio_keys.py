@@ -24,7 +24,7 @@ KEYS = {
     "?": "help",
     **{f"alt+{number}": f"tab {number}" for number in range(1, 8)},
 }
-"""What each key does."""
+"""Purpose of each key."""
 
 FIRST_FIELDS = {
     "robot": "property-joint",
@@ -50,7 +50,7 @@ LISTED = (
     ("Enter, Tab", "in a list: take the marked name"),
     ("Escape", "close a list or dialog; clear the selection"),
 )
-"""Keys and what they do, as a person reads it."""
+"""Keys and their purpose, as the overlay shows them."""
 
 
 def help_dialog() -> ui.dialog:

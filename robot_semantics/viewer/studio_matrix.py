@@ -21,7 +21,7 @@ COLOURS = {
     "Always": "#9a5b13",
     "User": "#8008f7",
 }
-"""Colour of a cell by the state of its pair; other reasons have that of User."""
+"""Colour of a cell by the state of its pair; other reasons have the colour of User."""
 RISK = "#c3282d"
 """Frame of a pair that collides and is not checked."""
 

@@ -48,7 +48,7 @@ CELL_SLOTS = {name: f"body-cell-{name}" for name, *_ in COLUMNS}
 
 
 class PairsTab:
-    """Shows all pairs of links that are known, and changes what the SRDF says of them."""
+    """Shows all known pairs of links, and changes their entries in the SRDF."""
 
     def __init__(self, studio: Panel) -> None:
         """Begin without evidence."""
@@ -101,7 +101,7 @@ class PairsTab:
         self.renew()
 
     def renew(self) -> None:
-        """Show what the session and the evidence have now; what a person has typed and chosen stays."""
+        """Show the current session and evidence; typed texts and chosen pairs stay."""
         rows, table = self.rows(), self._view == "table"
         self._heading.set_text(f"{len(rows)} pairs, {sum(row['off'] for row in rows)} not checked")
         self._write_button.set_visibility(self._matrix is not None)
@@ -230,7 +230,7 @@ class PairsTab:
         """Mark both links of the pair that was clicked, and show them colliding if that was seen."""
         self._clicked = str(event.args)
         first, second = self._clicked.split(BETWEEN)
-        self._studio.viewer.tell("mark", {self._studio.actor: {first: RED, second: RED}})
+        self._studio.viewer.call("mark", {self._studio.actor: {first: RED, second: RED}})
         evidence = None if self._matrix is None else self._matrix.pairs.get(LinkPair.of(first, second))
         witness = None if evidence is None else evidence.deepest or evidence.first
         if witness is not None:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a pose is while a person moves the robot: joints, limits, collisions; and poses between two named ones."""
+"""Report on the current pose (joints, limits, collisions), and a slider between two named poses."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class PoseReport:
         self._touching.classes(add="failed" if pairs else "", remove="" if pairs else "failed")
         if pairs != self._marked:
             self._marked = pairs
-            self._studio.viewer.tell("mark", {self._studio.actor: {link: RED for pair in pairs for link in pair}})
+            self._studio.viewer.call("mark", {self._studio.actor: {link: RED for pair in pairs for link in pair}})
 
 
 class PosesBetween:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""All messages of the check below the tabs; each leads to the tab of what it is about."""
+"""All messages of the check below the tabs; each opens the tab of its element."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ TABS = {
 }
 """The tab that edits each element of an SRDF; all others are edited as text."""
 SHOWN = 200
-"""So many messages are listed."""
+"""Largest number of listed messages."""
 
 
 def tab_of(problem: Diagnostic) -> str:
-    """Return the tab in which what a message is about is edited."""
+    """Return the tab that edits the element of a message."""
     found = re.match(r"/robot/(\w+)", problem.place.path)
     return TABS.get(found[1], "text") if found else "text"
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What the SRDF says of the robot as a whole: virtual and passive joints, properties, spheres, default collisions."""
+"""Tab for elements outside of groups: virtual and passive joints, properties, spheres, default collisions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from robot_semantics.viewer.studio_widgets import (
 
 
 class RobotTab:
-    """Edits what belongs to no group."""
+    """Edits elements outside of groups."""
 
     def __init__(self, studio: Panel) -> None:
         """Begin with nothing chosen."""
@@ -76,17 +76,17 @@ class RobotTab:
         self._offer()
 
     def renew(self) -> None:
-        """Show what the session has now; what a person has typed stays."""
+        """Show the current session; typed texts stay."""
         self._offer()
         self._list_virtual.refresh()
         self._lists.refresh()
 
     def _show_joint(self, name: str | None) -> None:
         """Show the chosen joint in the viewer: its axis and its child link."""
-        self._studio.viewer.tell("showJoint", self._studio.actor, name)
+        self._studio.viewer.call("showJoint", self._studio.actor, name)
 
     def _show_link(self, name: str | None) -> None:
-        self._studio.viewer.tell("showLink", self._studio.actor, name)
+        self._studio.viewer.call("showLink", self._studio.actor, name)
         self._show_spheres()
 
     def _show_spheres(self) -> None:
@@ -94,10 +94,10 @@ class RobotTab:
         rows = None
         with contextlib.suppress(ValueError):
             rows = sphere_rows(self._spheres.value or "")
-        self._studio.viewer.tell("setTypedSpheres", self._studio.actor, self._link.value, rows)
+        self._studio.viewer.call("setTypedSpheres", self._studio.actor, self._link.value, rows)
 
     def picked(self, link: str, joint: str) -> None:
-        """Fill what was clicked into the fields."""
+        """Fill the names of the clicked link into the fields."""
         self._link.set_value(link)
         self._joint.set_value(joint if joint in self._joint.options else None)
 
@@ -137,9 +137,9 @@ class RobotTab:
             with_attributes(shown, tabindex="0", data_shows=title)
             what = "showLink" if kind.startswith("link") else "showJoint"
             for event in ("mouseenter", "focus"):
-                shown.on(event, partial(self._studio.viewer.tell, what, self._studio.actor, title), args=[])
+                shown.on(event, partial(self._studio.viewer.call, what, self._studio.actor, title), args=[])
             for event in ("mouseleave", "blur"):
-                shown.on(event, partial(self._studio.viewer.tell, what, self._studio.actor, None), args=[])
+                shown.on(event, partial(self._studio.viewer.call, what, self._studio.actor, None), args=[])
             remark(about).style("flex: 1")
             remove_button(self._studio, kind, *name)
         messages(self._studio, name[0])

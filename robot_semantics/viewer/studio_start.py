@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The steps of a new SRDF in the studio: what each is for, whether it is done, and what could be added by one click."""
+"""The steps to a new SRDF in the studio: their purpose, their state, and suggestions that one click adds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from robot_semantics.viewer.suggestions import Suggestion, suggestions
 
 
 class Step(NamedTuple):
-    """A step of the work: its title, the tab in which it is done, the suggestions for it, and what it is for."""
+    """A step of the work: its title, its tab, the kind of its suggestions, and its purpose."""
 
     title: str
     tab: str
@@ -109,7 +109,7 @@ class StartTab:
             with_attributes(add, data_accept=suggestion.title, aria_label=f"add {suggestion.title}")
 
     def _state(self, step: Step) -> tuple[str, bool]:
-        """Return what is known of a step in words, and whether it is done."""
+        """Return the state of a step in words, and whether it is done."""
         session = self._studio.session
         text: SrdfText = session.text
         semantic = text.semantic

@@ -26,7 +26,7 @@ from robot_semantics.viewer.studio_pose import PoseReport, PosesBetween
 from robot_semantics.viewer.studio_widgets import Panel, button, field, heading, messages, remark, remove_button
 
 STEPS = 25
-"""Of inverse kinematics while a hand is dragged."""
+"""Iterations of inverse kinematics while a hand is dragged."""
 
 
 class StatesTab:
@@ -65,7 +65,7 @@ class StatesTab:
         self._offer()
 
     def renew(self) -> None:
-        """Show what the session has now; what a person has typed stays."""
+        """Show the current session; typed texts stay."""
         self._offer()
         self._list.refresh()
         self._between.renew()
@@ -102,7 +102,7 @@ class StatesTab:
 
     def _choose(self, group: str | None) -> None:
         self._group, self._tip = group, None
-        self._studio.viewer.tell("setGroups", [group] if group else [])
+        self._studio.viewer.call("setGroups", [group] if group else [])
         self._report.choose(group)
         if self._solver is not None:
             self._grasp()
@@ -147,7 +147,7 @@ class StatesTab:
             self._grasp()
         else:
             self._solver = None
-            self._studio.viewer.tell("showGizmo", self._studio.actor, None)
+            self._studio.viewer.call("showGizmo", self._studio.actor, None)
             self._offer()
 
     def _grasp(self) -> None:
@@ -156,7 +156,7 @@ class StatesTab:
                 raise RobotSemanticsError("choose the group whose joints move")
             self._solver = InverseKinematics(self._studio.session.robot, self._group, self._tip)
             self._tip = self._solver.tip
-            self._studio.viewer.tell("showGizmo", self._studio.actor, self._T_world_tip().ravel().tolist())
+            self._studio.viewer.call("showGizmo", self._studio.actor, self._T_world_tip().ravel().tolist())
         except RobotSemanticsError as error:
             self._solver = None
             self._drag.set_value(False)
@@ -165,7 +165,7 @@ class StatesTab:
 
     def _place(self) -> None:
         if self._solver is not None:
-            self._studio.viewer.tell("placeGizmo", self._T_world_tip().ravel().tolist())
+            self._studio.viewer.call("placeGizmo", self._T_world_tip().ravel().tolist())
 
     def _T_world_tip(self) -> FloatArray:
         kinematics, q = self._studio.kinematics, self._studio.q

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What the pages of the studio are made of."""
+"""Widgets of the tabs of the studio."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NAME_CELL = """
 
 
 class Panel(Protocol):
-    """What a page of the studio has from the panel that it is in."""
+    """The panel around a tab of the studio, as the tab sees it."""
 
     session: EditSession
     viewer: ViewerElement
@@ -45,10 +45,10 @@ class Panel(Protocol):
     q: FloatArray
 
     def do(self, title: str, edit: Callable[[SrdfText], SrdfText]) -> bool:
-        """Make a change and show it; tell whether there was one."""
+        """Make a change and show it; return whether the text has changed."""
 
     def renew(self) -> None:
-        """Show what the session has now."""
+        """Show the current session."""
 
     def open(self, name: str) -> None:
         """Open a tab."""
@@ -107,7 +107,7 @@ def remove_button(studio: Panel, kind: str, *name: str) -> None:
 
 
 def messages(studio: Panel, *names: str) -> None:
-    """Show what the check says about the things of these names."""
+    """Show the messages of the check about these names."""
     for problem in studio.session.about(*names)[:5]:
         problem_line(problem)
 

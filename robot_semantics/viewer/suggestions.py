@@ -31,7 +31,7 @@ class Suggestion:
     """A part that a person may accept.
 
     Attributes:
-        step: what it is: ``virtual joint``, ``group``, ``end effector``, ``state`` or ``passive joint``.
+        step: its kind: ``virtual joint``, ``group``, ``end effector``, ``state`` or ``passive joint``.
         title: what accepting it adds, in words.
         edit: adds it to a text.
     """
@@ -59,7 +59,7 @@ class Chain:
 
 
 def suggestions(robot: RobotModel, semantic: SrdfDocument) -> list[Suggestion]:
-    """Return what could be added to the semantics of a robot, in the order of work; what is stated is left out.
+    """Return suggested parts for the semantics of a robot, in the order of work, without existing parts.
 
     Args:
         robot: the robot with the semantics that it has.
@@ -133,7 +133,7 @@ def named_chains(robot: RobotModel) -> list[tuple[str, str, Chain]]:
 
 
 def _kind(chain: Chain) -> str:
-    """Return what a chain is: leg, head, arm, or nothing of these."""
+    """Return the kind of a chain: leg, head, arm, or an empty text."""
     if _is_leg(chain.tip) and len(chain.joints) >= LEG_JOINTS:
         return "leg"
     if "head" in chain.tip.lower():

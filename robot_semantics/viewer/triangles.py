@@ -37,7 +37,7 @@ def _box(box: urdf_tree.Box) -> Surface:
 
 
 def _turned(radii: list[float], heights: list[float]) -> Surface:
-    """Return what a line of (radius, height) points, from top to bottom, sweeps when it turns about z."""
+    """Return the surface that a line of (radius, height) points, from top to bottom, makes when it turns about z."""
     angles = np.linspace(0.0, 2.0 * np.pi, SEGMENTS, endpoint=False)
     ring = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
     rows = [np.column_stack([radius * ring, np.full(SEGMENTS, z)]) for radius, z in zip(radii, heights, strict=True)]
@@ -49,7 +49,7 @@ def _turned(radii: list[float], heights: list[float]) -> Surface:
         faces.append(np.column_stack([above + here, below + here, below + there]))
         faces.append(np.column_stack([above + here, below + there, above + there]))
     vertices, triangles = np.concatenate(rows), np.concatenate(faces)
-    # Where a row has shrunk to a point, one of the two triangles of each piece has no area.
+    # If a row is a single point, one of the two triangles of each piece has no area.
     a, b, c = (vertices[triangles[:, corner]] for corner in range(3))
     solid = np.linalg.norm(np.cross(b - a, c - a), axis=-1) > 0.0
     return Surface(vertices, triangles[solid].astype(np.int32))

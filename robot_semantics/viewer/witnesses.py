@@ -21,7 +21,7 @@ def witnesses(scene: Scene, path: Path) -> tuple[dict[str, Any], ...]:
     """Return the colliding pairs of a report, each in its deepest known collision, rarest first.
 
     Args:
-        scene: what is shown; its first robot that has the links is the one that collides.
+        scene: the scene; its first robot with the links is the colliding robot.
         path: the report, as ``robot_semantics collisions generate --json`` prints it.
 
     Raises:
