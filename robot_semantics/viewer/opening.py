@@ -282,7 +282,7 @@ def _worlds(sources: Sequence[_Source], actors: _Actors, diagnostics: Diagnostic
 def moment_of(
     path: Path, state: WorldState, actors: Mapping[str, Actor], diagnostics: Diagnostics, said: set[str]
 ) -> Moment:
-    """Return a state of `path` as a moment. Each difference from the state gives one message; `said` has their names."""
+    """Return a state of `path` as a moment. Each difference from the state gives one message; `said` has the names."""
     world = resolve_with(state, robots={name: actor.kinematics for name, actor in actors.items()})
     stances: dict[str, Stance] = {}
     parents: dict[str, FloatArray] = {}
