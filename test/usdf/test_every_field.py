@@ -150,7 +150,7 @@ def test_a_comparison_finds_the_field(kind: type, field: str) -> None:
 @pytest.mark.parametrize(("kind", "field"), CASES)
 def test_a_state_between_two_never_has_the_value_of_one_alone(kind: type, field: str) -> None:
     if field in ("parent", "parent_link"):
-        with pytest.raises(DescriptionError, match="stands in"):
+        with pytest.raises(DescriptionError, match="has the parent"):
             interpolate(WORLD_STATE, changed(kind, field), 0.5)
         return
     item = found_in(interpolate(WORLD_STATE, changed(kind, field), 0.5), kind)
