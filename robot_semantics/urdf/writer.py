@@ -40,6 +40,7 @@ from robot_semantics.urdf.tree import (
     UrdfRobot,
     Visual,
 )
+from robot_semantics.xml.numbers import number_text
 
 Value = str | float | tuple[float, ...] | None
 
@@ -96,7 +97,7 @@ def current_text(robot: UrdfRobot) -> str:
     return robot.places.text.decode() if robot.places.text and not robot.rewritten else write_urdf(robot)
 
 
-def number_text(value: float) -> str:
+def finite_number_text(value: float) -> str:
     """Return the shortest text that reads back to the same 64-bit float.
 
     Raises:
@@ -104,7 +105,7 @@ def number_text(value: float) -> str:
     """
     if not math.isfinite(value):
         raise RobotSemanticsError(f"a description cannot have the number {value}")
-    return repr(float(value)).removesuffix(".0")
+    return number_text(value)
 
 
 def _robot(robot: UrdfRobot) -> Node:
@@ -228,7 +229,7 @@ def _in_order(children: list[tuple[str, Node]], order: tuple[str, ...]) -> list[
 def _text(value: str | float | tuple[float, ...]) -> str:
     if isinstance(value, str):
         return value
-    return " ".join(map(number_text, value)) if isinstance(value, tuple) else number_text(value)
+    return " ".join(map(finite_number_text, value)) if isinstance(value, tuple) else finite_number_text(value)
 
 
 def _render(node: Node, indent: str, lines: list[str]) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostic
+from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.model.mesh_files import Surface
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import rotation_from_z
@@ -206,7 +207,7 @@ def _moment(moment: Moment, actors: Sequence[Actor], arrays: _Arrays) -> dict[st
     named = {actor.name for actor in actors}
     return {
         "label": moment.label,
-        "time": None if moment.time_ns is None else f"{moment.time_ns // 10**9}.{moment.time_ns % 10**9:09d}",
+        "time": None if moment.time_ns is None else seconds_text(moment.time_ns),
         "stances": {name: _stance(stance, arrays) for name, stance in moment.stances.items() if name in named},
         "frames": {name: T.ravel().tolist() for name, T in moment.frames.items()},
         "wrenches": {
