@@ -53,9 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     mending.add_argument(
         "--fix",
         action="store_true",
-        help="fix what has one right answer; print a diff",
+        help="fix problems with one solution; print a diff",
     )
-    mending.add_argument("--diff", action="store_true", help="print what --fix would change; write nothing")
+    mending.add_argument("--diff", action="store_true", help="print the changes of --fix; write nothing")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -104,12 +104,12 @@ def print_table(arguments: argparse.Namespace) -> None:
 CHECK = Command(
     add_arguments,
     check,
-    "audit the pairs of an SRDF: those that collide all the same, and more",
+    "audit the pairs of an SRDF: disabled pairs that collide, and more",
     examples=("robot_semantics collisions check robot.urdf robot.srdf --samples 500",),
 )
 TABLE = Command(
     add_arguments,
     print_table,
-    "every pair of links: what the SRDF does with it, what sampling shows, and what is at risk",
+    "table of all pairs of links: SRDF status, sampling result, and risk",
     examples=("robot_semantics collisions table robot.urdf robot.srdf --samples 500",),
 )

@@ -46,7 +46,7 @@ _SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("--listen", type=wait, default=3.0, metavar="S", help="time to watch running robots (3)")
-    parser.add_argument("--no-ros", action="store_true", help="check only what is installed")
+    parser.add_argument("--no-ros", action="store_true", help="check only the installation")
     add_json_argument(parser)
 
 

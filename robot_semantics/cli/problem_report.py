@@ -160,8 +160,8 @@ FORMATS: dict[str, Callable[[Sequence[Diagnostic], bool], str]] = {
 
 def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     """Add options for the selection and output of problems."""
-    shown = parser.add_argument_group("what is printed")
-    shown.add_argument("--all", action="store_true", help="print every problem, not one line a kind")
+    shown = parser.add_argument_group("output options")
+    shown.add_argument("--all", action="store_true", help="print every problem, not one line for each kind")
     shown.add_argument("--quiet", action="store_true", help="print errors only")
     shown.add_argument("--format", choices=("text", *FORMATS), default="text", help="output format (default: text)")
     shown.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")

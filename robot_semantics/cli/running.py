@@ -53,7 +53,7 @@ COMMANDS: dict[str, str] = {
     "fk": "compute the poses of all links",
     "group": "show one group with everything derived",
     "groups": "list the groups of a robot",
-    "states": "list named states, or find those of given positions",
+    "states": "list named states, or find the states of given positions",
     "find": "find groups, collision pairs, end effectors, passive joints",
     "srdf": "create and edit an SRDF, checked, in place",
     "expand": "print a description with its xacro macros expanded",

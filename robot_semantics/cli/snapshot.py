@@ -46,7 +46,7 @@ def _restore_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--file", metavar="FILE.usdf", help="restore this file instead")
     add_repeatable(parser, "--model", "NAME", "restore only this model")
     parser.add_argument("--partial", action="store_true", help="restore what can be restored")
-    parser.add_argument("--dry-run", action="store_true", help="print what would be restored; change nothing")
+    parser.add_argument("--dry-run", action="store_true", help="print the changes; restore nothing")
     _node_arguments(parser)
 
 

@@ -28,10 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--implicit-links", action="store_true", help="add the undeclared links that joints name")
     parser.add_argument("--diff", action="store_true", help="print the changes as a diff")
     parser.epilog = (
-        "Joints inside links, and joints whose <parent> and <child> have an <origin> each, are brought to the\n"
-        "current form: the child link's frame moves onto the joint's. Every visual, collision and inertial frame\n"
-        "keeps its pose in the world at every position of the joints. Comments and foreign elements stay; white\n"
-        "space is laid out anew."
+        "Joints inside links, and joints with an <origin> in <parent> and in <child>, are converted to the\n"
+        "current form: the child link's frame moves onto the joint's frame. Every visual, collision and inertial\n"
+        "frame keeps its pose in the world at all joint positions. Comments and foreign elements stay; the\n"
+        "indentation is new."
     )
 
 

@@ -181,7 +181,10 @@ CHECK = Command(
     examples=("robot_semantics usdf check world.usdf --urdf robot.urdf --srdf robot.srdf",),
 )
 SHOW = Command(
-    _show_arguments, _show, "show what a world state says", examples=("robot_semantics usdf show world.usdf --json",)
+    _show_arguments,
+    _show,
+    "show the content of a world state",
+    examples=("robot_semantics usdf show world.usdf --json",),
 )
 RESOLVE = Command(
     _resolve_arguments,
