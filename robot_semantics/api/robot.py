@@ -119,7 +119,7 @@ class Robot(RobotModel):
             UnknownNameError: the group does not exist.
             ArrayError: `q` has the wrong shape or is not finite.
         """
-        return self.space.checked(q)[..., self._variables_of(group)]
+        return self.space.checked_positions(q)[..., self._variables_of(group)]
 
     def with_group_q(self, q: npt.ArrayLike, group: str, positions: npt.ArrayLike) -> FloatArray:
         """Return a copy of `q` (..., n) with the group's variables set to `positions` (..., k); mimic joints follow.
@@ -129,7 +129,7 @@ class Robot(RobotModel):
             ArrayError: an array has the wrong shape or is not finite.
         """
         where = self._variables_of(group)
-        before, given = self.space.checked(q), checked_array("positions", positions, len(where))
+        before, given = self.space.checked_positions(q), checked_array("positions", positions, len(where))
         try:
             shape = np.broadcast_shapes(before.shape[:-1], given.shape[:-1])
         except ValueError as error:

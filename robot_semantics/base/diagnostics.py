@@ -44,10 +44,10 @@ class _Report(NamedTuple):
         near = () if self.name is None else nearest_names(self.name, self.valid)
         certain = self.name is not None and is_certain(self.name, near)
         suggestion = next(iter(near), None)
-        return Diagnostic(self.severity, self.code, self.message, _found(self.place), suggestion, certain=certain)
+        return Diagnostic(self.severity, self.code, self.message, _place_of(self.place), suggestion, certain=certain)
 
 
-def _found(place: PlaceOrFinder) -> SourcePlace:
+def _place_of(place: PlaceOrFinder) -> SourcePlace:
     return place if isinstance(place, SourcePlace) else place()
 
 
@@ -122,7 +122,7 @@ class Diagnostics:
             count += self._more[severity].count
         what = severity.value if count == 1 else f"{severity.value}s"
         message = f"and {count:,} more {what} from here on"
-        self._more[severity] = Diagnostic(severity, MORE, message, _found(place), None, count)
+        self._more[severity] = Diagnostic(severity, MORE, message, _place_of(place), None, count)
 
     @property
     def _items(self) -> list[Diagnostic]:

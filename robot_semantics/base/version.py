@@ -15,7 +15,7 @@ from pathlib import Path
 _NAME = "robot_semantics"
 
 
-def _stated() -> str:
+def _read_version() -> str:
     """Return the version in the package.xml of the sources, or in the metadata of an installation."""
     manifest = Path(__file__).parents[2] / "package.xml"
     text = manifest.read_text(encoding="utf-8") if manifest.is_file() else ""
@@ -27,4 +27,4 @@ def _stated() -> str:
     return version(_NAME)
 
 
-__version__ = _stated()
+__version__ = _read_version()

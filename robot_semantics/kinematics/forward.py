@@ -66,7 +66,7 @@ class ForwardKinematics:
         Raises:
             ArrayError: `q` has the wrong shape, is not finite, or has a quaternion of zeros.
         """
-        positions = self.space.checked(q)
+        positions = self.space.checked_positions(q)
         shape = positions.shape[:-1]
         count = int(np.prod(shape, dtype=np.intp))
         if count < _FEW:
@@ -121,8 +121,8 @@ class ForwardKinematics:
         R, origin = poses[..., :3, :3], poses[..., :3, 3]
         # Velocities of the point at the root link's origin, in the root link's axes: there the joints' motions simply
         # add up.
-        turning = _turned(R, twists[..., 3:])
-        moving = _turned(R, twists[..., :3]) + _cross(origin, turning)
+        turning = _rotated(R, twists[..., 3:])
+        moving = _rotated(R, twists[..., :3]) + _cross(origin, turning)
         for links, above in self._doublings:
             moving[..., links, :] += moving[..., above, :]
             turning[..., links, :] += turning[..., above, :]
@@ -132,7 +132,7 @@ class ForwardKinematics:
             turning += twists[..., :1, 3:]
         inverse = np.swapaxes(R, -1, -2)
         result = np.concatenate(
-            (_turned(inverse, moving - _cross(origin, turning)), _turned(inverse, turning)), axis=-1
+            (_rotated(inverse, moving - _cross(origin, turning)), _rotated(inverse, turning)), axis=-1
         )
         if self.links is not self.model.links:
             result = result[..., self._chosen, :]
@@ -191,7 +191,7 @@ def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
     return product
 
 
-def _turned(R: FloatArray, vectors: FloatArray) -> FloatArray:
+def _rotated(R: FloatArray, vectors: FloatArray) -> FloatArray:
     """Return (..., 3) `vectors` rotated by (..., 3, 3) matrices."""
     result: FloatArray = R[..., 0] * vectors[..., :1]
     result += R[..., 1] * vectors[..., 1:2]

@@ -150,7 +150,7 @@ class InverseKinematics:
             if not going.size:
                 break
             step = self._step(q[going], poses[going], error[going], lower, upper)
-            moved, moved_poses, moved_error = self._moved(target[going], q[going], step, lower, upper)
+            moved, moved_poses, moved_error = self._shortened_step(target[going], q[going], step, lower, upper)
             before, after = (np.linalg.norm(e, axis=1) for e in (error[going], moved_error))
             better = after < before * (1.0 - STALLED)
             chosen = going[better]
@@ -159,7 +159,7 @@ class InverseKinematics:
             going = chosen
         return Solution(q, np.linalg.norm(error[:, :3], axis=1), np.linalg.norm(error[:, 3:], axis=1))
 
-    def _moved(
+    def _shortened_step(
         self, target: FloatArray, q: FloatArray, step: FloatArray, lower: FloatArray, upper: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return positions, poses and errors after the whole step or the first part of it that reduces the error."""

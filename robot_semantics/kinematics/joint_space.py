@@ -92,7 +92,7 @@ class JointSpace:
         """Return the slice of a moving joint's velocities in v."""
         return self._velocities[joint.index]
 
-    def checked(self, q: npt.ArrayLike) -> FloatArray:
+    def checked_positions(self, q: npt.ArrayLike) -> FloatArray:
         """Return `q` as float64 (..., size) after a check of its shape and values.
 
         Raises:

@@ -82,7 +82,7 @@ class LocalTransforms:
         Raises:
             ArrayError: `q` has the wrong shape, is not finite, or has a quaternion of zeros.
         """
-        positions = self.space.checked(q)
+        positions = self.space.checked_positions(q)
         out = np.empty((*positions.shape[:-1], *self._flat.shape))
         out[...] = self._flat
         if self._turning is not None:
@@ -111,7 +111,7 @@ class LocalTransforms:
         Raises:
             ArrayError: `q` has the wrong shape, is not finite, or has a quaternion of zeros.
         """
-        positions = self.space.checked(q)
+        positions = self.space.checked_positions(q)
         out = np.empty((*positions.shape[:-1], *self._poses.shape))
         out[...] = self._poses
         if self._turning is not None:
@@ -139,7 +139,7 @@ class LocalTransforms:
         Raises:
             ArrayError: `q` or `v` has the wrong shape or is not finite, or `q` has a quaternion of zeros.
         """
-        positions = self.space.checked(q)
+        positions = self.space.checked_positions(q)
         velocities = self.space.velocity_mimics.followed(self.space.checked_velocities(v))
         shape = np.broadcast_shapes(positions.shape[:-1], velocities.shape[:-1])
         out = np.zeros((*shape, len(self.joints), 6))

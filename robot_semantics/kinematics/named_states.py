@@ -52,7 +52,7 @@ def with_state(
     semantics = space.model.semantics
     values = semantics.state(group, state).positions
     neutral = space.neutral()
-    q = neutral.copy() if current is None else np.array(space.checked(current))
+    q = neutral.copy() if current is None else np.array(space.checked_positions(current))
     if missing is MissingJoints.DEFAULT:
         for joint in semantics.group(group).active_joints:
             where = space.joint_positions[joint]

@@ -134,7 +134,7 @@ class JointObserver:
         Raises:
             ArrayError: an argument has the wrong shape or is not finite.
         """
-        positions, given = self.space.checked(q), checked_array("twists", twists, len(self.joints), 6)
+        positions, given = self.space.checked_positions(q), checked_array("twists", twists, len(self.joints), 6)
         shape = np.broadcast_shapes(positions.shape[:-1], given.shape[:-2])
         R_joint_child = self._T_joint_parent[:, :3, :3] @ self._local.matrices(positions)[..., :3, :3]
         linear = (R_joint_child @ given[..., :3, np.newaxis])[..., 0]

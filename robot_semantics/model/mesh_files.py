@@ -98,10 +98,10 @@ def _surface(path: str, modified_ns: int) -> Surface:
         check_mesh(Path(path), content)
         files = bounded_files(Path(path), len(content))
         kind = Path(path).suffix.lower().removeprefix(".")
-        pieces = _pieces(trimesh.load_scene(io.BytesIO(content), file_type=kind, resolver=files))
+        pieces = _meshes(trimesh.load_scene(io.BytesIO(content), file_type=kind, resolver=files))
         if not pieces and kind == "dae":
             # A material without a target makes the reader drop the geometry: read the file without materials.
-            pieces = _pieces(trimesh.load_scene(io.BytesIO(_without_materials(content, path)), file_type="dae"))
+            pieces = _meshes(trimesh.load_scene(io.BytesIO(_without_materials(content, path)), file_type="dae"))
         surface = _joined(pieces)
     except (MeshTooLargeError, UnpackedTooLargeError):
         raise
@@ -132,7 +132,7 @@ def _binary_stl(content: bytes) -> Surface | None:
     return Surface(corners[order[new]], faces.reshape(-1, 3))
 
 
-def _pieces(scene: Any) -> list[Any]:
+def _meshes(scene: Any) -> list[Any]:
     return [piece for piece in scene.dump() if hasattr(piece, "faces") and len(piece.faces)]
 
 

@@ -51,7 +51,7 @@ def move_link_frames(robot: UrdfRobot, child_origins: Mapping[str, Origin], diag
     content = tuple(
         _moved_link(item, moves[item.name])
         if isinstance(item, Link) and item.name in moves
-        else _moved(item, moves[item.parent])
+        else _in_joint_frame(item, moves[item.parent])
         if isinstance(item, Joint) and item.parent in moves
         else item
         for item in robot.content
@@ -95,13 +95,13 @@ def matrix_of(origin: Origin | None) -> FloatArray:
 def _moved_link(link: Link, T_J_C: FloatArray) -> Link:
     return replace(
         link,
-        inertial=None if link.inertial is None else _moved(link.inertial, T_J_C),
-        visuals=tuple(_moved(visual, T_J_C) for visual in link.visuals),
-        collisions=tuple(_moved(collision, T_J_C) for collision in link.collisions),
+        inertial=None if link.inertial is None else _in_joint_frame(link.inertial, T_J_C),
+        visuals=tuple(_in_joint_frame(visual, T_J_C) for visual in link.visuals),
+        collisions=tuple(_in_joint_frame(collision, T_J_C) for collision in link.collisions),
     )
 
 
-def _moved(item: Framed, T_J_C: FloatArray) -> Framed:
+def _in_joint_frame(item: Framed, T_J_C: FloatArray) -> Framed:
     T_J_X = T_J_C @ matrix_of(item.origin)
     # Adding 0 turns -0.0 into 0.0, which is easier to read.
     x, y, z = (float(value) + 0.0 for value in T_J_X[:3, 3])
@@ -109,5 +109,5 @@ def _moved(item: Framed, T_J_C: FloatArray) -> Framed:
     if item.origin is not None:
         return replace(item, origin=Origin((x, y, z), (roll, pitch, yaw), at=item.origin.at))
     # The new <origin> is the first child, so every later child moves by one.
-    extras = tuple([extra.moved(1) for extra in item.extras])
+    extras = tuple([extra.behind_more_children(1) for extra in item.extras])
     return replace(item, origin=Origin((x, y, z), (roll, pitch, yaw)), extras=extras, order=("origin", *item.order))

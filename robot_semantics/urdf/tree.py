@@ -72,8 +72,8 @@ class Extra:
     def __repr__(self) -> str:
         return f"Extra({self.position}, {self.xml!r}, {self.tag!r}, {self.within!r})"
 
-    def moved(self, by: int) -> Extra:
-        """Return a copy with a new number of preceding children; only content between child elements changes."""
+    def behind_more_children(self, by: int) -> Extra:
+        """Return a copy with `by` more child elements before it; content that is not between child elements stays."""
         if self.within or self.tag.startswith("@"):
             return self
         return Extra(self.position + by, self._xml, self.tag, self.within, self.at, self._places)

@@ -42,10 +42,10 @@ def number(text: str) -> float:
         if math.isfinite(value):
             return value
     if not _NUMBER.fullmatch(text):
-        raise BadValueError("bad-number", f"should be a number, not '{shown(text)}'")
+        raise BadValueError("bad-number", f"should be a number, not '{one_line(text)}'")
     value = float(text)
     if not math.isfinite(value):
-        raise BadValueError("bad-number", f"is too large for a 64-bit float: '{shown(text)}'")
+        raise BadValueError("bad-number", f"is too large for a 64-bit float: '{one_line(text)}'")
     return value
 
 
@@ -85,7 +85,7 @@ def numbers(text: str, count: int | None = None) -> tuple[float, ...]:
         except BadValueError as error:
             raise BadValueError("bad-number", f"should be {what}, but number {position} {error}") from None
     if count not in (None, len(values)):
-        raise BadValueError("wrong-count", f"should be {what}, not {len(values)}: '{shown(text)}'")
+        raise BadValueError("wrong-count", f"should be {what}, not {len(values)}: '{one_line(text)}'")
     return tuple(values)
 
 
@@ -141,7 +141,7 @@ def positive(text: str) -> float:
     """
     value = number(text)
     if value <= 0:
-        raise BadValueError("bad-number", f"should be above 0, not '{shown(text)}'")
+        raise BadValueError("bad-number", f"should be above 0, not '{one_line(text)}'")
     return value
 
 
@@ -153,7 +153,7 @@ def not_negative(text: str) -> float:
     """
     value = number(text)
     if value < 0:
-        raise BadValueError("bad-number", f"should not be negative, but is '{shown(text)}'")
+        raise BadValueError("bad-number", f"should not be negative, but is '{one_line(text)}'")
     return value
 
 
@@ -208,7 +208,7 @@ if msgspec is not None:
     _ENCODER = msgspec.json.Encoder()
 
 
-def shown(text: str, limit: int = 60) -> str:
+def one_line(text: str, limit: int = 60) -> str:
     """Return `text` on one line, cut to a length that fits a message."""
     line = " ".join(split_at_space(text))
     return line if len(line) <= limit else f"{line[: limit - 1]}…"

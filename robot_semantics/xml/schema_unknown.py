@@ -16,7 +16,7 @@ from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.xml.foreign import ForeignKeeper, NoForeignKeeper
-from robot_semantics.xml.numbers import shown
+from robot_semantics.xml.numbers import one_line
 from robot_semantics.xml.reader import XmlDocument, is_macro
 from robot_semantics.xml.schema import FormatTable
 from robot_semantics.xml.schema_plan import ElementPlan, child_keys
@@ -132,7 +132,7 @@ class ProblemReporter:
 
     def stray(self, plan: ElementPlan, text: str, at: int) -> None:
         """Report a text between tags."""
-        message = f"the text '{shown(text, 40)}' in <{plan.tag}> is not used"
+        message = f"the text '{one_line(text, 40)}' in <{plan.tag}> is not used"
         self._as_unknown("stray-text", message, at)
 
     # -- reports -------------------------------------------------------------------------------------------------------

@@ -159,8 +159,8 @@ def test_an_unknown_variable_is_named_with_the_nearest(space: JointSpace) -> Non
             "values: the batch axes of the values do not match",
         ),
         (lambda space: space.pack({}, base=[1.0, 2.0]), r"base: expected shape \(\.\.\., 12\), got \(2,\)"),
-        (lambda space: space.checked(np.zeros(12)), "q: the quaternion of 'world' is all zeros"),
-        (lambda space: space.checked(np.zeros(11)), r"q: expected shape \(\.\.\., 12\), got \(11,\)"),
+        (lambda space: space.checked_positions(np.zeros(12)), "q: the quaternion of 'world' is all zeros"),
+        (lambda space: space.checked_positions(np.zeros(11)), r"q: expected shape \(\.\.\., 12\), got \(11,\)"),
         (lambda space: space.checked_velocities(np.zeros(12)), r"v: expected shape \(\.\.\., 11\), got \(12,\)"),
     ],
 )
