@@ -132,7 +132,7 @@ def _read_part(descriptor: int, size: int) -> bytes | None:
 def locked(folder: Path, timeout_s: float) -> Iterator[None]:
     """Hold the lock of a folder, shared by threads and processes; the kernel frees it when the process ends.
 
-    What killed processes left under temporary names is removed first.
+    Temporary files of killed processes are deleted first.
 
     Raises:
         OSError: the folder cannot be read, or another process holds the lock for longer than `timeout_s` [s].
@@ -180,7 +180,7 @@ def save_all(files: Mapping[Path, bytes]) -> None:
     """Save several files as `save_bytes`: none of them if one cannot be written.
 
     Raises:
-        OSError: a file cannot be written; what was there before is untouched.
+        OSError: a file cannot be written; the old files are unchanged.
     """
     with ExitStack() as stack:
         written: list[tuple[Path, Path, Path]] = []
@@ -214,7 +214,7 @@ def save_all(files: Mapping[Path, bytes]) -> None:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Put the name of a file into errors: nobody knows the temporary name, and a full disk names nothing."""
+    """Add the file name to errors: the temporary name is unknown to the user, and a full disk gives no name."""
     try:
         yield
     except OSError as error:

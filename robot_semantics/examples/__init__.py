@@ -21,7 +21,7 @@ def example(name: str) -> Path:
     """Return the path of an example file, for instance ``rover_arm.usdf``.
 
     Raises:
-        UnknownNameError: there is no such example; the error carries the nearest names.
+        UnknownNameError: the example does not exist; the error has the nearest names.
 
     """
     path = FOLDER / name

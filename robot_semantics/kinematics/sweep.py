@@ -8,10 +8,9 @@
 """Poses of many configurations: one sweep down the tree, in which each number of a pose is a row over configurations.
 
 Poses are stored number by number, ``store[link, column, row, configuration]``, so that numpy and BLAS run along the
-configurations. A step down the tree is one small matrix product with the joint's constant origin, then the joint's
-motion
-on the columns that it changes: for a revolute joint two of the four. Configurations are processed in chunks that fit
-the processor's caches.
+configurations. A step down the tree is one small matrix product with the joint's constant origin. Then the joint's
+motion changes some columns: for a revolute joint, two of the four. Configurations are processed in chunks that fit the
+processor's caches.
 """
 
 from __future__ import annotations

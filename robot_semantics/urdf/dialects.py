@@ -8,8 +8,8 @@
 """Conversion of the older forms of a URDF joint: every link frame moves onto its joint's frame.
 
 In the older forms the joint frame J has the pose ``T_P_J`` in the parent and ``T_C_J`` in the child; today J is the
-child's frame. So every frame in C is re-expressed in J: ``T_J_X = inv(T_C_J) @ T_C_X``, where X is an inertial, visual
-or collision frame of C or the frame of a joint that leaves C. All these frames keep their poses in the world.
+child's frame. Every frame X in C is re-expressed in J: ``T_J_X = inv(T_C_J) @ T_C_X``. X is an inertial, visual or
+collision frame of C, or the frame of a joint that leaves C. All these frames keep their poses in the world.
 """
 
 from __future__ import annotations

@@ -150,8 +150,11 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> Xml
     """Parse `text`; every message calls it `source`.
 
     Entity declarations, external entities, network access and recovery from errors are off. If `forgiving`, three
-    things are allowed, as in the C++ readers: prefixes without a declaration, as in ``<gazebo:x/>``; an XML declaration
-    that is not first or has another version; and comments with ``--``.
+    faults are allowed, as in the C++ readers:
+
+    - prefixes without a declaration, as in ``<gazebo:x/>``
+    - an XML declaration that is not first or has another version
+    - comments with ``--``
 
     Raises:
         DescriptionError: the text is too large, nested too deep, not decodable, not well-formed, or declares entities;
