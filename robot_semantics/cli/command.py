@@ -50,7 +50,7 @@ class Command(NamedTuple):
         title = "examples" if len(self.examples) > 1 else "example"
         parser.epilog = "\n\n".join(text for text in (parser.epilog, lines and f"{title}:\n{lines}") if text)
         if self.run is not None:
-            parser.set_defaults(perform=self.run)
+            parser.set_defaults(perform=self.run, serves=self.serves)
             return
         choices = parser.add_subparsers(dest="operation", metavar="OPERATION", required=True)
         for name, operation in self.operations.items():

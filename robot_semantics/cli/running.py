@@ -78,6 +78,7 @@ COMMANDS: dict[str, str] = {
 def run(words: list[str]) -> int:
     """Run a command line; return its exit code."""
     # Robots have many objects but no cycles: with the default of 700, collections take a third of the reading time.
+    usual = gc.get_threshold()
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
     plain, xacro_arguments = split_xacro_arguments(words)
     arguments = argparse.Namespace()
@@ -98,6 +99,9 @@ def run(words: list[str]) -> int:
             parser.print_help()
             return EXIT_USAGE
         check_outputs(arguments)
+        if arguments.serves:
+            # A server runs for days, and a closed page is a cycle of objects.
+            gc.set_threshold(*usual)
         return arguments.perform(arguments) or 0
     except DescriptionError as error:
         for diagnostic in error.diagnostics:
