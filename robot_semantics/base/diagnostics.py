@@ -31,7 +31,7 @@ PlaceOrFinder = SourcePlace | Callable[[], SourcePlace]
 
 
 class _Report(NamedTuple):
-    """A problem whose place and suggestion are computed when it is read; `name` is None if no suggestion is wanted."""
+    """A problem that computes its place and suggestion when it is read; `name` is None if no suggestion is wanted."""
 
     severity: Severity
     code: str

@@ -110,7 +110,7 @@ class MessageLayout:
 
 
 def as_rows(messages: Sequence[bytes]) -> ByteArray:
-    """Return messages of one length as (n, stride) bytes: `FRONT` bytes, the message, and zeros up to whole words.
+    """Return messages of equal length as (n, stride) bytes: `FRONT` bytes, the message, and zeros up to whole words.
 
     Messages are compared in words of eight bytes, and everything that CDR aligns to eight bytes is a whole word.
     """

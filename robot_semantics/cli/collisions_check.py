@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check(arguments: argparse.Namespace) -> int:
-    """Print the findings; return 1 if a pair disabled as Never collides."""
+    """Print the findings; return 1 if a pair collides although it is disabled with the reason Never."""
     robot = inputs.load(arguments)
     matrix = sample(robot, arguments)
     rows = audit(robot, matrix)

@@ -120,7 +120,7 @@ def read_robot(
 
 
 def load(arguments: argparse.Namespace) -> RobotModel:
-    """Load the robot of the files or of ``--node``, leniently unless ``--strict``; print problems to stderr.
+    """Load the robot of the files or of ``--node``, tolerating errors unless ``--strict``; print problems to stderr.
 
     Raises:
         DescriptionError: the URDF has no valid tree, or with ``--strict`` there is any problem.

@@ -64,7 +64,7 @@ def check_outputs(arguments: argparse.Namespace) -> None:
 
 
 def check_not_there(path: Path, force: bool) -> None:
-    """Check that a file does not exist yet; raises as `check_outputs`."""
+    """Check that a file does not exist yet; raises the same errors as `check_outputs`."""
     try:
         is_file = stat.S_ISREG(path.stat().st_mode)
     except FileNotFoundError:

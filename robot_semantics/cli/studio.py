@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     output = Path(arguments.output or arguments.srdf or "")
     if not output.name:
-        raise RobotSemanticsError("give the file to save: -o OUT.srdf, or an SRDF")
+        raise RobotSemanticsError("give an SRDF to edit, or -o OUT.srdf to save a new one")
     if arguments.srdf is None or resolved(output) != resolved(arguments.srdf):
         check_not_there(output, arguments.force)
     three_js()

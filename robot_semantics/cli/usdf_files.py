@@ -109,7 +109,7 @@ FORMATS = {".usdf": "usdf", ".xml": "usdf", ".json": "json"}
 
 
 def add_robot_options(parser: argparse.ArgumentParser) -> None:
-    """Add the robots for the states; robots in ``rs:description`` are found without these options."""
+    """Add the options that name the robots of the states; robots in ``rs:description`` are found without them."""
     parser.add_argument("--urdf", metavar="URDF", help="URDF of a model")
     parser.add_argument("--srdf", metavar="SRDF", help="SRDF of that model")
     inputs.add_package_argument(parser)

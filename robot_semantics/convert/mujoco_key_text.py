@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A keyframe of MuJoCo as values, and its MJCF text both ways."""
+"""A MuJoCo keyframe as values; reads it from MJCF text and writes it as MJCF text."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class ArrayPool:
 
 
 class _Lease:
-    """Owner of memory while an array that numpy made from it, or a view of this array, is in use."""
+    """Owner of an array's memory; when numpy deletes the last view of the memory, it goes back to the pool."""
 
     def __init__(self, memory: FloatArray, free: deque[FloatArray]) -> None:
         self._memory = memory

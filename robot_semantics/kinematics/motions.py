@@ -139,7 +139,7 @@ class TurningJoints:
 
     @classmethod
     def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> TurningJoints | None:
-        """Return the block of the `joints` that rotate; None if there are none."""
+        """Return the rotating joints of `joints` as one block; None if none rotates."""
         chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.turns]
         if not chosen:
             return None
@@ -187,7 +187,7 @@ class SlidingJoints:
 
     @classmethod
     def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> SlidingJoints | None:
-        """Return the block of the `joints` that move along a line; None if there are none."""
+        """Return the sliding joints of `joints` as one block; None if none slides."""
         chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.slides]
         if not chosen:
             return None
@@ -218,7 +218,7 @@ class PlanarJoints:
 
     @classmethod
     def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> PlanarJoints | None:
-        """Return the block of the planar `joints`; None if there are none."""
+        """Return the planar joints of `joints` as one block; None if none is planar."""
         chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.is_planar]
         if not chosen:
             return None
@@ -252,7 +252,7 @@ class FloatingJoints:
 
     @classmethod
     def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> FloatingJoints | None:
-        """Return the block of the floating `joints`; None if there are none."""
+        """Return the floating joints of `joints` as one block; None if none is floating."""
         chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.has_quaternion]
         if not chosen:
             return None
@@ -291,7 +291,7 @@ class SingleVelocityJoints:
 
     @classmethod
     def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> SingleVelocityJoints:
-        """Return the block of the `joints` with one degree of freedom."""
+        """Return the joints of `joints` with one degree of freedom as one block."""
         chosen = [(row, joint) for row, joint in enumerate(joints) if joint.velocity_count == 1]
         return cls(
             np.array([row for row, _ in chosen], dtype=np.intp),

@@ -201,7 +201,7 @@ def read_requested(
     run: int | None = None,
     invalid: Invalid = Invalid.SKIP,
 ) -> RecordedWorld:
-    """Read bags together as one recording of the robots that `requests` describe; raises as `read_recording`."""
+    """Read bags together as one recording of the robots in `requests`; raises the same errors as `read_recording`."""
     problems = Diagnostics()
     plan = plan_recording(paths, requests, problems, invalid=invalid)
     recording = read_plan(plan, map(read_stretch, whole_tasks(plan)), problems, run=run)

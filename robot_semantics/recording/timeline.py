@@ -170,11 +170,11 @@ class Timeline:
                 those that were late aside.
 
         Raises:
-            ArrayError: the three do not have one length.
+            ArrayError: stamps, order and values differ in length.
         """
         for stamps, came, rows in zip(stamps_ns, order, values, strict=True):
             if not len(stamps) == len(came) == len(rows):
-                raise ArrayError("stamps_ns", "stamps, order and values must have one length")
+                raise ArrayError("stamps_ns", "stamps, order and values must have the same length")
         if len(values) == 1 and _increasing(stamps_ns[0]):
             return cls(_frozen(stamps_ns[0]), tuple(values))
         stamps = np.concatenate([np.asarray(part) for part in stamps_ns]) if values else np.zeros(0, np.int64)

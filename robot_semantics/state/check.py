@@ -280,7 +280,7 @@ class _ModelCheck:
                 self._found.warning("mimic-disagrees", message, self._at(stated[joint.name]))
 
     def _on_the_robot(self, world: ResolvedWorld) -> None:
-        """Report the values that the robot cannot take, and the joints that follow from other values."""
+        """Report the values that the robot cannot take, and the joints whose values are computed from other values."""
         with np.errstate(all="ignore"):
             applied = apply_model_state(self._state, world, self._kinematics)
         links = {link.name: link for link in self._state.links}
@@ -293,9 +293,9 @@ class _ModelCheck:
                 self._found.warning(code, str(item), place)
         derived = [item.name for item in applied.items if item.derived]
         if derived:
-            message = (
-                f"{len(derived)} joints of '{self._state.name}' follow from other stated values: {_names(derived)}"
-            )
+            joints = "1 joint" if len(derived) == 1 else f"{len(derived)} joints"
+            values = f"the values of {joints} of '{self._state.name}'"
+            message = f"{values} are computed from other stated values: {_names(derived)}"
             self._found.note("derived-joints", message, whole)
         active = [joint.name for joint in self._robot.joints if joint.is_active and not joint.virtual]
         refused = {joint.name for joint in self._state.joints if joint.positions is not None}

@@ -42,7 +42,7 @@ _MAX_BYTES = 250_000
 
 
 class FastLayout:
-    """Messages of one stream with one length and one place of the positions.
+    """Messages of one stream with the same length and the same offset of the positions.
 
     Attributes:
         count: number of transforms in a message.

@@ -69,7 +69,7 @@ def compare_links(
 
 
 def links_behind(robot: RobotModel, joints: Collection[str]) -> frozenset[str]:
-    """Return the links whose place in the model's frame follows from `joints`."""
+    """Return the links whose pose in the model's frame is computed from `joints`."""
     found = {robot.root_link}
     for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
         if joint.parent_link in found and (not joint.position_count or joint.name in joints):

@@ -25,13 +25,13 @@ class RestoreItem:
     Attributes:
         kind: ``model``, ``description``, ``pose``, ``twist``, ``joint``, ``link``, ``links``, ``frame``, ``time``,
             ``engine``.
-        model: the model that it belongs to; empty where it belongs to none.
+        model: the model of the item; empty without a model.
         name: of the joint, link, frame or engine; empty for a value of the model itself.
-        done: whether it was taken, or derived from other stated values.
-        detail: how; where it was not, why not.
-        derived: it follows from other things that are stated.
+        done: True if the value was used, or derived from other stated values.
+        detail: how it was used, or the reason why not.
+        derived: the value is computed from other stated values.
         code: one word for programs, if `done` and `derived` are not enough.
-        by: the simulator whose word this is; empty for one's own.
+        by: the simulator that reported this; empty without a simulator.
 
     """
 

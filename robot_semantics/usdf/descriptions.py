@@ -95,7 +95,7 @@ def robots_for(
 def _given_robot(
     state: WorldState, robot: RobotModel, diagnostics: Diagnostics | None, places: SourceMap | None
 ) -> dict[str, RobotModel]:
-    """Return the models that are the given robot."""
+    """Return the models that match the given robot."""
     chosen = [model for model in state.models if model.name == robot.name]
     if not chosen:
         chosen = [model for model in state.models if is_of(model.urdf_sha256, robot)]
@@ -112,7 +112,7 @@ def _given_robot(
 def _load(
     model: ModelState, find: FileFinder, diagnostics: Diagnostics | None, place: SourcePlace, implicit_links: bool
 ) -> RobotModel | None:
-    """Return the robot that a model names; problems inside its files are its own business."""
+    """Return the robot that a model names; problems inside its files are not reported."""
     try:
         urdf = find(model.description or "")
         srdf = None if model.semantic is None else find(model.semantic)

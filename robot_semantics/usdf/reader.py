@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Text to a world state, by the table of USDF: every problem with its place, all of them together."""
+"""Text to a world state, by the table of USDF: all problems are reported together, each with its place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from robot_semantics.xml.schema_reader import read_table
 
 
 class Examined(NamedTuple):
-    """State and problems of a document.
+    """World state read from a document, and the problems found in it.
 
     Parts whose text is in error are left out of the state; names, parents and orientations in error are still in it.
     """
@@ -43,7 +43,7 @@ def read_world(path: str | Path, diagnostics: Diagnostics | None = None, *, stri
     """Read a USDF file; see `parse_world`.
 
     Raises:
-        DescriptionError: the file cannot be read, or has errors; all of them are carried.
+        DescriptionError: the file cannot be read, or has errors; the exception has all of them.
     """
     return read_document(path, diagnostics, strict=strict).state
 

@@ -207,7 +207,9 @@ def _refuse_references(utf8: bytes, source: str) -> None:
     found = _REFERENCE.search(SKIPPED.sub(lambda skipped: b" " * len(skipped.group()), utf8))
     if found:
         place = SourcePlace(source, *Lines(utf8).line_column(found.start()))
-        raise refusal("entity-reference", f"the entity {found.group().decode()} is not declared here", place)
+        raise refusal(
+            "entity-reference", f"the entity '{found.group().decode()}' is not declared in this document", place
+        )
 
 
 def read_xml(path: str | Path, *, forgiving: bool = False, foreign: bool = False) -> XmlDocument:

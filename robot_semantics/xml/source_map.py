@@ -76,7 +76,7 @@ class SourceMap:
         return self.place(at, next((attribute for attribute in attributes if has(at, attribute)), None))
 
     def first_child(self, at: int, tag: str) -> int | None:
-        """Return the number of the first child of element `at` with this tag as written; None if there is none."""
+        """Return the number of the first child of element `at` with this tag and prefix; None without such a child."""
         return self._index.first_child(at, tag) if 0 <= at < len(self._index.offset) else None
 
     def verbatim(self, at: int) -> str:

@@ -184,7 +184,7 @@ def test_check_says_which_joints_follow_from_links_and_reports_those_that_do_not
     state = world(tmp_path, f"<parent>odom</parent>{AT_05}")
     good = run("usdf", "check", state)
     assert good.code == 0
-    assert "2 joints of 'cart' follow from other stated values: turn, slide" in good.out
+    assert "the values of 2 joints of 'cart' are computed from other stated values: turn, slide" in good.out
     assert "warning" not in good.out
     bent = world(tmp_path, f"<parent>odom</parent>{LINKS.format(x=1.5, y=0.9)}")
     found = run("usdf", "check", bent, "--json")

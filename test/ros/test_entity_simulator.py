@@ -198,7 +198,10 @@ def test_restoring_pauses_sets_and_resumes_and_says_what_has_no_place(
     moved(server)
     refused = restore(client)
     assert not refused.success
-    words = "simulator '/gz': model 'rover_arm': joints: 1 of them: simulation_interfaces has no joint states"
+    words = (
+        "simulator '/gz': model 'rover_arm': joints: "
+        "1 joint state is left out: simulation_interfaces has no joint states"
+    )
     assert words in said(refused.not_restored)
     assert server.entities["ball"].pose.position.z == 9.0
     assert not [call for call in server.calls if call != "get"]

@@ -105,7 +105,7 @@ def test_only_an_srdf_file_that_is_there_is_written(
     (tmp_path / "robot.urdf").write_text(URDF)
     answer = save(client, "here", path=str(tmp_path / name))
     assert not answer.success
-    assert "must be a file that ends in .srdf" in answer.message
+    assert "the file must exist and its name must end in .srdf" in answer.message
     assert (tmp_path / "robot.urdf").read_text() == URDF
 
 

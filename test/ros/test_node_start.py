@@ -240,7 +240,7 @@ def test_descriptions_may_come_from_topics(client: Client, start: Callable[..., 
     topic.publish(text(URDF))
     client.until(lambda: set(client.static_frames()) == {"tip"}, "the frames of the description")
     topic.publish(text(NOT_XML))
-    node.wait_for_output("a description from a topic is not used: <robot_description>:3:1: error")
+    node.wait_for_output("the description from the topic is ignored: <robot_description>:3:1: error")
     topic.publish(text(OTHER))
     client.until(lambda: set(client.static_frames()) == {"hook"}, "the frames of the other description")
     assert node.stop() == 0

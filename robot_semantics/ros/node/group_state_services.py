@@ -139,7 +139,7 @@ class GroupStateServices:
         """Return the file that a request names, where requests may name files.
 
         Raises:
-            RobotSemanticsError: they may not, or it is no SRDF file.
+            RobotSemanticsError: requests may not name files, or the file is not an existing SRDF file.
         """
         if not self._served.node.get_parameter("snapshots.allow_paths").value:
             raise RobotSemanticsError(
@@ -147,7 +147,7 @@ class GroupStateServices:
             )
         file = Path(path).expanduser()
         if file.suffix != ".srdf" or not file.is_file():
-            raise RobotSemanticsError(f"'{path}' must be a file that ends in .srdf")
+            raise RobotSemanticsError(f"'{path}': the file must exist and its name must end in .srdf")
         return file
 
 

@@ -61,7 +61,7 @@ class LiveParameters:
             description = served.read(text)
             robot = served.make_robot(description, text)
         except RobotSemanticsError as error:
-            self._robots.node.get_logger().error(f"a description from a topic is not used: {error}")
+            self._robots.node.get_logger().error(f"the description from the topic is ignored: {error}")
             return
         finally:
             self._busy = False

@@ -104,7 +104,7 @@ class ControlledSimulator(RemoteSimulator):
         log = RestoreLog()
         chosen = [model for model in state.models if not models or model.name in models]
         orders = orders_of(state, chosen, present, self._robots(), log)
-        log.note("positions and velocities are set; this simulator does not continue bit for bit")
+        log.note("this simulator restores only positions and velocities, so it does not continue exactly as before")
         if state.time_ns is not None:
             log.note("its clock continues and is not set")
         if orders.joints:

@@ -91,7 +91,7 @@ class EntitySimulator(RemoteSimulator):
         features = await self._probe(_GET, _SET)
         before = await self._entities()
         log = RestoreLog()
-        log.note("only poses and twists are set; this simulator does not continue bit for bit")
+        log.note("this simulator restores only poses and twists, so it does not continue exactly as before")
         chosen = [model for model in state.models if not models or model.name in models]
         plan = self._plan(chosen, placed, before, log)
         if dry_run or not (partial or log.complete):
@@ -120,9 +120,9 @@ class EntitySimulator(RemoteSimulator):
                 log.failed("model", "", f"the simulator has no such entity{near}", UNKNOWN)
                 continue
             if model.joints:
-                log.failed("joints", "", f"{len(model.joints)} of them: simulation_interfaces has no joint states")
+                log.failed("joints", "", _left_out(len(model.joints), "joint"))
             if model.links:
-                log.failed("links", "", f"{len(model.links)} of them: simulation_interfaces has no link states")
+                log.failed("links", "", _left_out(len(model.links), "link"))
             # A twist that hangs on a motion nobody states cannot be turned into the world's axes.
             twist = placed.relative_twists((model.name,))[0]
             there = model.pose is not None or model.parent == WORLD
@@ -218,6 +218,11 @@ class EntitySimulator(RemoteSimulator):
         already = SetSimulationState.Response.ALREADY_IN_TARGET_STATE
         if result.result not in (Result.RESULT_OK, already):
             raise SimulatorError(f"simulator '{self.name}' does not change its state: {result.error_message}")
+
+
+def _left_out(count: int, part: str) -> str:
+    states = f"1 {part} state is" if count == 1 else f"{count} {part} states are"
+    return f"{states} left out: simulation_interfaces has no {part} states"
 
 
 def _world(simulator: str, entities: Mapping[str, EntityState]) -> WorldState:
