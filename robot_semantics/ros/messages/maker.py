@@ -41,7 +41,7 @@ def deserialized(data: bytes, kind: Any) -> Any:
     try:
         return deserialize_message(data, kind)
     except Exception as error:
-        # What a middleware raises is its own affair.
+        # Each middleware raises its own exceptions.
         raise CdrError(f"{len(data)} bytes are not a {kind.__name__}: {error}") from error
 
 

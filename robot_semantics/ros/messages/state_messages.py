@@ -7,7 +7,8 @@
 
 """World states as JointState and MultiDOFJointState messages, and back.
 
-Each conversion lists what the message cannot say. Without a time the stamp is zero, and a stamp of zero is no time.
+Each conversion lists the data that the message cannot hold. A state without a time gives the stamp zero, and the stamp
+zero gives a state without a time.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def to_joint_state(state: ModelState, time_ns: int | None = None) -> Converted[J
 
 
 def from_joint_state(message: JointStateMessage, name: str) -> Converted[ModelState]:
-    """Return the state of the model `name` of a JointState; what is NaN is not stated.
+    """Return the state of the model `name` of a JointState; NaN values are not stated.
 
     Raises:
         ArrayError: an array has another length than the names, or a value is infinite.
@@ -86,7 +87,7 @@ def to_multi_dof_joint_state(
     """Return the MultiDOFJointState of a robot's planar and floating joints, a virtual root joint included.
 
     A joint's transform is its motion from the joint's own frame, as MoveIt has it; twist and wrench are in that frame's
-    axes. The frame of the message is what the model stands in.
+    axes. The frame of the message is the parent frame of the model.
     """
     message, lost = MultiDOFJointStateMessage(), _beside_joints(state, pose=robot.root_joint.position_count > 1)
     message.header.stamp = MAKER.time(time_ns or 0)
@@ -175,7 +176,7 @@ def _spread(joint: JointModel) -> FloatArray:
 
 
 def _beside_joints(state: ModelState, *, pose: bool = False) -> list[str]:
-    """Return what messages of joints do not say of a model."""
+    """Return the data of a model that joint messages cannot hold."""
     lost = []
     if state.links:
         lost.append(f"the states of {len(state.links)} links")

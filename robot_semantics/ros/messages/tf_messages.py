@@ -43,12 +43,12 @@ def to_transforms(
     robots: Mapping[str, RobotModel] | None = None,
     prefixes: Mapping[str, str] | None = None,
 ) -> Converted[TFMessage]:
-    """Return the transforms of a world state, and what they cannot say.
+    """Return the transforms of a world state, and the data that transforms cannot hold.
 
     Args:
         state: the state.
         robots: the robots by their models' names.
-        prefixes: what stands before the names of each model's links, by model; by default nothing.
+        prefixes: the frame prefix of each model's links, by model; empty by default.
 
     Raises:
         ArrayError: two transforms would have one child frame.
@@ -104,7 +104,7 @@ def _parent_link(robot: RobotModel | None, link: str) -> str:
 
 
 def _lost_of(body: ModelState | Frame) -> Iterator[str]:
-    """Yield what no transform says of a body."""
+    """Yield the data of a body that transforms cannot hold."""
     if body.pose is None:
         yield f"'{body.name}', as its pose in '{body.parent}' is not stated"
     if body.twist is not None:
@@ -126,12 +126,12 @@ def from_transforms(
 ) -> Converted[WorldState]:
     """Return the world state of transforms; of several with one child frame the last is taken.
 
-    What are links of `robots` becomes their models' links; everything else becomes frames. A frame or robot on a link
+    Links of `robots` become links of their models; all other names become frames. A frame or robot on a link
     has that link as its parent link, or stands on its model without a pose if transforms do not place the link. A frame
     that nothing says the pose of stands in the world, its pose not stated.
 
     Raises:
-        ArrayError: a transform is not finite, or transforms stand in a circle.
+        ArrayError: a transform is not finite, or the transforms form a cycle.
     """
     graph = _Graph(transforms, robots or {}, prefixes or {})
     models = tuple(graph.model(name) for name in graph.robots)

@@ -7,8 +7,8 @@
 
 """World states as ROS messages and back.
 
-Poses become quaternions; what a message cannot hold, the engines' own states and foreign XML, stays in the USDF text
-that the services give beside the message.
+Poses become quaternions. A message cannot hold the engines' own states and foreign XML; they are in the USDF text that
+the services return with the message.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def world_to_message(
     missing: Iterable[RestoreItem] = (),
     robots: Mapping[str, RobotModel | ForwardKinematics] | None = None,
 ) -> WorldStateMessage:
-    """Return the message of a world state, everything relative to its parent's frame, and of what is `missing` of it.
+    """Return the message of a world state and its `missing` items; all poses are relative to the parent's frame.
 
     The joints of `robots`, by their models' names, place the links that carry something.
 
@@ -63,7 +63,7 @@ def world_from_message(message: WorldStateMessage) -> WorldState:
 
 
 def item_messages(items: Iterable[RestoreItem]) -> list[StateItem]:
-    """Return the messages of what became of things, or of what is missing."""
+    """Return the messages of result items or missing items."""
     return [
         StateItem(kind=item.kind, model=item.model, name=item.name, code=_code(item), reason=item.detail, by=item.by)
         for item in items
@@ -102,7 +102,7 @@ class _Slot(NamedTuple):
     Attributes:
         slot: the message's field.
         name: the value's field.
-        stated: the message's field that is true where the value is stated; None for a text, empty where it is not.
+        stated: the message's field that is true if the value is stated. A text has None: it is empty if not stated.
         to_message: returns the content of the message's field.
         from_message: returns the value.
     """

@@ -30,7 +30,7 @@ async def in_background(
     The work must not use the node, and nothing that a callback changes without a lock.
 
     Raises:
-        Exception: what the work raises.
+        Exception: the exception of the work.
     """
     return await _ThreadCall(lambda: work(*arguments, **options))
 

@@ -38,7 +38,7 @@ class Monitor:
         logger = node.get_logger()
         self._health = {served.prefix: Health(served.report, logger.info) for served in robots.served}
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.fresh(qos.DIAGNOSTICS))
-        # By the wall clock: what is wrong must be said above all when simulated time stands still.
+        # Use the wall clock: problems must be reported even when simulated time stands still.
         self._clock = Clock(clock_type=ClockType.STEADY_TIME)
         self._period_s = 0.0
         self._looks: Timer | None = None

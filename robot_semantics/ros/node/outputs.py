@@ -38,7 +38,7 @@ class Outputs:
     Attributes:
         active: nothing is sent while this is false.
         frames: the child frames of every transform sent.
-        authority: notes what is sent while it listens for others.
+        authority: records the sent frames while it listens for other publishers.
 
     """
 

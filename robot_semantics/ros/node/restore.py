@@ -37,7 +37,7 @@ from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, ModelState
 
 
 class Restore:
-    """Restores a world state in simulators and the node's robots, or reports what a restore would do."""
+    """Restores a world state in simulators and the node's robots, or reports the result without a change (dry run)."""
 
     def __init__(
         self,
@@ -65,10 +65,10 @@ class Restore:
         self.log = RestoreLog()
 
     async def carry_out(self) -> RestoreReport:
-        """Restore, or with `dry_run` find out what a restore would do; nothing is changed where not all can be.
+        """Restore, or with `dry_run` only report. Without `partial`, change nothing if any part is impossible.
 
         Raises:
-            DescriptionError: the state's frames, with those of TF, do not lead to the world.
+            DescriptionError: the frames of the state and of TF do not lead to the world.
             DescriptionChangedError: a robot got another description meanwhile.
 
         """
@@ -76,7 +76,7 @@ class Restore:
         live = self.world.own(sample)
         applied = await in_background(self._apply, sample.robots, live)
         clients = self.world.simulators()
-        # Every simulator is asked before any is changed: what one of several cannot do, none does.
+        # Ask every simulator before any is changed: if one simulator refuses, no simulator is changed.
         reports = await self._push(clients, dry_run=True)
         report = await in_background(self._report, applied, reports, live)
         if self.dry_run or not (report.complete or self.partial):
@@ -98,7 +98,7 @@ class Restore:
     # --- the node's robots
 
     def _apply(self, robots: Sequence[RobotSample], live: LiveWorld) -> dict[str, tuple[str, AppliedState]]:
-        """Return, for each robot that is wanted, its model's name and what the state makes of it."""
+        """Return the model's name and the applied state of each requested robot."""
         models = {robot.name: robot.model for robot in robots}
         match = match_models(self.state.models, models)
         self.likely = match.likely
@@ -135,7 +135,7 @@ class Restore:
     # --- the simulators
 
     async def _push(self, clients: Sequence[RemoteSimulator], *, dry_run: bool) -> dict[str, RemoteReport | None]:
-        """Return each simulator's report; None of one that is not there, which is logged."""
+        """Return each simulator's report; None for a simulator that is not running, which is logged."""
         reports: dict[str, RemoteReport | None] = {}
         state = self.world.as_entities(self.state)
         settings = self.robots.settings
@@ -266,7 +266,7 @@ def _base(robot: RobotSample, live: LiveWorld, called: Mapping[str, str]) -> Bas
 
 
 def _standing(state: WorldState, live: LiveWorld) -> list[Frame]:
-    """Return the frames on TF that a state does not place and that lead to the world, or to what it does place."""
+    """Return the TF frames that a state does not place and that lead to the world or to a frame of the state."""
     there = {body.name for body in state.bodies} | {WORLD}
     found: list[Frame] = []
     links = {(model.name, link.name) for model in state.models for link in model.links if link.pose is not None}

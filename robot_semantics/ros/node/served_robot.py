@@ -61,7 +61,7 @@ class ServedRobot:
         prefix: of its parameters, topics and services: its `models` entry, or empty for a single robot.
         values: its parameters by full name.
         description: its texts and model, None until they are known.
-        robot: None until there is a description.
+        robot: the robot; before the first description None.
 
     """
 
@@ -99,7 +99,7 @@ class ServedRobot:
 
     @property
     def name(self) -> str:
-        """The robot's name in the node: its `models` entry, or what the URDF calls it."""
+        """The robot's name in the node: its `models` entry, or the name in the URDF."""
         return self.prefix or (self.robot.name if self.robot is not None else "")
 
     def topic(self, name: str) -> str:
@@ -113,7 +113,7 @@ class ServedRobot:
     def listen(
         self, kind: Any, topic: str, take: Callable[[Any], None], group: CallbackGroup, *, raw: bool
     ) -> Subscription:
-        """Listen to what a sensor or driver sends, in a group that the executor leaves alone; as bytes if `raw`."""
+        """Subscribe to a topic of a sensor or driver, in a group that the executor ignores; as bytes if `raw`."""
         options = {"callback_group": group, "raw": raw, "qos_overriding_options": qos.overridable()}
         return self.node.create_subscription(kind, topic, take, qos.fresh(qos.SENSOR), **options)
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""All that answers by the messages of `robot_semantics_interfaces`: made where that package is there."""
+"""All services and actions with types of `robot_semantics_interfaces`; created only if that package is installed."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class Snapshots:
     def _read(
         self, request: srv.RestoreSnapshot.Request, diagnostics: Diagnostics
     ) -> tuple[WorldState, FileFinder | None]:
-        """Return the state of a request, and what finds the files that the state names.
+        """Return the state of a request, and the finder of the files that the state names.
 
         Raises:
             RobotSemanticsError: the state cannot be read, or has no model that is asked for.
@@ -184,7 +184,7 @@ def _restore_response(report: RestoreReport, partial: bool, diagnostics: Diagnos
 
 
 def _stamp(time_ns: int | None) -> Time | None:
-    """Return the message of a time; None where none is stated, or one that ROS cannot say."""
+    """Return the message of a time; None if the time is not stated or too large for ROS."""
     try:
         return None if time_ns is None else MAKER.time(time_ns)
     except ArrayError:

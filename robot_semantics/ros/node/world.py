@@ -106,7 +106,7 @@ class World:
         given: Mapping[str, ModelState] | None = None,
         max_age_ns: int = 0,
     ) -> LiveWorld:
-        """Return what the node itself knows, of its robots and of TF; arguments and errors as `live_world` has them."""
+        """Return the node's own data: its robots and TF. Arguments and errors are those that `live_world` has."""
         all_frames = bool(self._robots.node.get_parameter("snapshots.frames").value)
         heard = self._frames.heard()
         return live_world(sample, heard, elsewhere=elsewhere, given=given, all_frames=all_frames, max_age_ns=max_age_ns)
@@ -115,7 +115,7 @@ class World:
         """Return the state of the whole world: the simulators' where they answer, the node's own for the rest.
 
         Args:
-            names: only these models, and what they stand on.
+            names: only these models and their parents.
             max_age_ns: the greatest age of a value of the node's own; 0 for no limit.
             hold: have running simulators wait meanwhile.
 
@@ -161,11 +161,11 @@ class World:
         return simulated, missing
 
     def as_robots(self, state: WorldState) -> WorldState:
-        """Return a simulator's state with the robots' names in place of those of its entities."""
+        """Return a simulator's state with its entities renamed to the robots' names."""
         return _renamed(state, self._robots.settings.simulated_entities)
 
     def as_entities(self, state: WorldState) -> WorldState:
-        """Return a state with the entities' names in place of those of the robots."""
+        """Return a state with its robots renamed to the entities' names."""
         return _renamed(state, self._robots.settings.entity_of)
 
 
@@ -202,7 +202,7 @@ def _merged(live: LiveWorld, simulated: Mapping[str, WorldState]) -> WorldState:
     times = [state.time_ns for state in simulated.values() if state.time_ns is not None]
     time_ns = times[0] if times else live.state.time_ns
     later_ns = (time_ns or 0) - (live.state.time_ns or 0)
-    # Ages count back from the time that the whole world has; what is newer than that has none.
+    # Ages are relative to the time of the whole world; newer values have no age.
     ages = [age._replace(age_ns=age.age_ns + later_ns) for age in live.ages if age.age_ns + later_ns >= 0]
     own = with_ages(live.state, ages)
     models: dict[str, ModelState] = {}
@@ -225,7 +225,7 @@ def _merged(live: LiveWorld, simulated: Mapping[str, WorldState]) -> WorldState:
 
 
 def _restricted(taken: Taken, names: Sequence[str]) -> Taken:
-    """Return some models, with what they stand on, and all frames that stand on none of the others.
+    """Return only the named models, with the models and frames above them.
 
     Raises:
         UnknownNameError: there is no such model.

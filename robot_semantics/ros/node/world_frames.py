@@ -110,7 +110,7 @@ class WorldFrames:
         return ReceivedTransform(xyz_quat_from_matrix(T), stamp_ns)
 
     def _take(self, static: bool, data: bytes) -> None:
-        # What the node publishes comes back to it, often; reading it would cost more than sending it did.
+        # Skip the node's own messages: parsing them would cost more than sending them.
         if next(transform_children(data), "") in self._own_frames():
             return
         transforms = deserialized(data, TFMessage).transforms

@@ -59,11 +59,11 @@ def guarded(callback: Answer, instead: Answer) -> Answer:
 
 
 class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
-    """Guards every callback when it is registered, those of rclpy's own services too; its parameters are in tables.
+    """Guards every callback when it is registered, also callbacks of rclpy's own services. Parameters are in tables.
 
-    A service that fails answers with `success` false, a `message`, and the `nearest` names where one was unknown; an
-    action aborts with the same in its result; a change of parameters is refused; of a timer or a topic it is logged.
-    An error of another package is logged with its traceback. New values of the parameters that
+    A service that fails answers with `success` false, a `message`, and the `nearest` names if a name was unknown. An
+    action aborts with the same fields in its result. A change of parameters is refused. Errors of timers and topics
+    are logged. An error of another package is logged with its traceback. New values of the parameters that
     `declare_table` declared are checked before rclpy does that, which says less.
 
     Attributes:
@@ -80,7 +80,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         self._kept: list[Any] | None = None
         super().__init__(name, **options)
         for service in self.services:
-            # Those that rclpy makes by itself, without `create_service`.
+            # rclpy makes these services without `create_service`.
             if not is_guarded(service.callback):
                 service.callback = self._guarded_service(service.callback, service.srv_name)
 
@@ -108,9 +108,9 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         ]
 
     def report(self, what: str, error: Exception) -> str:
-        """Log an error at a limited rate, that of another package with its traceback; return the reason."""
+        """Log an error at a limited rate, with a traceback if another package raised it; return the reason."""
         text = _reason(error)
-        # After a shutdown nothing can be published any more, and that is no fault.
+        # After a shutdown nothing can be published; this is not an error.
         line = self._reports.admit_sentence((what, type(error)), shown(text, 1000)) if self.context.ok() else None
         if line is not None and isinstance(error, _EXPECTED):
             self.get_logger().warning(f"{what}: {line}")
@@ -120,7 +120,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         return text
 
     def explain(self, what: str, error: Exception) -> str:
-        """Return why something was not done, never empty; logged is only what no callback should raise."""
+        """Return the reason of a failure, never empty. Only errors that no callback should raise are logged."""
         return _reason(error) if isinstance(error, RobotSemanticsError) else self.report(what, error)
 
     def guarded(self, callback: Answer, what: str) -> Answer:
@@ -197,7 +197,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
 
     def _guarded_service(self, callback: Answer, name: str) -> Answer:
         def refuse(error: Exception, _request: Any, response: Any) -> Any:
-            # What the callback has written so far is half an answer.
+            # The response of the callback is incomplete: start with a new one.
             refusal = type(response)()
             if hasattr(refusal, "message"):
                 refusal.message = self.explain(f"service {name}", error)

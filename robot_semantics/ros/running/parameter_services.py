@@ -21,7 +21,7 @@ from robot_semantics.ros.running.parameter_table import ParameterError
 
 Callback = Callable[[Any, Any], Any]
 Explain = Callable[[str, Exception], str]
-"""Returns the reason of a failed call from what was called and the error."""
+"""Returns the reason of a failed call; its arguments are the name of the call and the error."""
 
 _TYPES = {type_.value for type_ in Parameter.Type}
 

@@ -39,7 +39,7 @@ class ParameterError(RobotSemanticsError, ValueError):
 
 
 class Parameter(NamedTuple):
-    """One parameter: its default, whose type is the parameter's, what it is for, and what turns a value away."""
+    """One parameter: its default (which sets the type), its description, and the check of its values."""
 
     name: str
     default: Any
@@ -48,7 +48,7 @@ class Parameter(NamedTuple):
     read_only: bool = False
 
     def descriptor(self) -> ParameterDescriptor:
-        """Return what ROS is told of it: what it is for, that its type stays, and its bounds."""
+        """Return the ROS descriptor: the description, the fixed type and the bounds."""
         made = ParameterDescriptor(description=self.about, read_only=self.read_only)
         if isinstance(self.check, Numbers):
             if isinstance(self.default, int):
@@ -159,7 +159,7 @@ def topic_or_none(name: str, value: object) -> None:
 def nodes(name: str, value: object) -> None:
     """Take names of nodes, or nothing."""
     for item in texts(name, value):
-        # What serves standard simulators is named with its kind before its namespace.
+        # A standard simulator is written as KIND:NAMESPACE.
         _, _, node = item.rpartition(":")
         if node:
             _check_name(name, node, "a node's name")

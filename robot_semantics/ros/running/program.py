@@ -7,8 +7,8 @@
 
 """Runs a node as a program that ends cleanly when it is told to, at any moment: in its imports, and after them.
 
-Nothing of ROS is imported here before the signals are taken care of, and of Python only what any start has imported:
-imports are the larger part of a start.
+ROS is imported only after the signal handlers are set. Until then, only modules that Python itself imports at start are
+used: imports are the larger part of a start.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ The page doc/reference.md lists the parameters with their defaults.
 class Interrupts:
     """From now on SIGINT and SIGTERM raise nothing, wherever they come and however often.
 
-    Before there is anything to take away they end the process at once. After that rclpy shuts its context down for
-    them. In the middle of a start or an end a KeyboardInterrupt would leave things half done: launch sends a SIGINT of
-    its own after the terminal's, and people press twice.
+    Before the node exists, a signal ends the process immediately. Later, rclpy shuts its context down on a signal. A
+    KeyboardInterrupt in the middle of a start or an end would leave it incomplete. This is likely: launch sends a
+    second SIGINT after the terminal's, and people press Ctrl-C twice.
 
     Attributes:
-        come: whether there was one; before rclpy's own handler is there, nobody else notes it.
+        come: True after a signal; before rclpy has its own handler, only this attribute records it.
 
     """
 
@@ -63,10 +63,10 @@ class Interrupts:
 
     @contextmanager
     def ending(self) -> Iterator[None]:
-        """Let no signal disturb what is done in here, nor the end of the process after it."""
+        """Ignore signals in the ``with`` block and afterwards, until the process ends."""
         _handle(signal.SIGTERM, self._note)
         yield
-        # rclpy's handlers have gone with its context. Python, too, gives up its own when it ends.
+        # rclpy removed its handlers with its context. Python also removes its own when it ends.
         for number in _HANDLED:
             _handle(number, signal.SIG_IGN)
 
@@ -138,7 +138,7 @@ def run(
         if interrupts.come:
             return 0
         node = make()
-        # What exists by now stays: the collector need not look at it again, and its pauses stay short.
+        # Freeze the existing objects, which stay until the end: the pauses of the garbage collector stay short.
         gc.collect()
         gc.freeze()
         # So long a joint state waits for the interpreter while a description is read. With Python's 5 ms 2,004 of 6,667
@@ -165,6 +165,6 @@ def run(
 
 
 def _handle(number: int, handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
-    # Only the main thread has signals; elsewhere, as in a test, somebody else takes care of them.
+    # Python allows signal handlers only in the main thread; in other threads (tests), ignore the error.
     with suppress(ValueError):
         signal.signal(number, handler)

@@ -24,7 +24,7 @@ _LOOK_S = 1.0
 
 class _QuietGuard(SignalHandlerGuardCondition):  # type: ignore[misc, unused-ignore]  # rclpy is typed in part
     def __del__(self) -> None:
-        # Nor is there anything to take apart where this was not made, because the context was shut down just before.
+        # The constructor failed because the context was shut down: the parent has nothing to delete.
         with suppress(AttributeError):
             super().__del__()
 

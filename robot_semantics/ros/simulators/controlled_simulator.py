@@ -7,9 +7,9 @@
 
 """Simulations by mujoco_ros2_control: MuJoCo under a controller manager.
 
-Joints and bodies are told by topics and set by a reset of the whole world, on top of which everything is put that is
-stated or was last heard; bodies alone are set without one. The controllers would take the robot back to where they had
-it: those that command anything are off meanwhile. Imported only where the interfaces are installed.
+Joints and bodies are received on topics. To set joints, the whole world is reset; then all stated values and the last
+received values are set. Bodies alone are set without a reset. Active controllers would move the robot back: they are
+off during a restore. Imported only if the interfaces are installed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from robot_semantics.state.report import RestoreLog
 from robot_semantics.usdf.world_state import WorldState
 
 JOINTS_TOPIC = "/mujoco_actuators_states"
-"""Where every hinge and slide of the simulation is told, in whatever namespace it is."""
+"""Topic with every hinge and slide of the simulation; its name does not depend on the namespace."""
 KEPT = 100
 """How many messages of joints are kept: bodies are told less often, and the joints of that moment belong to them."""
 SWITCH_S = 5
@@ -93,7 +93,7 @@ class ControlledSimulator(RemoteSimulator):
     async def set(
         self, state: WorldState, models: Sequence[str] = (), *, partial: bool = False, dry_run: bool = False
     ) -> RemoteReport:
-        """Set joints and bodies, all at once; what the state does not state is put to where it was last told to be.
+        """Set joints and bodies in one step; values that the state does not have return to the last received values.
 
         Raises:
             SimulatorError: it is not there or says nothing.
@@ -120,7 +120,7 @@ class ControlledSimulator(RemoteSimulator):
     # --- what is heard
 
     async def _heard(self) -> ControlledWorld:
-        """Return the joints and bodies of one moment, the last that is told of."""
+        """Return the joints and bodies of the latest moment with messages."""
         await self._until(self._set_pause.service_is_ready, f"simulator '{self.name}' is not there")
         silent = f"simulator '{self.name}' says nothing on '{JOINTS_TOPIC}': it tells its state only while it runs"
         await self._until(self._told, silent)
@@ -181,7 +181,7 @@ class ControlledSimulator(RemoteSimulator):
                 await self._go_on(off, log)
 
     async def _go_on(self, off: Sequence[str], log: RestoreLog) -> None:
-        """Let it go on, with the controllers that were to be off meanwhile; log what of that failed."""
+        """Resume the simulation and the controllers that were switched off; log each failure."""
         missing, reason = list(off), ""
         try:
             if off:
@@ -200,7 +200,7 @@ class ControlledSimulator(RemoteSimulator):
             log.failed("controllers", "", f"could not be switched on again: {', '.join(missing)}{reason}")
 
     async def _reset(self, orders: Orders) -> str:
-        """Reset the world to what is ordered and, for the rest, to what was last heard; return why it was refused."""
+        """Reset the world to the ordered values, else to the last received values; return the reason of a refusal."""
         present = await self._heard()
         request = ResetWorld.Request()
         joints = request.state_overrides.joint_states
@@ -219,14 +219,14 @@ class ControlledSimulator(RemoteSimulator):
         return refused
 
     def _keep(self, present: ControlledWorld, orders: Orders) -> None:
-        """Keep what bodies were set to as what was last heard of them, until more is heard."""
+        """Store the set states of bodies as their last received states, until new messages arrive."""
         bodies = FreeJointStateArray(free_joints=list({**present.bodies, **orders.bodies}.values()))
         bodies.header.stamp = MAKER.time(present.bodies_ns)
         if present.bodies:
             self._bodies.append(serialize_message(bodies))
 
     async def _switched(self, *, on: Sequence[str] = (), off: Sequence[str] = ()) -> SwitchController.Response:
-        """Switch controllers; what is switched on may be on, and goes on with the simulation's first control cycle."""
+        """Switch controllers; `on` may have active ones. They start in the simulation's first control cycle."""
         request = SwitchController.Request(activate_controllers=on, deactivate_controllers=off)
         request.strictness = SwitchController.Request.BEST_EFFORT if on else SwitchController.Request.STRICT
         request.timeout = Duration(sec=SWITCH_S)
@@ -254,5 +254,5 @@ def _refusal(answer: ResetWorld.Response | SetFreeJointState.Response) -> str:
 
 
 def _said(answer: SwitchController.Response) -> str:
-    """Return what the controller manager says besides; before Jazzy its answer has no words."""
+    """Return the message in the controller manager's answer; before Jazzy the answer has no message."""
     return f": {answer.message}" if getattr(answer, "message", "") else ""

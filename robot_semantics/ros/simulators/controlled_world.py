@@ -44,14 +44,14 @@ from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelStat
 
 @dataclass(frozen=True, eq=False)
 class ControlledWorld:
-    """What the simulation has last said of itself.
+    """The last received state of the simulation.
 
     Attributes:
         simulator: its name.
         joints: hinges and slides by MuJoCo's names: position [m, rad] and velocity.
         bodies: the bodies on free joints, in the world.
-        joints_ns: when the joints were so.
-        bodies_ns: when the bodies were.
+        joints_ns: time of the joint values.
+        bodies_ns: time of the body states.
 
     """
 
@@ -63,7 +63,7 @@ class ControlledWorld:
 
     @classmethod
     def of(cls, simulator: str, joints: JointStateMessage, bodies: FreeJointStateArray | None) -> ControlledWorld:
-        """Return what a message of joints says, and one of bodies where anybody tells of bodies.
+        """Return the content of a joint message and, if bodies are published, of a body message.
 
         Raises:
             SimulatorError: the bodies are not given in the world.
@@ -87,7 +87,7 @@ class ControlledWorld:
     # --- whose joints and bodies these are
 
     def names_of(self, robot: str, joint: JointModel, robots: Mapping[str, RobotModel]) -> tuple[str, ...]:
-        """Return MuJoCo's names of a robot's joint, in the order of its variables; none where it has no such joint."""
+        """Return MuJoCo's names of a robot's joint, in the order of its variables; empty for an unknown joint."""
         for prefix in (f"{robot}/", ""):
             names = tuple(prefix + variable for variable in joint.variable_names)
             if names and all(name in self.joints for name in names):
@@ -185,7 +185,7 @@ class ControlledWorld:
 
 @dataclass(eq=False)
 class Orders:
-    """What the simulation is to be put to: joints and bodies by MuJoCo's names, those that a state states."""
+    """Target of the simulation: the stated joints and bodies, by MuJoCo's names."""
 
     joints: dict[str, tuple[float | None, float | None]]
     bodies: dict[str, FreeJointState]
@@ -198,7 +198,7 @@ def orders_of(
     robots: Mapping[str, RobotModel],
     log: RestoreLog,
 ) -> Orders:
-    """Return what models of a state ask for; what becomes of each thing goes to the log.
+    """Return the orders of the models of a state; the result of each item goes to the log.
 
     Raises:
         DescriptionError: the state's frames do not lead to the world.
@@ -314,7 +314,7 @@ class _Ordering:
         self._put(body, xyz_quat, twist)
 
     def _put(self, body: str, xyz_quat: FloatArray | None, twist: FloatArray | None) -> None:
-        """Order a body to a pose (7,) and twist (6,) in the world; what is not given stays as it is."""
+        """Order a body to a pose (7,) and twist (6,) in the world; None keeps the present value."""
         if xyz_quat is None and twist is None:
             return
         present = self.present.bodies[body]

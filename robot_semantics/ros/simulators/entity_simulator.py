@@ -7,8 +7,8 @@
 
 """Simulators with the services of simulation_interfaces (Gazebo, Isaac Sim, O3DE): entities, their poses and twists.
 
-What these services have no place for, joints and links, is reported as not restored; joint positions in a snapshot come
-from the node's own topics. Imported only where the interfaces are installed.
+These services have no joints and links: they are reported as not restored. Joint positions in a snapshot come from the
+node's own topics. Imported only if the interfaces are installed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _PAUSE = SimulatorFeatures.SIMULATION_STATE_PAUSE
 
 
 class _Order(NamedTuple):
-    """A request to set one entity, and what of it is stated."""
+    """A request to set one entity, and the names of the stated values."""
 
     request: SetEntityState.Request
     stated: tuple[str, ...]
@@ -80,7 +80,7 @@ class EntitySimulator(RemoteSimulator):
     async def set(
         self, state: WorldState, models: Sequence[str] = (), *, partial: bool = False, dry_run: bool = False
     ) -> RemoteReport:
-        """Set poses and twists of entities: paused, set, resumed; what was set is put back where not all could be.
+        """Pause, set poses and twists of entities, and resume; without `partial`, undo all if one entity is refused.
 
         Raises:
             SimulatorError: it is not there, does not answer, or cannot set states.
@@ -110,7 +110,7 @@ class EntitySimulator(RemoteSimulator):
         present: Mapping[str, EntityState],
         log: RestoreLog,
     ) -> list[_Order]:
-        """Return the requests that models ask for, and log what has no place; what is set is logged when it is."""
+        """Return the requests for the models; log the values that cannot be set, and the values to set."""
         plan = []
         standing = None if self._sets_parts else resolve(_world(self.name, present))
         for model in chosen:
@@ -123,7 +123,7 @@ class EntitySimulator(RemoteSimulator):
                 log.failed("joints", "", _left_out(len(model.joints), "joint"))
             if model.links:
                 log.failed("links", "", _left_out(len(model.links), "link"))
-            # A twist that hangs on a motion nobody states cannot be turned into the world's axes.
+            # A twist relative to a parent without a stated motion cannot be converted to the world's axes.
             twist = placed.relative_twists((model.name,))[0]
             there = model.pose is not None or model.parent == WORLD
             moves = model.twist is not None and there and bool(np.isfinite(twist).all())
@@ -142,7 +142,7 @@ class EntitySimulator(RemoteSimulator):
     async def _carry_out(
         self, plan: list[_Order], before: Mapping[str, EntityState], partial: bool, log: RestoreLog
     ) -> bool:
-        """Set what is planned; return whether all of it, or with `partial` any, was set. What was not is logged."""
+        """Send the planned requests; return True if all (with `partial`: any) succeed. Failures are logged."""
         done: list[str] = []
         for order in plan:
             entity = order.request.entity

@@ -20,7 +20,7 @@ from robot_semantics.simulation.engines import ENGINES
 
 @dataclass(frozen=True, slots=True)
 class SimulationSettings:
-    """The parameters' values, as `TABLE` says what they are."""
+    """Values of the parameters of `TABLE`."""
 
     world: str
     models: tuple[str, ...]

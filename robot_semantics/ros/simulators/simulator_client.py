@@ -37,7 +37,7 @@ RESEND_S = 0.5
 """How long to wait for an answer before a request that changes nothing is sent again [s]."""
 POLL_S = 0.02
 UNKNOWN = "unknown"
-"""The code of an item whose name nobody knows."""
+"""Code of an item with an unknown name."""
 
 
 class SimulatorError(RobotSemanticsError):
@@ -45,12 +45,12 @@ class SimulatorError(RobotSemanticsError):
 
 
 class RemoteReport(NamedTuple):
-    """What a simulator says became of a state.
+    """Report of a simulator after a restore.
 
     Attributes:
         success: it was set (in a dry run: it would be), all of it or, where a part is enough, a part.
         items: one for each thing that is stated, with the simulator's name; those that were not set too.
-        notes: what a person should know besides.
+        notes: further notes for the user.
         exact: the simulation continues bit for bit as the one that was saved.
     """
 
@@ -68,7 +68,7 @@ class RemoteSimulator(ABC):
         self.name = name
         self._node = node
         self._group = group
-        # Time limits are those of the wall clock, whatever the node's own clock does while a simulation is set back.
+        # Use the wall clock for time limits: the node's clock may go back when a simulation is restored.
         self._clock = Clock(clock_type=ClockType.STEADY_TIME)
         self._clients: list[Client] = []
 
@@ -96,7 +96,7 @@ class RemoteSimulator(ABC):
     async def set(
         self, state: WorldState, models: Sequence[str] = (), *, partial: bool = False, dry_run: bool = False
     ) -> RemoteReport:
-        """Put the simulator into `state`, or only `models` of it; return what was set and what was not.
+        """Set the simulator to `state`, or only its `models`; return the report with done and failed items.
 
         Raises:
             SimulatorError: it is not there or does not answer.
@@ -203,8 +203,8 @@ class SimulatorClient(RemoteSimulator):
     ) -> RemoteReport:
         """Return the simulator's answer, which may be that it did nothing.
 
-        Try it out first (`dry_run`): a request that changes something is sent only once, and were it lost, nobody would
-        know what became of it.
+        First send a dry run (`dry_run`). A request with a change is sent only once; if it is lost, its result stays
+        unknown.
 
         Raises:
             SimulatorError: it is not there or does not answer.

@@ -62,7 +62,7 @@ IDLE_PERIOD_S = 0.2
 
 
 class _Outlet(NamedTuple):
-    """Where one model's state goes."""
+    """Publishers of one model's state."""
 
     spec: ModelSpec
     joint_states: Publisher | None
@@ -288,7 +288,7 @@ class MujocoWorld(GuardedNode):
             raise RobotSemanticsError(f"the text is longer than {self.settings.max_text_bytes} bytes")
         problems = Diagnostics()
         state = parse_world(request.text, "<text>", problems) if request.text else world_from_message(request.state)
-        # What no text could say, a message may not either.
+        # The limits of the text form also hold for messages.
         check_writable(state)
         check_magnitudes(state)
         MAKER.time(state.time_ns or 0)  # refuses what the clock could not say

@@ -5,4 +5,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What the command line asks of a running ROS system."""
+"""Queries of the command line to a running ROS system."""

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What is wrong with the ROS 2 of this machine and with the robots that run: found by looking, nothing is changed."""
+"""Search for problems of this machine's ROS 2 and of the running robots; changes nothing."""
 
 from __future__ import annotations
 

@@ -25,11 +25,11 @@ Transforms = Mapping[str, tuple[str, FloatArray]]
 
 
 class FollowedRobot:
-    """Puts one robot where the transforms say; of a joint not heard of it keeps where it was.
+    """Moves one robot to the received transforms; joints without transforms keep their positions.
 
     Attributes:
-        actor: what is shown of it.
-        heard: the position variables of which TF has told something.
+        actor: the shown parts of the robot.
+        heard: the position variables that TF has determined.
     """
 
     def __init__(self, actor: Actor, prefix: str | None = None) -> None:
@@ -37,7 +37,7 @@ class FollowedRobot:
 
         Args:
             actor: the robot.
-            prefix: what stands before its links' names on TF; None to take what most frames say.
+            prefix: prefix of its frames on TF; None uses the prefix of most frames.
         """
         self.actor, self._stated_prefix = actor, prefix
         self.heard: frozenset[str] = frozenset()
@@ -47,7 +47,7 @@ class FollowedRobot:
         self._q = actor.kinematics.space.neutral()
 
     def frames(self, transforms: Transforms) -> set[str]:
-        """Return what the frames of its links are called."""
+        """Return the frame names of its links."""
         prefix = self._prefix(transforms)
         return {prefix + name for name in self.actor.model.link_names}
 
@@ -75,7 +75,7 @@ class FollowedRobot:
     def _prefix(self, transforms: Transforms) -> str:
         if self._stated_prefix is not None:
             return self._stated_prefix
-        # What frames there are seldom changes.
+        # Cache: the set of frames rarely changes.
         if self._voted[0] == len(transforms):
             return self._voted[1]
         links = set(self.actor.model.link_names[1:])

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What the topics of the running robots tell about mistakes: listened to for a while, in every namespace."""
+"""Search for mistakes in the topics of the running robots, in every namespace, for a limited time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _KINDS = {"tf": TFMessage, "tf_static": TFMessage, "joint_states": JointState, U
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at: ``ok``, ``note`` or ``problem``, and what to do about it."""
+    """Result of one check: ``ok``, ``note`` or ``problem``, and the advice."""
 
     level: str
     text: str
@@ -60,7 +60,7 @@ class Senders:
             return
         if self._last is not None:
             self._back += number < self._last
-            # A single one that has been started anew goes back once, and counts up from one without a gap.
+            # A single publisher that restarts goes back once, and counts up from one without a gap.
             came_back = number > self._highest and number != self._last + 1 and self._last < self._highest
             self.several |= number == self._last or came_back or self._back > (0 if latched else 1)
         self._last, self._highest = number, max(number, self._highest)

@@ -53,8 +53,8 @@ URDF, SRDF = "robot_description", "robot_description_semantic"
 class LiveRobots:
     """Follows the robots whose descriptions are published, in any namespace; use it in a ``with`` statement.
 
-    Whatever publishes the descriptions and TF will do: this package's node, robot_state_publisher, a simulator.
-    Of several robots each is called as its namespace, and seen once TF has one of its frames.
+    Any publisher of descriptions and TF works: this package's node, robot_state_publisher, a simulator. With several
+    robots, each has the name of its namespace, and is shown when TF has one of its frames.
 
     Attributes:
         robots: the robots, in the order of their namespaces.
@@ -76,7 +76,7 @@ class LiveRobots:
             timeout_s: how long to wait, and how long a snapshot may take.
             package_paths: folders of packages with meshes.
             diagnostics: takes the problems of the descriptions.
-            kinds: what is shown of them, as for `link_surfaces`.
+            kinds: kinds of shown geometry, as for `link_surfaces`.
 
         Raises:
             RobotSemanticsError: no description came.
@@ -151,7 +151,7 @@ class LiveRobots:
         return [(info.name, _about(info, store)) for info in reversed(infos)]
 
     def snapshot(self, name: str) -> Moment:
-        """Return what a snapshot states of the robots; it is read from its file.
+        """Return the robots' states in a snapshot, which is read from its file.
 
         Raises:
             RobotSemanticsError: the node is not there, or the file is not on this machine or cannot be read.
@@ -164,7 +164,7 @@ class LiveRobots:
         return any(self._command_topic(name) for name in self._actors)
 
     def jog(self, robot: str, positions: Mapping[str, float]) -> None:
-        """Command joints of a robot to positions [rad, m], by name; nothing happens where nobody listens."""
+        """Command joints of a robot to positions [rad, m], by name; without a subscriber nothing happens."""
         topic = self._command_topic(robot)
         if topic is None:
             return
@@ -187,10 +187,10 @@ class LiveRobots:
         return SnapshotStore.of_node(self._asked, folder)
 
     def _spaces(self) -> list[str]:
-        """Return the namespaces in which robots are described, when those that are announced have come.
+        """Return the namespaces with robot descriptions, after the announced descriptions have arrived.
 
-        What comes within `PATIENCE_S` of another belongs to it; what is announced and does not come is left out in the
-        end.
+        The search ends when no new description arrives for `PATIENCE_S`. An announced description that does not arrive
+        is left out after the timeout.
         """
         end = time.monotonic() + self._timeout_s
         quiet, known = end, 0
@@ -233,7 +233,7 @@ class LiveRobots:
         return FollowedRobot(Actor(model.name if alone or not name else name, model, surfaces, parent), prefix)
 
     def _frame_prefix(self, space: str, name: str) -> str:
-        """Return what the frames of one robot of several begin with: what its node says, else its name."""
+        """Return the frame prefix of one of several robots: its node's parameter, else its name."""
         nodes = {node_name(info) for info in self._node.get_publishers_info_by_topic(f"{space}/{URDF}")}
         with ServiceCaller(PATIENCE_S) as caller:
             for node in sorted(nodes):
@@ -293,7 +293,7 @@ def _when(time_ns: int) -> str:
 
 
 def _about(info: SnapshotInfo, store: SnapshotStore) -> str:
-    """Return in words what is known of a snapshot: time, comment, and where its file is here models and size."""
+    """Return a snapshot's time and comment as text; if its file is on this machine, also its models and size."""
     known = [_when(stamp_ns(info.stamp)) if info.has_stamp else "no time"]
     try:
         state, path = store.load(info.name)
@@ -309,7 +309,7 @@ def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, flo
 
     Args:
         timeout_s: how long to wait [s].
-        robot: what the description calls it; None where only one runs.
+        robot: its name in the description; None if only one robot runs.
 
     Raises:
         RobotSemanticsError: no such robot tells of any joint within `timeout_s`, or it is not clear which is meant.

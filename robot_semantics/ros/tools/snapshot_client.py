@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A running node's snapshot services, for programs that are no nodes themselves."""
+"""Client of a node's snapshot services, for programs without a node."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _SERVICES: dict[str, Any] = {
 
 
 class SnapshotAnswer(NamedTuple):
-    """What a node has answered.
+    """Answer of a node.
 
     Attributes:
         answer: the message.
-        success: whether it did what was asked.
-        message: in one sentence what was done, or why not.
+        success: True if the request was carried out.
+        message: one sentence with the result or the reason of a failure.
         restored: items that were restored.
         not_restored: items that were not.
-        missing: what a saved snapshot lacks.
-        notes: what a person should know besides.
+        missing: items that a saved snapshot does not have.
+        notes: further notes for the user.
     """
 
     answer: Any
