@@ -67,6 +67,6 @@ def rename_in_urdf(xml: XmlText, kind: str, old: str, new: str, diagnostics: Dia
         place = renamed.places.place(renamed.document.at(element), mentions[0] if mentions else None)
         declares = element.tag in ("link", "joint", "material") and mentions == ["name"]
         if (mentions and not declares) or (element.text or "").strip() == old:
-            message = f"'{old}' is not renamed here: it is unknown whether this means the {kind}"
+            message = f"'{old}' is not renamed in this element, because it may not mean the {kind}"
             diagnostics.warning("name-kept", message, place)
     return renamed

@@ -87,7 +87,7 @@ class ParquetSeries:
                 with series_errors(self.path, pa.ArrowException):
                     return self._series(self._file.read_row_group(group).slice(index - first, 1))
             first += count
-        raise SeriesError(self.path, f"there is no row {index}, it has {first}")
+        raise SeriesError(self.path, f"there is no row {index}; the file has {first} rows")
 
     def _series(self, rows: Any) -> Series:
         names, frames = list(self._about["names"]), len(self._about["frames"])

@@ -191,7 +191,7 @@ def _values(payload: bytes) -> tuple[int | str | bytes | None, ...]:
         kind, at = _variable_number(payload, at)
         kinds.append(kind)
     if at != head:
-        raise ValueError("the head of a record does not end where it says")
+        raise ValueError("the header of a record has another length than it states")
     found: list[int | str | bytes | None] = []
     for kind in kinds:
         if kind in (0, 8, 9):

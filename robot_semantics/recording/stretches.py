@@ -169,7 +169,7 @@ def _lost_files(path: Path) -> Iterator[str]:
     there = storage_files(path)
     if len(there) < len(names):
         gone = ", ".join(name for name in names if not (path / name).exists())
-        yield f"of {len(names)} files of the bag {len(names) - len(there)} are missing: {gone}"
+        yield f"missing files of the bag: {len(names) - len(there)} of {len(names)}: {gone}"
 
 
 def read_stretch(task: Task, advance: Advance | None = None) -> Stretch:

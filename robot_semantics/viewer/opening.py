@@ -244,7 +244,7 @@ class _Actors:
             elif model.description is None and model.name not in self.said:
                 # A description that cannot be used already has a message.
                 self.said.add(model.name)
-                message = f"model '{model.name}' is only a frame here: its description is not known"
+                message = f"model '{model.name}' is shown only as a frame: its description is not known"
                 self._diagnostics.warning("not-shown", message, SourcePlace(str(path), path=path_of(model)))
 
     def of(self, robot: RobotModel, model: ModelState | None, path: Path) -> Actor:

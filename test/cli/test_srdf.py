@@ -207,10 +207,8 @@ def test_a_plugins_parameter_that_keeps_the_old_name_is_pointed_out(run: Run, ur
     assert result.code == 0
     # Each place is reported, because it cannot be found afterwards.
     for tag in ("frameName", "bodyName"):
-        assert (
-            f"'wrist_link' is not renamed here: it is unknown whether this means the link [/robot/gazebo/plugin/{tag}]"
-            in result.err
-        )
+        kept = "'wrist_link' is not renamed in this element, because it may not mean the link"
+        assert f"{kept} [/robot/gazebo/plugin/{tag}]" in result.err
     assert plugin in urdf.read_text()
 
 

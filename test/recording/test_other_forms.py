@@ -55,7 +55,7 @@ def test_a_split_that_is_gone_is_an_error(tools: Any) -> None:
     (bag / "drive_1.mcap").unlink()
     _, code, stderr = values(tools, bag)
     assert code == 1
-    assert "of 3 files of the bag 1 are missing: drive_1.mcap" in stderr
+    assert "missing files of the bag: 1 of 3: drive_1.mcap" in stderr
 
 
 def write_mcap(tools: Any, path: Path, profile: str, encoding: str) -> Path:

@@ -308,7 +308,7 @@ def test_a_dead_simulator_is_said_and_the_node_saves_what_it_sees(
         return found if read_world(found.path).models[0].joints else None
 
     answer = client.until(seen, "a snapshot with a joint")
-    assert any("simulator '/nobody' is not there" in item for item in said(answer.missing))
+    assert any("simulator '/nobody' is not running" in item for item in said(answer.missing))
     assert any("has never been reported" in item for item in said(answer.missing))
     (model,) = read_world(answer.path).models
     assert [(joint.name, joint.positions) for joint in model.joints] == [("elbow_joint", (0.5,))]
@@ -318,7 +318,7 @@ def test_a_dead_simulator_is_said_and_the_node_saves_what_it_sees(
     request = RestoreSnapshot.Request(name="seen")
     refused = client.call(RestoreSnapshot, "/alone/robot_semantics/restore_snapshot", request)
     assert not refused.success
-    assert any("simulator '/nobody' is not there" in item for item in said(refused.not_restored))
+    assert any("simulator '/nobody' is not running" in item for item in said(refused.not_restored))
 
 
 def test_old_values_are_refused_with_their_age_and_autosave_rotates(

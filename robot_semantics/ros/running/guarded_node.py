@@ -301,7 +301,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         for name in unknown:
             if not (waiting and "virtual_joints." in name):
                 near = suggestion(name, declared)
-                found[name] = f"parameter '{name}' has no effect: there is none of this name{near}"
+                found[name] = f"parameter '{name}' has no effect: the node has no parameter of this name{near}"
         return found
 
 

@@ -121,7 +121,7 @@ class ControlledSimulator(RemoteSimulator):
 
     async def _heard(self) -> ControlledWorld:
         """Return the joints and bodies of the latest moment with messages."""
-        await self._until(self._set_pause.service_is_ready, f"simulator '{self.name}' is not there")
+        await self._until(self._set_pause.service_is_ready, f"simulator '{self.name}' is not running")
         silent = f"simulator '{self.name}' says nothing on '{JOINTS_TOPIC}': it tells its state only while it runs"
         await self._until(self._told, silent)
         joints = [deserialize_message(data, JointState) for data in self._joints]
@@ -230,7 +230,7 @@ class ControlledSimulator(RemoteSimulator):
         request = SwitchController.Request(activate_controllers=on, deactivate_controllers=off)
         request.strictness = SwitchController.Request.BEST_EFFORT if on else SwitchController.Request.STRICT
         request.timeout = Duration(sec=SWITCH_S)
-        await self._until(self._switch.service_is_ready, f"'{self._switch.srv_name}' is not there")
+        await self._until(self._switch.service_is_ready, f"service '{self._switch.srv_name}' does not exist")
         with self._sent(self._switch, request, once=True) as switched:
             if on:
                 await self._pause(False)

@@ -109,7 +109,9 @@ class RemoteSimulator(ABC):
 
     async def _call(self, client: Client, request: Any, *, once: bool = False) -> Any:
         """Send a request and return the answer."""
-        await self._until(client.service_is_ready, f"simulator '{self.name}' is not there: no '{client.srv_name}'")
+        await self._until(
+            client.service_is_ready, f"simulator '{self.name}' is not running: no service '{client.srv_name}'"
+        )
         with self._sent(client, request, once=once) as answer:
             return await answer
 
