@@ -79,13 +79,14 @@ def assert_agrees(world: RandomWorld, answer: Answer) -> None:
 def assert_says_ages(world: RandomWorld, answer: Answer) -> None:
     for model in world.state.models:
         aged = {joint.name: joint.age_ns for joint in model.joints} | {"pose": model.age_ns}
-        said = [line for line in answer[model.name]["said"] if "older than" in line and f"'{model.name}'" in line]
+        lines = [line for line in answer[model.name]["said"] if "older than" in line or "the age of" in line]
+        said = [line for line in lines if f"'{model.name}'" in line]
         for name, age_ns in aged.items():
             if age_ns:
                 # A recording names old values; commands that restore a state also state the age.
                 amount = (f"{age_ns * 1e-9:.9g} s", "cannot be stored in a recording")
                 named = [line for line in said if f"'{name}'" in line or name == "pose"]
-                assert any(word in line for line in named for word in amount), f"{model.name}: {name} {age_ns}"
+                assert any(word in line for line in named for word in amount), f"{model.name}: {name} {age_ns}: {said}"
 
 
 def assert_same_row(found: object, expected: np.ndarray, what: str) -> None:
