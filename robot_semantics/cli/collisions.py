@@ -9,7 +9,13 @@
 
 from __future__ import annotations
 
-from robot_semantics.cli import collisions_check, collisions_edit, collisions_generate, collisions_witness
+from robot_semantics.cli import (
+    collisions_check,
+    collisions_edit,
+    collisions_generate,
+    collisions_spheres,
+    collisions_witness,
+)
 from robot_semantics.cli.command import Command
 
 COMMAND = Command(
@@ -20,6 +26,7 @@ COMMAND = Command(
         "enable": collisions_edit.ENABLE,
         "disable": collisions_edit.DISABLE,
         "witness": collisions_witness.COMMAND,
+        "spheres": collisions_spheres.COMMAND,
         "diff": collisions_edit.DIFF,
     },
     examples=(

@@ -259,5 +259,10 @@ def all_commands() -> Iterator[tuple[str, Command]]:
     """Yield every command and operation with its words; this imports all their modules."""
     for name in COMMANDS:
         command = command_of(name)
-        yield name, command
-        yield from ((f"{name} {operation}", inner) for operation, inner in command.operations.items())
+        yield from _with_operations(name, command)
+
+
+def _with_operations(words: str, command: Command) -> Iterator[tuple[str, Command]]:
+    yield words, command
+    for name, operation in command.operations.items():
+        yield from _with_operations(f"{words} {name}", operation)

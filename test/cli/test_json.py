@@ -57,6 +57,7 @@ GIVEN: dict[str, list[tuple[str, ...]]] = {
     "collisions check": [(*ROBOT, *FEW)],
     "collisions table": [(*ROBOT, *FEW)],
     "collisions witness": [("robot.urdf", "base_link", "palm_link", *FEW)],
+    "collisions spheres check": [ROBOT, ("robot.urdf", "--spheres", "robot.srdf", "--tolerance", "0.1")],
     "collisions diff": [("robot.srdf", "robot.srdf"), ("robot.srdf", "block.srdf")],
     "export": [("recording", "--at", "0", "--dry-run"), ("recording", "--each", "-o", "states")],
     "doctor": [("--no-ros",)],
@@ -109,7 +110,8 @@ def test_a_result_is_as_the_commands_schema_says(command: str, prepared: Path, r
         value = json.loads(result.out)
         validate(value, shape)
         # `usdf show` prints a world state in the JSON form, which has its own format key.
-        assert value.get("version") == 2 or value["format"] == "urn:robot-semantics:usdf:1"
+        version = 1 if command == "collisions spheres check" else 2
+        assert value.get("version") == version or value["format"] == "urn:robot-semantics:usdf:1"
         again = run(*command.split(), *words, "--json=1", *["--force"] * ("-o" in words))
         assert json.loads(again.out).keys() == value.keys()
 

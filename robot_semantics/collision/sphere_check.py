@@ -1,0 +1,193 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Check of the sphere approximation of each link: proven cover, overshoot and volume."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from robot_semantics.collision.shapes import Piece, trimesh_of
+from robot_semantics.collision.sphere_cover import ROUNDING, Cover, Patches, Spheres, cover
+from robot_semantics.collision.sphere_overshoot import signed_distances
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.transforms.arrays import FloatArray
+
+SIDES = 1024
+"""Sides of the circumscribed polygon of a cylinder."""
+
+GRID = 64
+"""Points along each axis of the grid that measures the volume of the spheres together."""
+
+_BOX = mujoco.mjtGeom.mjGEOM_BOX
+_SPHERE = mujoco.mjtGeom.mjGEOM_SPHERE
+_CYLINDER = mujoco.mjtGeom.mjGEOM_CYLINDER
+_CAPSULE = mujoco.mjtGeom.mjGEOM_CAPSULE
+
+
+class LinkCheck(NamedTuple):
+    """Result for one link. All values but the first two are None if the link has a sphere of radius 0.
+
+    Attributes:
+        link: its name.
+        spheres: number of spheres.
+        covered: whether the spheres are proven to cover the surface within the tolerance.
+        protrusion: largest distance of the surface to the nearest sphere [m]; 0 if all is inside.
+        witness: the point that is farthest outside; None if all is inside.
+        overshoot: largest distance of a sphere beyond the surface [m]; an upper bound if the link is not convex.
+        volume_ratio: volume of the spheres together / volume of the geometry.
+    """
+
+    link: str
+    spheres: int
+    covered: bool | None = None
+    protrusion: float | None = None
+    witness: Cover | None = None
+    overshoot: float | None = None
+    volume_ratio: float | None = None
+
+
+def check_spheres(robot: RobotModel, pieces: tuple[Piece, ...], tolerance: float = 0.0) -> Iterator[LinkCheck]:
+    """Yield the check of every link with collision geometry, by the rules of MoveIt.
+
+    Without spheres in the SRDF, a link has one enclosing sphere. A sphere of radius 0 means that it is not considered.
+    """
+    for link in robot.links:
+        own = [piece for piece in pieces if piece.link == link.index]
+        if not own:
+            continue
+        surface = [part for element, piece in enumerate(own) for part in surface_parts(piece, element)]
+        stated = robot.semantics.link_spheres.get(link.name)
+        if stated is None:
+            spheres = enclosing_sphere(surface)
+        else:
+            spheres = Spheres(np.array([one.center for one in stated]), np.array([one.radius for one in stated]))
+        if not spheres.radii.any():
+            yield LinkCheck(link.name, 0)
+            continue
+        found = cover(surface, spheres, tolerance)
+        uncovered = found.upper > tolerance + ROUNDING
+        # Where the bounds do not decide, only the upper one is safe.
+        unproven = uncovered and found.lower <= tolerance + ROUNDING
+        distance = found.upper if unproven else found.lower
+        out = distance > ROUNDING
+        reach = np.min([signed_distances(piece, spheres.centers) for piece in own], axis=0) + spheres.radii
+        volume = sum(_volume(piece) for piece in own)
+        yield LinkCheck(
+            link=link.name,
+            spheres=len(spheres.radii),
+            covered=not uncovered,
+            protrusion=distance if out else 0.0,
+            witness=found if out else None,
+            overshoot=max(0.0, float(reach.max())),
+            volume_ratio=union_volume(spheres) / volume,
+        )
+
+
+def enclosing_sphere(surface: list[Patches]) -> Spheres:
+    """Return one sphere around the surface, with its centre in the middle of the bounding box."""
+    bounds = [
+        part.corners.reshape(-1, 3)
+        if part.ball is None
+        else np.stack([part.ball[0] - part.ball[1], part.ball[0] + part.ball[1]])
+        for part in surface
+    ]
+    points = np.concatenate(bounds)
+    center = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    reach = [
+        float(np.linalg.norm(part.corners.reshape(-1, 3) - center, axis=1).max())
+        if part.ball is None
+        else float(np.linalg.norm(part.ball[0] - center)) + part.ball[1]
+        for part in surface
+    ]
+    return Spheres(center[None], np.array([max(reach)]))
+
+
+def surface_parts(piece: Piece, element: int) -> Iterator[Patches]:
+    """Yield the surface of a piece in the link frame: boxes, spheres and meshes exactly, round walls circumscribed."""
+    shape, pose = piece.shape, piece.T_link_piece
+    if shape.surface is not None:
+        corners = _moved(pose, shape.surface.vertices)[shape.surface.faces]
+        yield Patches(corners, element, np.arange(len(corners)))
+        return
+    x, y, _ = shape.size
+    if shape.type == _SPHERE:
+        yield _half_ball(pose, x, 0.0, 1.0, element)
+        yield _half_ball(pose, x, 0.0, -1.0, element)
+    elif shape.type == _BOX:
+        yield Patches(_moved(pose, np.array(shape.size) * _cube()), element)
+    else:
+        flat_ends = shape.type == _CYLINDER
+        yield Patches(_moved(pose, _tube(x, y, with_ends=flat_ends)), element)
+        if not flat_ends:
+            yield _half_ball(pose, x, y, 1.0, element)
+            yield _half_ball(pose, x, y, -1.0, element)
+
+
+def union_volume(spheres: Spheres) -> float:
+    """Return the volume of the spheres together [m^3], measured with a grid of points; of one sphere, exactly."""
+    if len(spheres.radii) == 1:
+        return 4.0 / 3.0 * math.pi * float(spheres.radii[0]) ** 3
+    low = (spheres.centers - spheres.radii[:, None]).min(axis=0)
+    steps = ((spheres.centers + spheres.radii[:, None]).max(axis=0) - low) / GRID
+    axes = [low[axis] + steps[axis] * (np.arange(GRID) + 0.5) for axis in range(3)]
+    filled = np.zeros((GRID, GRID, GRID), dtype=bool)
+    for center, radius in zip(*spheres, strict=True):
+        x, y, z = ((axis - value) ** 2 for axis, value in zip(axes, center, strict=True))
+        filled |= x[:, None, None] + y[:, None] + z <= radius**2
+    return float(filled.sum() * steps.prod())
+
+
+def _volume(piece: Piece) -> float:
+    """Return the volume of a piece [m^3]; of an open mesh, that of its hull."""
+    shape = piece.shape
+    if shape.surface is not None and shape.hull is not None:
+        mesh = trimesh_of(shape.surface)
+        return abs(float((mesh if mesh.is_volume else trimesh_of(shape.hull)).volume))
+    x, y, z = shape.size
+    ball, tube = 4.0 / 3.0 * math.pi * x**3, 2.0 * math.pi * x**2 * y
+    return {_BOX: 8.0 * x * y * z, _SPHERE: ball, _CYLINDER: tube, _CAPSULE: tube + ball}[shape.type]
+
+
+def _moved(pose: FloatArray, points: FloatArray) -> FloatArray:
+    return np.asarray(points @ pose[:3, :3].T + pose[:3, 3])
+
+
+def _half_ball(pose: FloatArray, radius: float, height: float, side: float, element: int) -> Patches:
+    """Return a half sphere about (0, 0, ±height) that opens to the other side."""
+    ring = radius * np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
+    top = np.broadcast_to([0.0, 0.0, side * radius], ring.shape)
+    center = np.array([0.0, 0.0, side * height])
+    corners = center + np.stack([ring, np.roll(ring, -1, axis=0), top], axis=1)
+    return Patches(_moved(pose, corners), element, ball=(_moved(pose, center), radius))
+
+
+def _cube() -> FloatArray:
+    """Return the 12 triangles of the cube from -1 to 1."""
+    square = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+    faces = [np.insert(square[list(half)], axis, side, axis=1) for axis in range(3) for side in (-1.0, 1.0)
+             for half in ((0, 1, 2), (0, 2, 3))]  # fmt: skip
+    return np.stack(faces)
+
+
+def _tube(radius: float, half: float, *, with_ends: bool) -> FloatArray:
+    """Return the triangles of a prism around a cylinder."""
+    angles = 2.0 * math.pi / SIDES * np.arange(SIDES)
+    outer = radius / math.cos(math.pi / SIDES)
+    low = np.stack([outer * np.cos(angles), outer * np.sin(angles), np.full(SIDES, -half)], axis=1)
+    high = low * [1.0, 1.0, -1.0]
+    after_low, after_high = np.roll(low, -1, axis=0), np.roll(high, -1, axis=0)
+    triangles = [np.stack([low, after_low, after_high], axis=1), np.stack([low, after_high, high], axis=1)]
+    for ring, after in ((low, after_low), (high, after_high)) if with_ends else ():
+        middle = np.broadcast_to(ring[0] * [0.0, 0.0, 1.0], ring.shape)
+        triangles.append(np.stack([middle, ring, after], axis=1))
+    return np.concatenate(triangles)

@@ -1,0 +1,190 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Proof that spheres cover a surface: a piece lies in a sphere if its corners do, else it is split.
+
+For one sphere, the signed distance is convex, so its maximum over a triangle is at a corner. This gives an upper bound
+for each piece. Corners give a lower bound. Pieces are split until the bounds decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.transforms.arrays import FloatArray
+
+ROUNDING = 1e-12
+"""Allowance for rounding [m]: a corner exactly on a sphere is inside it."""
+
+RESOLUTION = 1e-5
+"""The largest protrusion is known to this length [m]."""
+
+SMALLEST = 1e-6
+"""A piece with shorter edges [m] is not split: where its bounds do not decide, the surface is not covered."""
+
+_SLIVER = 8.0
+_ENTRIES = 2_000_000
+
+
+class Spheres(NamedTuple):
+    """Spheres of a link: ``centers`` (n, 3) and ``radii`` (n,) [m], in the link frame."""
+
+    centers: FloatArray
+    radii: FloatArray
+
+
+class Patches(NamedTuple):
+    """Parts of a surface of one collision element.
+
+    Attributes:
+        corners: (n, 3, 3) corners [m], in the link frame.
+        element: index of the collision element in its link.
+        triangles: (n,) index of the mesh's triangle that each part belongs to; None for a primitive.
+        ball: centre and radius of the sphere that the parts lie on; None for flat parts.
+    """
+
+    corners: FloatArray
+    element: int
+    triangles: npt.NDArray[np.int64] | None = None
+    ball: tuple[FloatArray, float] | None = None
+
+
+class Cover(NamedTuple):
+    """How far a surface is outside of spheres.
+
+    Attributes:
+        lower: signed distance of `point` to the nearest sphere [m]: a point of the surface is so far outside.
+        upper: no point of the surface is farther outside [m].
+        point: the point of the surface, in the link frame [m].
+        element: index of the collision element.
+        triangle: index of the triangle in the mesh; None for a primitive.
+    """
+
+    lower: float
+    upper: float
+    point: FloatArray
+    element: int
+    triangle: int | None
+
+
+def cover(surface: Iterable[Patches], spheres: Spheres, tolerance: float = 0.0) -> Cover:
+    """Return bounds of the largest signed distance of a surface to its nearest sphere.
+
+    Args:
+        surface: the parts of the surface, at least one.
+        spheres: at least one sphere.
+        tolerance: pieces are split until they are inside or outside of the spheres grown by this length [m].
+    """
+    parts = tuple(surface)
+    best = max((_farthest_corner(part, spheres) for part in parts), key=lambda found: found.lower)
+    for part in parts:
+        best = _refined(part, spheres, tolerance, best)
+    return best
+
+
+def _farthest_corner(part: Patches, spheres: Spheres) -> Cover:
+    points = part.corners.reshape(-1, 3)
+    distances = np.concatenate([_distances(chunk, spheres).min(axis=1) for chunk in _chunks(points, spheres)])
+    at = int(distances.argmax())
+    triangle = None if part.triangles is None else int(part.triangles[at // 3])
+    return Cover(float(distances[at]), float(distances[at]), points[at], part.element, triangle)
+
+
+def _refined(part: Patches, spheres: Spheres, tolerance: float, best: Cover) -> Cover:
+    """Return the bounds of `best` and of one part together."""
+    inside = tolerance + ROUNDING
+    stack = [part]
+    while stack:
+        todo = stack.pop()
+        count = max(1, _ENTRIES // (3 * len(spheres.radii)))
+        if len(todo.corners) > count:
+            stack += [_selected(todo, slice(at, at + count)) for at in range(0, len(todo.corners), count)]
+            continue
+        upper = _upper_bounds(todo, spheres)
+        found = _farthest_corner(todo, spheres)
+        if found.lower > best.lower:
+            best = found._replace(upper=max(found.lower, best.upper))
+        longest = np.linalg.norm(todo.corners - np.roll(todo.corners, 1, axis=1), axis=2).max(axis=1)
+        undecided = (upper > inside) & (best.lower <= inside)
+        split = (upper > ROUNDING) & (undecided | (upper > best.lower + RESOLUTION)) & (longest > SMALLEST)
+        if not split.all():
+            best = best._replace(upper=max(best.upper, float(upper[~split].max())))
+        if split.any():
+            stack.append(_halved(_selected(todo, split)))
+    return best
+
+
+def _selected(part: Patches, which: slice | npt.NDArray[np.bool_]) -> Patches:
+    triangles = None if part.triangles is None else part.triangles[which]
+    return part._replace(corners=part.corners[which], triangles=triangles)
+
+
+def _chunks(points: FloatArray, spheres: Spheres) -> list[FloatArray]:
+    return np.array_split(points, 1 + len(points) * len(spheres.radii) // _ENTRIES)
+
+
+def _distances(points: FloatArray, spheres: Spheres) -> FloatArray:
+    """Return the signed distances (n, spheres) of points to spheres [m], negative inside."""
+    squares = np.zeros((len(points), len(spheres.radii)))
+    for axis in range(3):
+        squares += (points[:, axis, None] - spheres.centers[:, axis]) ** 2
+    return np.asarray(np.sqrt(squares) - spheres.radii)
+
+
+def _upper_bounds(part: Patches, spheres: Spheres) -> FloatArray:
+    """Return for each piece a bound of its largest signed distance to the sphere that holds it best."""
+    corners = part.corners
+    if part.ball is None:
+        distances = _distances(corners.reshape(-1, 3), spheres).reshape(len(corners), 3, -1)
+        return np.asarray(distances.max(axis=1).min(axis=1))
+    # On a ball, the squared distance to a point is linear in the unit normal. A normal of the piece is a point of the
+    # flat triangle, scaled by at most 1 / (distance of the triangle to the centre).
+    center, radius = part.ball
+    normals = (corners - center) / radius
+    middle = normals.mean(axis=1)
+    spread = np.linalg.norm(normals - middle[:, None], axis=2).max(axis=1)
+    scale = 1.0 / np.maximum(np.linalg.norm(middle, axis=1) - spread, 1e-3)
+    offsets = center - spheres.centers
+    lengths = np.linalg.norm(offsets, axis=1)
+    along = (normals @ offsets.T).max(axis=1)
+    along = np.minimum(np.where(along > 0.0, along * scale[:, None], along), lengths)
+    squares = radius**2 + lengths**2 + 2.0 * radius * along
+    return np.asarray((np.sqrt(np.maximum(squares, 0.0)) - spheres.radii).min(axis=1))
+
+
+def _halved(part: Patches) -> Patches:
+    """Return the pieces, each split in four by the middles of its edges; a sliver in two by its longest edge."""
+    edges = np.roll(part.corners, -1, axis=1) - part.corners
+    squares = (edges**2).sum(axis=2)
+    areas = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1)
+    thin = squares.max(axis=1) > _SLIVER * areas
+    first = np.where(thin, squares.argmax(axis=1), 0)
+    corners = np.take_along_axis(part.corners, ((first[:, None] + np.arange(3)) % 3)[..., None], axis=1)
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    ab, bc, ca = (_middle(part, *ends) for ends in ((a, b), (b, c), (c, a)))
+    four, two = ~thin, thin
+    pieces = [
+        *(np.stack(piece, axis=1)[four] for piece in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))),
+        *(np.stack(piece, axis=1)[two] for piece in ((a, ab, c), (ab, b, c))),
+    ]
+    triangles = part.triangles
+    if triangles is not None:
+        triangles = np.concatenate([*(triangles[four],) * 4, *(triangles[two],) * 2])
+    return part._replace(corners=np.concatenate(pieces), triangles=triangles)
+
+
+def _middle(part: Patches, one: FloatArray, other: FloatArray) -> FloatArray:
+    middle = 0.5 * (one + other)
+    if part.ball is None:
+        return middle
+    center, radius = part.ball
+    normal = middle - center
+    return np.asarray(center + radius * normal / np.linalg.norm(normal, axis=1, keepdims=True))

@@ -1,0 +1,73 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Signed distances of points to collision pieces: exact for primitives and triangles."""
+
+from __future__ import annotations
+
+import math
+
+import mujoco
+import numpy as np
+
+from robot_semantics.collision.shapes import Piece
+from robot_semantics.transforms.arrays import FloatArray
+
+
+def signed_distances(piece: Piece, points: FloatArray) -> FloatArray:
+    """Return the distances of points (n, 3) in the link frame to a piece's surface [m], negative inside."""
+    pose, shape = piece.T_link_piece, piece.shape
+    local = (points - pose[:3, 3]) @ pose[:3, :3]
+    if shape.surface is not None:
+        triangles = shape.surface.vertices[shape.surface.faces]
+        return np.array([_to_triangles(point, triangles) for point in local])
+    if shape.type == mujoco.mjtGeom.mjGEOM_SPHERE:
+        return np.asarray(np.linalg.norm(local, axis=1) - shape.size[0])
+    if shape.type == mujoco.mjtGeom.mjGEOM_CAPSULE:
+        radius, half, _ = shape.size
+        local[:, 2] -= np.clip(local[:, 2], -half, half)
+        return np.asarray(np.linalg.norm(local, axis=1) - radius)
+    if shape.type == mujoco.mjtGeom.mjGEOM_CYLINDER:
+        outside = np.stack([np.hypot(local[:, 0], local[:, 1]), np.abs(local[:, 2])], axis=1) - shape.size[:2]
+    else:
+        outside = np.abs(local) - shape.size
+    return np.asarray(np.linalg.norm(np.maximum(outside, 0.0), axis=1) + np.minimum(outside.max(axis=1), 0.0))
+
+
+def _to_triangles(point: FloatArray, triangles: FloatArray) -> float:
+    """Return the distance of a point to triangles (n, 3, 3), negative where they wind around the point."""
+    a, b, c = (triangles[:, corner] - point for corner in range(3))
+    la, lb, lc = (np.sqrt(np.einsum("ij,ij->i", one, one)) for one in (a, b, c))
+    ab, bc, ca = (np.einsum("ij,ij->i", *two) for two in ((a, b), (b, c), (c, a)))
+    volume = np.einsum("ij,ij->i", a, np.cross(b, c))
+    angle = 2.0 * np.arctan2(volume, la * lb * lc + ab * lc + bc * la + ca * lb).sum()
+    # A point of a triangle is nearer to its nearest corner than the longest edge: most triangles are too far away.
+    nearest = np.minimum(np.minimum(la, lb), lc)
+    longest = np.sqrt(np.maximum(np.maximum(la**2 + lb**2 - 2 * ab, lb**2 + lc**2 - 2 * bc), lc**2 + la**2 - 2 * ca))
+    near = nearest - longest <= nearest.min()
+    distance = _nearest_distance(a[near], b[near], c[near])
+    return -distance if abs(angle) > 2.0 * math.pi else distance
+
+
+def _nearest_distance(a: FloatArray, b: FloatArray, c: FloatArray) -> float:
+    """Return the distance of the origin to the nearest of triangles with corners (n, 3)."""
+    squares = [_segment_squares(*ends) for ends in ((a, b), (b, c), (c, a))]
+    normal = np.cross(b - a, c - a)
+    length = np.einsum("ij,ij->i", normal, normal)
+    # The foot of the perpendicular is in the triangle if the normal has one sign in the three volumes.
+    sides = [np.einsum("ij,ij->i", np.cross(*ends), normal) for ends in ((a, b), (b, c), (c, a))]
+    in_triangle = (np.min(sides, axis=0) >= 0.0) & (length > 0.0)
+    height = np.einsum("ij,ij->i", a, normal)[in_triangle] ** 2 / length[in_triangle]
+    return math.sqrt(min(float(np.min(squares)), float(height.min(initial=math.inf))))
+
+
+def _segment_squares(start: FloatArray, end: FloatArray) -> FloatArray:
+    along = end - start
+    length = np.einsum("ij,ij->i", along, along)
+    share = np.clip(-np.einsum("ij,ij->i", start, along) / np.where(length > 0.0, length, 1.0), 0.0, 1.0)
+    foot = start + share[:, None] * along
+    return np.asarray(np.einsum("ij,ij->i", foot, foot))
