@@ -92,4 +92,5 @@ COMMAND = Command(
             examples=("robot_semantics collisions spheres check robot.urdf robot.srdf --tolerance 0.002",),
         )
     },
+    examples=("robot_semantics collisions spheres check robot.urdf robot.srdf",),
 )
