@@ -213,6 +213,8 @@ class Browser:
         if told.get("method") == "Runtime.exceptionThrown":
             self.complaints.append(json.dumps(parameters["exceptionDetails"])[:500])
         elif told.get("method") == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
-            self.complaints.append(parameters["entry"]["text"])
+            # A slow machine's graphics driver says that it is slow; the page can do nothing about it.
+            if "GL Driver Message (OpenGL, Performance" not in parameters["entry"]["text"]:
+                self.complaints.append(parameters["entry"]["text"])
         elif told.get("method") == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning", "assert"):
             self.complaints.append(json.dumps(parameters["args"])[:500])
