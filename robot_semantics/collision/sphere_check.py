@@ -20,6 +20,7 @@ from robot_semantics.collision.shapes import Piece, trimesh_of
 from robot_semantics.collision.sphere_cover import ROUNDING, Cover, Patches, Spheres, cover
 from robot_semantics.collision.sphere_overshoot import signed_distances
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.transforms import transform_points
 from robot_semantics.transforms.arrays import FloatArray
 
 SIDES = 1024
@@ -116,7 +117,7 @@ def surface_parts(piece: Piece, element: int) -> Iterator[Patches]:
     """Yield the surface of a piece in the link frame: boxes, spheres and meshes exactly, round walls circumscribed."""
     shape, pose = piece.shape, piece.T_link_piece
     if shape.surface is not None:
-        corners = _moved(pose, shape.surface.vertices)[shape.surface.faces]
+        corners = transform_points(pose, shape.surface.vertices)[shape.surface.faces]
         yield Patches(corners, element, np.arange(len(corners)))
         return
     x, y, _ = shape.size
@@ -124,10 +125,10 @@ def surface_parts(piece: Piece, element: int) -> Iterator[Patches]:
         yield _half_ball(pose, x, 0.0, 1.0, element)
         yield _half_ball(pose, x, 0.0, -1.0, element)
     elif shape.type == _BOX:
-        yield Patches(_moved(pose, np.array(shape.size) * _cube()), element)
+        yield Patches(transform_points(pose, np.array(shape.size) * _cube()), element)
     else:
         flat_ends = shape.type == _CYLINDER
-        yield Patches(_moved(pose, _tube(x, y, with_ends=flat_ends)), element)
+        yield Patches(transform_points(pose, _tube(x, y, with_ends=flat_ends)), element)
         if not flat_ends:
             yield _half_ball(pose, x, y, 1.0, element)
             yield _half_ball(pose, x, y, -1.0, element)
@@ -158,17 +159,13 @@ def _volume(piece: Piece) -> float:
     return {_BOX: 8.0 * x * y * z, _SPHERE: ball, _CYLINDER: tube, _CAPSULE: tube + ball}[shape.type]
 
 
-def _moved(pose: FloatArray, points: FloatArray) -> FloatArray:
-    return np.asarray(points @ pose[:3, :3].T + pose[:3, 3])
-
-
 def _half_ball(pose: FloatArray, radius: float, height: float, side: float, element: int) -> Patches:
     """Return a half sphere about (0, 0, ±height) that opens to the other side."""
     ring = radius * np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
     top = np.broadcast_to([0.0, 0.0, side * radius], ring.shape)
     center = np.array([0.0, 0.0, side * height])
     corners = center + np.stack([ring, np.roll(ring, -1, axis=0), top], axis=1)
-    return Patches(_moved(pose, corners), element, ball=(_moved(pose, center), radius))
+    return Patches(transform_points(pose, corners), element, ball=(transform_points(pose, center), radius))
 
 
 def _cube() -> FloatArray:

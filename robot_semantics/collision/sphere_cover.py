@@ -91,11 +91,16 @@ def cover(surface: Iterable[Patches], spheres: Spheres, tolerance: float = 0.0) 
 
 
 def _farthest_corner(part: Patches, spheres: Spheres) -> Cover:
-    points = part.corners.reshape(-1, 3)
-    distances = np.concatenate([_distances(chunk, spheres).min(axis=1) for chunk in _chunks(points, spheres)])
+    chunks = _chunks(part.corners.reshape(-1, 3), spheres)
+    return _farthest(part, np.concatenate([_distances(chunk, spheres).min(axis=1) for chunk in chunks]))
+
+
+def _farthest(part: Patches, distances: FloatArray) -> Cover:
+    """Return the corner with the largest distance (3 n,) to its nearest sphere."""
     at = int(distances.argmax())
     triangle = None if part.triangles is None else int(part.triangles[at // 3])
-    return Cover(float(distances[at]), float(distances[at]), points[at], part.element, triangle)
+    point = part.corners.reshape(-1, 3)[at]
+    return Cover(float(distances[at]), float(distances[at]), point, part.element, triangle)
 
 
 def _refined(part: Patches, spheres: Spheres, tolerance: float, best: Cover) -> Cover:
@@ -108,8 +113,9 @@ def _refined(part: Patches, spheres: Spheres, tolerance: float, best: Cover) -> 
         if len(todo.corners) > count:
             stack += [_selected(todo, slice(at, at + count)) for at in range(0, len(todo.corners), count)]
             continue
-        upper = _upper_bounds(todo, spheres)
-        found = _farthest_corner(todo, spheres)
+        distances = _distances(todo.corners.reshape(-1, 3), spheres)
+        upper = _upper_bounds(todo, spheres, distances)
+        found = _farthest(todo, distances.min(axis=1))
         if found.lower > best.lower:
             best = found._replace(upper=max(found.lower, best.upper))
         longest = np.linalg.norm(todo.corners - np.roll(todo.corners, 1, axis=1), axis=2).max(axis=1)
@@ -139,12 +145,14 @@ def _distances(points: FloatArray, spheres: Spheres) -> FloatArray:
     return np.asarray(np.sqrt(squares) - spheres.radii)
 
 
-def _upper_bounds(part: Patches, spheres: Spheres) -> FloatArray:
-    """Return for each piece a bound of its largest signed distance to the sphere that holds it best."""
+def _upper_bounds(part: Patches, spheres: Spheres, distances: FloatArray) -> FloatArray:
+    """Return for each piece a bound of its largest signed distance to the sphere that holds it best.
+
+    `distances` (3 n, spheres) are those of the corners.
+    """
     corners = part.corners
     if part.ball is None:
-        distances = _distances(corners.reshape(-1, 3), spheres).reshape(len(corners), 3, -1)
-        return np.asarray(distances.max(axis=1).min(axis=1))
+        return np.asarray(distances.reshape(len(corners), 3, -1).max(axis=1).min(axis=1))
     # On a ball, the squared distance to a point is linear in the unit normal. A normal of the piece is a point of the
     # flat triangle, scaled by at most 1 / (distance of the triangle to the centre).
     center, radius = part.ball
