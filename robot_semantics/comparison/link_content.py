@@ -20,7 +20,7 @@ from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.transforms import invert, transform_points
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.dialects import matrix_of
-from robot_semantics.urdf.tree import Capsule, Collision, Cylinder, Geometry, Inertial, Link, Mesh, Sphere, Visual
+from robot_semantics.urdf.tree import Box, Capsule, Collision, Cylinder, Geometry, Link, Mesh, Sphere, Visual
 
 MeshFinder = Callable[[str], Path]
 """Gives the file of a mesh's URI; raises a `RobotSemanticsError` or `OSError` that says why there is none."""
@@ -57,14 +57,6 @@ def same_content(a: Link, b: Link) -> Iterator[FloatArray]:
             yield np.asarray(matrix_of(other.origin) @ invert(matrix_of(thing.origin)))
     if a.inertial is not None and b.inertial is not None and a.inertial.inertia == b.inertial.inertia:
         yield matrix_of(b.inertial.origin) @ invert(matrix_of(a.inertial.origin))
-
-
-def inertia_matrix(inertial: Inertial) -> FloatArray:
-    """Return (3, 3) the inertia about the centre of mass, in the axes of the link [kg m²]."""
-    ixx, ixy, ixz, iyy, iyz, izz = inertial.inertia
-    R = matrix_of(inertial.origin)[:3, :3]
-    inertia: FloatArray = R @ np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]) @ R.T
-    return inertia
 
 
 def geometry_differences(a: Content, b: Content, T_b_a: FloatArray) -> list[GeometryDifference]:
@@ -170,11 +162,14 @@ def _surface(content: Content, mesh: Mesh) -> Surface:
 
 
 def _words(geometry: Geometry) -> str:
-    if isinstance(geometry, Mesh):
-        return f"mesh '{geometry.filename}'"
-    sizes = (
-        geometry.size
-        if hasattr(geometry, "size")
-        else tuple(getattr(geometry, word) for word in ("radius", "length") if hasattr(geometry, word))
-    )
+    sizes: tuple[float, ...]
+    match geometry:
+        case Mesh(filename=name):
+            return f"mesh '{name}'"
+        case Box():
+            sizes = geometry.size
+        case Sphere():
+            sizes = (geometry.radius,)
+        case _:
+            sizes = (geometry.radius, geometry.length)
     return f"{type(geometry).__name__.lower()} {' '.join(f'{size:g}' for size in sizes)}"

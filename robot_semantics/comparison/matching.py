@@ -26,7 +26,7 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.model.joint_types import JointQuantity
 from robot_semantics.model.robot_model import JointModel, RobotModel
-from robot_semantics.transforms import invert, quat_from_rotvec
+from robot_semantics.transforms import invert, quat_from_rotvec, transform_distance
 from robot_semantics.transforms.arrays import FloatArray
 
 SAMPLES = np.array([0.0, 0.3, -0.7, 1.1, -1.6, 2.3])
@@ -203,14 +203,14 @@ class _Matching:
             if not by_root and (not alike or votes[0] <= votes[1]):
                 X, alike = np.eye(4), False
         self._match_links(edge_a.other, edge_b.other, X)
-        difference = invert(edge_b.motion[0] @ X) @ moved[0]
+        distance, angle = transform_distance(moved[0], edge_b.motion[0] @ X)
         self.found.joints.append(
             MatchedJoint(
                 edge_a.joint,
                 edge_b.joint,
                 alike,
-                float(np.linalg.norm(difference[:3, 3])),
-                _angle(difference[:3, :3]),
+                float(distance),
+                float(angle),
                 _axis_angle(edge_a, edge_b, X),
             )
         )
@@ -232,10 +232,6 @@ class _Matching:
 
 def _apart(T_a: FloatArray, T_b: FloatArray) -> float:
     return float(np.abs(T_a - T_b).max())
-
-
-def _angle(R: FloatArray) -> float:
-    return float(2.0 * np.arcsin(min(1.0, np.linalg.norm(R - np.eye(3)) / np.sqrt(8.0))))
 
 
 def _axis_angle(edge_a: JointEdge, edge_b: JointEdge, X: FloatArray) -> float:

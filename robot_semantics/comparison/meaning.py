@@ -10,13 +10,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from robot_semantics.comparison.difference import RobotDifference
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import Semantics
-
-MeaningDifference = tuple[str, str, str, Any, Any]
-"""Kind, name, text, and the values of both robots."""
 
 
 class Renaming(NamedTuple):
@@ -34,7 +32,7 @@ class Renaming(NamedTuple):
         return self.joints.get(name, name)
 
 
-def meaning_differences(a: RobotModel, b: RobotModel, names: Renaming) -> Iterator[MeaningDifference]:
+def meaning_differences(a: RobotModel, b: RobotModel, names: Renaming) -> Iterator[RobotDifference]:
     """Yield the differences of two SRDFs; none if a robot has no SRDF."""
     first, second = a.semantics, b.semantics
     if first.srdf is None or second.srdf is None:
@@ -54,15 +52,15 @@ def meaning_differences(a: RobotModel, b: RobotModel, names: Renaming) -> Iterat
         yield from _items(kind, of_a, of_b)
 
 
-def _items(kind: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[MeaningDifference]:
+def _items(kind: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[RobotDifference]:
     key = kind.replace(" ", "_")
     for name in {**a, **b}:
         if name not in b:
-            yield key, name, f"{kind} '{name}' removed", a[name], None
+            yield RobotDifference(key, name, f"{kind} '{name}' removed", a[name], None)
         elif name not in a:
-            yield key, name, f"{kind} '{name}' added", None, b[name]
+            yield RobotDifference(key, name, f"{kind} '{name}' added", None, b[name])
         elif a[name] != b[name]:
-            yield key, name, f"{kind} '{name}': {a[name]} → {b[name]}", a[name], b[name]
+            yield RobotDifference(key, name, f"{kind} '{name}': {a[name]} → {b[name]}", a[name], b[name])
 
 
 NO_NAMES = Renaming({}, {})

@@ -12,15 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from robot_semantics.comparison.link_content import TOLERANCE, Content, MeshFinder, geometry_differences, inertia_matrix
+from robot_semantics.comparison.difference import RobotDifference
+from robot_semantics.comparison.link_content import TOLERANCE, Content, MeshFinder, geometry_differences
 from robot_semantics.comparison.matching import MatchedJoint, RobotMatch, match_robots
 from robot_semantics.comparison.meaning import Renaming, meaning_differences
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.rigid_bodies import inertia_matrix
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray
@@ -33,24 +34,6 @@ _LIMITS = (
     *("lower", "upper", "velocity", "effort", "acceleration", "deceleration", "jerk"),
     *("soft_lower", "soft_upper"),
 )
-
-
-class RobotDifference(NamedTuple):
-    """One difference.
-
-    Attributes:
-        kind: what differs, as ``joint_origin`` or ``mass``.
-        name: the joint, link, group or pair of robot A; of robot B if A does not have it.
-        text: the difference in words.
-        a: the value of robot A, if one value says it.
-        b: the value of robot B.
-    """
-
-    kind: str
-    name: str
-    text: str
-    a: Any = None
-    b: Any = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +95,7 @@ def compare_robots(
         {a.links[x].name: b.links[y].name for x, y in match.links.items()},
         {joint.a.name: joint.b.name for joint in match.joints},
     )
-    differences += [RobotDifference(*found) for found in meaning_differences(a, b, names)]
+    differences += meaning_differences(a, b, names)
     distance, furthest = _largest_distance(a, b, match)
     if distance > TOLERANCE and not any(difference.kind in _MOVING for difference in differences):
         text = f"link '{furthest}': up to {1e3 * distance:.3g} mm elsewhere in {CONFIGURATIONS} configurations"
@@ -212,8 +195,8 @@ def _mass_differences(a: Content, b: Content, T_b_a: FloatArray) -> Iterator[Rob
     if distance > TOLERANCE:
         text = f"link '{name}': centre of mass moved {1e3 * distance:.3g} mm"
         yield RobotDifference("centre_of_mass", name, text, None, distance)
-    R = T_b_a[:3, :3]
-    inertias = R @ inertia_matrix(first) @ R.T, inertia_matrix(second)
+    R_a, R_b = (T_b_a @ matrix_of(first.origin))[:3, :3], matrix_of(second.origin)[:3, :3]
+    inertias = [R @ inertia_matrix(inertial) @ R.T for R, inertial in ((R_a, first), (R_b, second))]
     largest = float(np.abs(inertias[0]).max())
     share = float(np.abs(inertias[0] - inertias[1]).max()) / (largest or 1.0)
     if share > TOLERANCE:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_semantics.model.rigid_bodies import rigid_bodies
+from robot_semantics.model.rigid_bodies import inertia_matrix, rigid_bodies
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec
 from robot_semantics.transforms import matrix_from_quat, quat_from_matrix
@@ -87,12 +87,11 @@ def body_inertia(inertial: urdf_tree.Inertial | None, *, moves: bool) -> BodyIne
         mass = SMALLEST_MASS
         changes.append(f"has moments but no mass: {SMALLEST_MASS:g} kg assumed")
     T_link_inertial = matrix_of(inertial.origin)
-    ixx, ixy, ixz, iyy, iyz, izz = inertial.inertia
-    if ixy == ixz == iyz == 0.0:
-        # Keep diagonal inertias as written: an eigensolver would reorder the axes.
-        moments, axes = np.array([ixx, iyy, izz]), np.eye(3)
-    else:
-        moments, axes = np.linalg.eigh(np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]))
+    inertia = inertia_matrix(inertial)
+    moments, axes = inertia.diagonal().copy(), np.eye(3)
+    # Keep diagonal inertias as written: an eigensolver would reorder the axes.
+    if not np.array_equal(inertia, np.diag(moments)):
+        moments, axes = np.linalg.eigh(inertia)
         axes[:, 2] *= np.sign(np.linalg.det(axes))
     moments = _possible_moments(moments, mass, moves, changes)
     quat_xyzw = quat_from_matrix(T_link_inertial[:3, :3] @ axes)
