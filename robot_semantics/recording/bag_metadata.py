@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -44,6 +45,25 @@ def metadata_text(models: Iterable[RecordedModel], frames: Mapping[str, str]) ->
     """Return the text under `KEY`: the models, and frames that have another name on TF (TF name → name)."""
     entries = [{"name": m.name, "namespace": m.namespace, "joints": sorted(m.joints)} for m in models]
     return json.dumps({"version": 1, "models": entries, "frames": dict(frames)}, ensure_ascii=False)
+
+
+class OwnMetadata(ABC):
+    """The part of a bag's source that reads the metadata that this package writes."""
+
+    @property
+    @abstractmethod
+    def _custom_data(self) -> Mapping[str, Any] | None:
+        """The custom data of the bag."""
+
+    @property
+    def models(self) -> tuple[RecordedModel, ...]:
+        """The models in the metadata, if this package wrote the bag."""
+        return models_of_metadata(self._custom_data)
+
+    @property
+    def frames(self) -> dict[str, str]:
+        """The names of frames by their TF names, if they differ and this package wrote the bag."""
+        return frames_of_metadata(self._custom_data)
 
 
 def models_of_metadata(custom: Mapping[str, Any] | None) -> tuple[RecordedModel, ...]:

@@ -16,7 +16,7 @@ from typing import Any
 import rosbag2_py
 
 from robot_semantics.base.errors import install_hint
-from robot_semantics.recording.bag_metadata import RecordedModel, frames_of_metadata, models_of_metadata
+from robot_semantics.recording.bag_metadata import OwnMetadata
 from robot_semantics.recording.bags import BagError, is_cut_off
 from robot_semantics.recording.channels import (
     Batch,
@@ -30,7 +30,7 @@ from robot_semantics.recording.channels import (
 _FORMATS = {"ros2msg": DefinitionFormat.MSG, "ros2idl": DefinitionFormat.IDL}
 
 
-class Rosbag2Source:
+class Rosbag2Source(OwnMetadata):
     """A bag that `rosbag2_py` reads; use it in a ``with`` statement."""
 
     def __init__(self, path: Path) -> None:
@@ -71,16 +71,6 @@ class Rosbag2Source:
     def channels(self) -> tuple[Channel, ...]:
         """The channels of the bag."""
         return tuple(self._channels.values())
-
-    @property
-    def models(self) -> tuple[RecordedModel, ...]:
-        """The models in the metadata, if this package wrote the bag."""
-        return models_of_metadata(self._custom_data)
-
-    @property
-    def frames(self) -> dict[str, str]:
-        """The names of frames by their TF names, if they differ and this package wrote the bag."""
-        return frames_of_metadata(self._custom_data)
 
     @property
     def span_ns(self) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from typing import IO, Any
 from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.base.files import open_bounded, read_bounded
 from robot_semantics.base.unpack_limit import longest_part
-from robot_semantics.recording.bag_metadata import RecordedModel, frames_of_metadata, models_of_metadata
+from robot_semantics.recording.bag_metadata import OwnMetadata
 from robot_semantics.recording.bags import is_cut_off, write_ahead_log
 from robot_semantics.recording.channels import Batch, Channel, DefinitionFormat, MessageDefinition, in_batches
 from robot_semantics.recording.message_types import ROS1_NAMES
@@ -60,7 +60,7 @@ class _BoundedPath(type(Path())):  # type: ignore[misc]  # the class of this sys
         return read_bounded(self, MAX_BYTES).decode()
 
 
-class RosbagsSource:
+class RosbagsSource(OwnMetadata):
     """A bag that `rosbags` reads; use it in a `with`."""
 
     def __init__(self, path: Path) -> None:
@@ -92,16 +92,6 @@ class RosbagsSource:
     def channels(self) -> tuple[Channel, ...]:
         """What the bag holds."""
         return tuple(channel for channel, _ in self._by_channel)
-
-    @property
-    def models(self) -> tuple[RecordedModel, ...]:
-        """The models that the metadata name, where we wrote the bag."""
-        return models_of_metadata(self._custom_data)
-
-    @property
-    def frames(self) -> dict[str, str]:
-        """The names of frames by their TF names, where these differ and we wrote the bag."""
-        return frames_of_metadata(self._custom_data)
 
     @property
     def _custom_data(self) -> Mapping[str, Any] | None:
