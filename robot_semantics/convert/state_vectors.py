@@ -118,7 +118,7 @@ def npz_bytes(vectors: Mapping[str, StateVector], order: str, time_ns: int | Non
             f"{name}/base_velocity": vector.base_velocity,
         }
     file = BytesIO()
-    np.savez(file, **arrays)  # type: ignore[arg-type]
+    np.savez(file, **arrays)  # type: ignore[arg-type]  # numpy's types take an array for its option `allow_pickle`
     return file.getvalue()
 
 

@@ -56,6 +56,13 @@ class Person:
         self.browser.wait(f"Boolean({button})")
         self.browser.run(f"{button}.click()")
 
+    def accept(self, suggestion: str) -> None:
+        """Accept a suggestion by words of its label."""
+        button = f"document.querySelector('[data-accept*=\"{suggestion}\"]')"
+        self.sees(f"Boolean({button})")
+        self.browser.run(f"{button}.click()")
+        self.sees(f"{button} === null")
+
     def click_link(self, name: str, actor: int = 0) -> None:
         """Click a link, as the viewer tells it."""
         robot = f"viewer.robots[{actor}]"

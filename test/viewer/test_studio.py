@@ -540,26 +540,20 @@ def test_a_new_srdf_is_made_of_accepted_suggestions(browser: Browser, tmp_path: 
     with Served("-m", "robot_semantics.cli.main", "studio", urdf, "-o", str(out), "--no-browser") as served:
         person = Person(browser, served)
 
-        def accept(words: str) -> None:
-            add = f"document.querySelector('[data-accept*=\"{words}\"]')"
-            person.sees(f"Boolean({add})")
-            browser.run(f"{add}.click()")
-            person.sees(f"{add} === null")
-
         def state(step: str) -> str:
             return f"document.querySelector('[data-step=\"{step}\"]').dataset.done"
 
         for step in ("Virtual joint", "Groups", "End effectors", "Poses", "Passive joints", "Collisions"):
             person.sees(f"{state(step)} === 'false'")
-        accept("planar virtual joint")
+        person.accept("planar virtual joint")
         # The robot has other variables: the page comes again, with the first tab.
         person.sees("window.viewer?.robots[0].variables.includes('odom_joint/x') && !document.querySelector('[inert]')")
-        accept("group arm")
+        person.accept("group arm")
         person.tab("start")
-        accept("group hand")
-        accept("end effector hand")
-        accept("pose home of arm")
-        accept("passive joints")
+        person.accept("group hand")
+        person.accept("end effector hand")
+        person.accept("pose home of arm")
+        person.accept("passive joints")
         for step in ("Virtual joint", "Groups", "End effectors", "Poses", "Passive joints", "Check"):
             person.sees(f"{state(step)} === 'true'")
         browser.run("document.querySelector('[data-open=Collisions]').click()")

@@ -52,20 +52,14 @@ def test_the_steps_of_the_tutorial_make_a_complete_srdf(browser: Browser, tmp_pa
     with Served("-m", "robot_semantics.cli.main", "studio", str(urdf), "-o", str(srdf), "--no-browser") as served:
         person = Person(browser, served)
 
-        def add(suggestion: str) -> None:
-            button = f"document.querySelector('[data-accept*=\"{suggestion}\"]')"
-            person.sees(f"Boolean({button})")
-            browser.run(f"{button}.click()")
-            person.sees(f"{button} === null")
-
         person.tab("start")
         person.sees("document.querySelectorAll('[data-accept]').length === 4")
         picture(browser, "studio_1_start")
-        add("planar virtual joint")
+        person.accept("planar virtual joint")
         person.sees("window.viewer?.robots[0].variables.includes('odom_joint/x') && !document.querySelector('[inert]')")
         person.tab("start")
         for suggestion in ("group arm", "group hand", "end effector hand", "pose home of arm", "passive joints"):
-            add(suggestion)
+            person.accept(suggestion)
         picture(browser, "studio_2_steps")
         person.tab("states")
         person.choose("state-of-group", "arm")

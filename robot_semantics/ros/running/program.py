@@ -141,8 +141,9 @@ def run(
         # Freeze the existing objects, which stay until the end: the pauses of the garbage collector stay short.
         gc.collect()
         gc.freeze()
-        # So long a joint state waits for the interpreter while a description is read. With Python's 5 ms 2,004 of 6,667
-        # messages took more, with this 1,479 (benchmark.soak, a new description a second, three pairs, busy machine).
+        # A joint state waits this long for the interpreter while a description is read. With Python's 5 ms, 2,004 of
+        # 6,667 messages took more, with this 1,479 (benchmark.soak, a new description a second, three pairs, busy
+        # machine).
         sys.setswitchinterval(_SWITCH_S)
         if serve is None:
             spin(node, lambda: interrupts.come)
