@@ -24,7 +24,7 @@ FAR, NEAR, FEWEST, WINDOW = 0.01, 0.25, 5, 512
 
 
 def alternates(parts: Sequence[tuple[IntArray, Array]]) -> bool:
-    """Return whether samples, log times (n,) and values (n, k), alternate; 16 stretches of them are looked at."""
+    """Return True if the samples, log times (n,) and values (n, k), alternate; 16 stretches of them are checked."""
     order = np.argsort(np.concatenate([np.asarray(logs) for logs, _ in parts]), kind="stable")
     for start in range(0, len(order), max(WINDOW, len(order) // 16)):
         some, values, begin = order[start : start + WINDOW], [], 0

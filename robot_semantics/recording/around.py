@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""For a few times, only a part of a large recording is read: the messages around these times, and both ends. The index
+"""Read only a part of a large recording for a few times: the messages around these times, and both ends. The index
 of the bag has their places.
 
 The result is equal to that of the whole recording. The whole recording is read if its clock was set back, if its clock
@@ -55,8 +55,7 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
         problems: takes the problems of the read part, and the note about it.
 
     Raises:
-        RequestError: a text is not a time.
-        BagError: nothing can be read of a bag.
+        RequestError: a text is not a time. BagError: a bag cannot be read at all.
     """
     wanted = _texts(times)
     if not wanted or not _is_worth_it(plan):
@@ -90,7 +89,7 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
 
 
 def _is_worth_it(plan: RecordingPlan) -> bool:
-    """Return whether the bags are large, and intact: only then a part of them can be found and is faster to read."""
+    """Return True if the bags are large and intact: then a part can be found, and is faster to read than all."""
     size = sum(file.stat().st_size for bag in plan.bags for file in storage_files(bag.path))
     return size >= LARGE_BYTES and not any(bag.scanned or bag.damaged for bag in plan.bags)
 
@@ -100,7 +99,7 @@ def _read(plan: RecordingPlan, spans: Sequence[Span], problems: Diagnostics) -> 
 
 
 def _texts(times: TimeRequest) -> Sequence[str]:
-    """Return the times that lie outermost, as they were written; none if the request is for all times."""
+    """Return the first and the last of the times, as they were written; none if the request is for all times."""
     if times.every is None and times.at_topic is None:
         return times.at or ("end",)
     return () if times.start is None else (times.start, times.stop or "end")
@@ -117,7 +116,7 @@ def _merged(spans: Sequence[Span], first: int, last: int) -> list[Span]:
 
 
 def _moving(pieces: Pieces) -> Iterator[tuple[tuple[str, ...], IntArray, IntArray]]:
-    """Yield the things that messages speak of with log times and stamps (n,), where these move."""
+    """Yield the joints and frames of the messages that have moving values, with log times and stamps (n,)."""
     for key, parts in pieces.items():
         if key.kind in ("joints", "tf", "odometry", "multi_dof"):
             for part in parts:
@@ -125,14 +124,14 @@ def _moving(pieces: Pieces) -> Iterator[tuple[tuple[str, ...], IntArray, IntArra
 
 
 def _lateness(pieces: Pieces, span: Span) -> float | None:
-    """Return how much later than stamped messages of a stretch were recorded [ns], None if there is none."""
+    """Return the delay between stamp and recording of a stretch's messages [ns]; None without messages."""
     late = [(log - stamp)[(log >= span[0]) & (log < span[1])] for _, log, stamp in _moving(pieces)]
     every = np.concatenate(late) if late else np.zeros(0, np.int64)
     return float(np.median(every)) if len(every) else None
 
 
 def _things(pieces: Pieces) -> list[IntArray]:
-    """Return the stamps of every thing that moves."""
+    """Return the stamps of every moving joint and frame."""
     found: dict[str, list[IntArray]] = {}
     for names, _, stamps in _moving(pieces):
         for name in names:
@@ -141,7 +140,7 @@ def _things(pieces: Pieces) -> list[IntArray]:
 
 
 def _covered(stamps: IntArray, low: int, high: int, margin: int, end_ns: int) -> bool:
-    """Tell whether one thing was said before and after the times, as near as was read."""
+    """Return True if one joint or frame has a value before and a value after the times in the read part."""
     before = bool(((stamps <= low) & (stamps >= low - margin // 2)).any())
     after = bool(((stamps >= high) & (stamps <= high + margin // 2)).any())
     return before and (after or high + margin >= end_ns)

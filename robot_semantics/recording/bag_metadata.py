@@ -35,7 +35,7 @@ class RecordedModel(NamedTuple):
 
 
 def free_frame(name: str, taken: Container[str]) -> str:
-    """Return the TF name of a frame: its own, or ``NAME_frame`` where `taken`, the TF names of links, has its own."""
+    """Return the TF name of a frame: its own, or ``NAME_frame`` if `taken`, the TF names of links, contains its own."""
     while name in taken:
         name += "_frame"
     return name
@@ -67,7 +67,7 @@ class OwnMetadata(ABC):
 
 
 def models_of_metadata(custom: Mapping[str, Any] | None) -> tuple[RecordedModel, ...]:
-    """Return the models that the custom data of a bag name; none where it is not ours."""
+    """Return the models in the custom data of a bag; none if another program wrote the bag."""
     try:
         entries = json.loads((custom or {})[KEY])["models"]
         models = tuple(
@@ -82,7 +82,7 @@ def models_of_metadata(custom: Mapping[str, Any] | None) -> tuple[RecordedModel,
 
 
 def frames_of_metadata(custom: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return the frames that have another name on TF (TF name → name); none where the metadata are not ours."""
+    """Return the frames that have another name on TF (TF name → name); none if another program wrote the bag."""
     try:
         frames = json.loads((custom or {})[KEY])["frames"]
         found = {str(tf_name): str(name) for tf_name, name in frames.items()}

@@ -61,9 +61,9 @@ class ModelDescription(NamedTuple):
     """A model's descriptions.
 
     Attributes:
-        model: the robot, None where it has no description or a faulty one.
-        urdf: text of its URDF, "" if there is none.
-        srdf: text of its SRDF, "" if there is none.
+        model: the robot; None if it has no description or an invalid one.
+        urdf: text of its URDF; "" if there is none.
+        srdf: text of its SRDF; "" if there is none.
     """
 
     model: RobotModel | None = None
@@ -91,7 +91,7 @@ def write_bag(
         force: replace a folder that is not empty.
 
     Returns:
-        How many messages were written on each topic.
+        The number of messages on each topic.
 
     Raises:
         RequestError: the list of states is empty, several states have no time or the same time, a time is outside the
@@ -316,7 +316,7 @@ class _Bag:
 
 
 def _with_derived(joints: Sequence[JointState], found: AppliedState, space: JointSpace) -> list[JointState]:
-    """Return the joints that the robot takes, and those whose values follow from the poses of links."""
+    """Return the joints that the robot accepts, and the joints whose values follow from the poses of links."""
     refused = {item.name for item in found.refused if item.kind == "joint"}
     derived = {item.name for item in found.items if item.kind == "joint" and item.derived}
     stated = {joint.name: joint for joint in joints if joint.name not in refused}

@@ -46,11 +46,11 @@ ENDINGS = (".mcap.zstd", ".db3.zstd", ".mcap", ".db3", ".bag", ".bag.active")
 
 
 class BagError(RobotSemanticsError):
-    """A bag of which nothing can be read.
+    """A bag that cannot be read at all.
 
     Attributes:
         path: the bag.
-        reason: why.
+        reason: why it cannot be read.
     """
 
     def __init__(self, path: Path, reason: str) -> None:
@@ -105,15 +105,15 @@ class BagWriter(Protocol):
 
 @dataclass(frozen=True)
 class BagInfo:
-    """What a bag holds.
+    """Facts about a bag.
 
     Attributes:
         start_ns: log time of the first message.
         end_ns: log time of the last message; before `start_ns` if there is none.
         damaged: the damage; "" for a sound bag.
-        scanned: it has to be read record by record, because it is damaged or `rosbags` refuses it.
-        models: the models that its metadata name, where we wrote it.
-        frames: the names of frames by their TF names, where these differ and we wrote it.
+        scanned: True if it must be read record by record, because it is damaged or `rosbags` refuses it.
+        models: the models in its metadata, if this package wrote it.
+        frames: the names of frames by their TF names, if they differ and this package wrote it.
     """
 
     path: Path
@@ -156,7 +156,7 @@ def is_cut_off(path: Path) -> bool:
 
 
 def describe(error: BaseException) -> str:
-    """Return an error's text on one line, with its type where the text alone says too little."""
+    """Return an error's text on one line, with its type if the text alone is not clear."""
     text = " ".join(str(error).split())
     return text if isinstance(error, _NAMED_ERRORS) and text else f"{type(error).__name__}: {text}"
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The links of robots that carry frames or other robots in a recording, and where these links are."""
+"""The links of robots that carry frames or other robots in a recording, and the poses of these links."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from robot_semantics.transforms.arrays import FloatArray, IntArray
 
 
 class Carriers:
-    """The links that carry something, root links aside: a root link's frame is its model's.
+    """The carrying links, without root links: the frame of a root link is the frame of its model.
 
     Attributes:
         links: TF name of each such link → index of its robot, and its name.
     """
 
     def __init__(self, robots: Sequence[RecordedRobot], history: TransformHistory, mode: str) -> None:
-        """`mode` says how transforms are sampled, as for `TransformHistory.local`."""
+        """`mode` is the sampling of transforms, as for `TransformHistory.local`."""
         self._robots, self._history, self._mode = robots, history, mode
         self.links = dict(sorted(self._links_that_carry()))
 
@@ -47,7 +47,7 @@ class Carriers:
                     yield name, (owners[name], self._robots[owners[name]].link_frames[name])
 
     def with_links(self, number: int, model: ModelSeries, times_ns: IntArray) -> ModelSeries:
-        """Return the model with the poses of its links that carry something."""
+        """Return the model with the poses of its carrying links."""
         robot = self._robots[number]
         mine = [frame for frame, (owner, _) in self.links.items() if owner == number]
         if not mine or robot.model is None:
@@ -60,10 +60,10 @@ class Carriers:
         return model
 
     def drop_unplaced(self, names: int, models: Sequence[ModelSeries], parent: IntArray, pose: FloatArray) -> None:
-        """Leave what hangs on a link without a pose on its model, without a pose.
+        """Attach the bodies on a link without a pose to its model instead, without a pose.
 
         Args:
-            names: count of all names of the series: the links that carry are the last, the models stand before them.
+            names: number of all names of the series: the carrying links are the last, after the models.
             models: changed in place.
             parent: (n, frames) parents of the frames, changed in place.
             pose: (n, frames, 7) their poses, changed in place.
@@ -83,7 +83,7 @@ class Carriers:
     def link_poses(
         self, number: int, frames: Sequence[str], model: ModelSeries, times_ns: IntArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return T_root_link (n, links, 7), by the joints or else by tf, and twists (n, links, 6) by the joints."""
+        """Return T_root_link (n, links, 7) from the joints, else from tf, and twists (n, links, 6) from the joints."""
         robot = self._robots[number]
         assert robot.model is not None
         linked = with_links(model, ForwardKinematics(robot.model))
@@ -97,7 +97,7 @@ class Carriers:
         return poses, twists
 
     def _below_root(self, robot: RecordedRobot, frame: str, times_ns: IntArray) -> FloatArray:
-        """Return T_root_link (n, 7) of a link by tf; NaN where tf does not have it."""
+        """Return T_root_link (n, 7) of a link from tf; NaN if tf does not have it."""
         history = self._history
         pose = np.tile(np.array(IDENTITY_POSE), (len(times_ns), 1))
         for _ in range(len(history.frames)):

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Channels, and messages gathered by channel: what every reader of bags gives."""
+"""Channels, and batches of messages by channel: the output of every reader of bags."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Channel(NamedTuple):
 
     Attributes:
         msgtype: in ROS 2's form, ``sensor_msgs/msg/JointState``.
-        definition: the message definition that the bag carries, if any.
-        messages: how many there are, -1 if not known.
-        encoding: the serialisation of the messages, if it is neither CDR nor the form of ROS 1.
+        definition: the message definition in the bag, if any.
+        messages: number of messages; -1 if unknown.
+        encoding: the serialisation of the messages, unless it is CDR or the form of ROS 1.
     """
 
     topic: str
@@ -60,7 +60,7 @@ BATCH_MESSAGES = 4096
 
 
 def in_batches(messages: Iterable[Message]) -> Iterator[Batch]:
-    """Gather single messages."""
+    """Gather single messages into batches."""
     batch: Batch = {}
     # By identity first: to hash a channel is to hash its whole definition. The channels are kept alive with them.
     lists: dict[int, tuple[list[int], list[bytes], Channel]] = {}

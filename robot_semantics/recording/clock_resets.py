@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Runs: the stretches of a recording between which its clock was set back, as a simulation that is reset does.
+"""Runs: the parts of a recording between resets of its clock, for example of a simulation that restarted.
 
-Stamps of different runs say nothing about each other, so one run is looked at at a time.
+Stamps of different runs cannot be compared, so each run is read alone.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ OTHER_CLOCK_TO_NS = 10**8 * 1_000_000_000
 
 
 class ClockStep(NamedTuple):
-    """Where stamps do not go on as the time of recording does: a clock set back or ahead, or a message before its time.
+    """A jump of the stamps against the time of recording: a clock set back or ahead, or a message ahead of its clock.
 
     Attributes:
         log_ns: log time of the first message after it.
-        by_ns: how far [ns].
-        topic: where it was seen first.
+        by_ns: size of the jump [ns].
+        topic: the first topic with the jump.
     """
 
     log_ns: int
@@ -46,9 +46,9 @@ class ClockStep(NamedTuple):
 
 
 def from_zero(pieces: Pieces) -> Pieces:
-    """Return the messages, those that a clock which began at 0 stamped with 0 at that time.
+    """Return the messages; those with stamp 0 keep it if their clock began at 0 then.
 
-    Any other message whose stamp is 0 has none, and counts when it was recorded.
+    Any other message with stamp 0 has no stamp, so its time of recording is used.
     """
     return {key: parts if key.kind == "tf_static" else _group_from_zero(parts) for key, parts in pieces.items()}
 
@@ -73,9 +73,9 @@ def _group_from_zero(parts: list[Part]) -> list[Part]:
 
 
 def without_ahead(pieces: Pieces) -> tuple[Pieces, list[ClockStep]]:
-    """Return the messages without those with stamps ahead of their clock, and these messages.
+    """Return the messages without those whose stamps are ahead of their clock, and the removed messages.
 
-    One such stamp would make all that follows look like a clock that was set back.
+    After one such stamp, all later messages would look like a clock that was set back.
     """
     by_topic: dict[str, list[GroupKey]] = {}
     for key in pieces:
@@ -98,7 +98,7 @@ def without_ahead(pieces: Pieces) -> tuple[Pieces, list[ClockStep]]:
 
 
 def _ahead(logs: IntArray, stamps: IntArray) -> Iterator[tuple[int, int]]:
-    """Yield (index, how far ahead) of the stamps of one topic that run ahead and are not followed."""
+    """Yield (index, lead) of the stamps of one topic that are ahead while the next stamps are not."""
     last = len(stamps) - 1
     if last > 1 and stamps[0] > stamps[1:].max() + RESET_NS and (np.diff(stamps[1 : MOST_AHEAD + 2]) > 0).all():
         yield 0, int(stamps[0] - stamps[1])
@@ -121,7 +121,7 @@ def _ahead(logs: IntArray, stamps: IntArray) -> Iterator[tuple[int, int]]:
 
 
 def clocks(pieces: Pieces) -> tuple[list[str], list[str]]:
-    """Return the topics whose stamps are of the wall clock, and those whose stamps are of one that was started."""
+    """Return the topics with stamps of the wall clock, and the topics with stamps of a clock that began at 0."""
     wall, other = set[str](), set[str]()
     for key, parts in pieces.items():
         if key.kind == "tf_static":
@@ -168,7 +168,7 @@ class _Stream:
 
 
 def _all_resets(streams: Sequence[_Stream]) -> list[ClockStep]:
-    """Return the resets of all streams; those that several streams see within `TOGETHER_NS` are one.
+    """Return the resets of all streams; resets in several streams within `TOGETHER_NS` are one.
 
     After a reset, all streams restart, as in the running node: a slow stream does not report the reset later.
     """
@@ -187,7 +187,7 @@ def _all_resets(streams: Sequence[_Stream]) -> list[ClockStep]:
 
 
 def _streams(pieces: Pieces) -> dict[GroupKey, list[Part]]:
-    """Return the messages that move, those with one list of names together: with and without velocities."""
+    """Return the moving messages, grouped by list of names; messages with and without velocities are in one group."""
     streams: dict[GroupKey, list[Part]] = {}
     for key, parts in pieces.items():
         if key.kind != "tf_static":
@@ -210,7 +210,7 @@ def take_run(pieces: Pieces, resets: Sequence[ClockStep], run: int) -> Pieces:
 
 
 def _runs(parts: Sequence[Part], borders: IntArray) -> IntArray:
-    """Return of every message (n,) the index of its run; these change about the log times `borders` [ns]."""
+    """Return the run (n,) of every message; runs change near the log times `borders` [ns]."""
     logs, stamps, order = in_order(parts)
     number = np.searchsorted(borders, logs, side="right")
     # A topic learns of a reset a little later than another; its own step back tells when.

@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The numbers of a recording as columns: one group of arrays for all messages that speak of the same joints or frames.
+"""The numbers of a recording as columns: one group of arrays for all messages with the same joints or frames.
 
-Groups grow block by block; beyond a limit they go to files and come back as mapped arrays, so memory stays flat however
-long the recording is.
+Groups grow block by block. Above a limit they are written to files and mapped into memory, so a long recording needs no
+more memory than a short one.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class GroupKey(NamedTuple):
 
     Attributes:
         kind: ``joints``, ``tf``, ``tf_static``, ``odometry`` or ``multi_dof``.
-        topic: where they were published.
+        topic: their topic.
         names: joint names, or child frames.
-        parents: parent frames, one a child frame; for ``multi_dof`` the one frame all joints are given in.
-        has: which optional fields the messages carry.
+        parents: parent frames, one for each child frame; for ``multi_dof`` the one frame of all joints.
+        has: the optional fields of the messages.
     """
 
     kind: str
@@ -68,19 +68,19 @@ Pieces = dict[GroupKey, list[Part]]
 
 
 def stamps_of(part: Part) -> IntArray:
-    """Return one stamp a message (n,), the first where a message has several."""
+    """Return one stamp for each message (n,): the first if it has several."""
     stamps = part["stamp"]
     return np.asarray(stamps[:, 0] if stamps.ndim == 2 else stamps)
 
 
 def in_order(parts: Sequence[Part]) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the log times and stamps (n,) of the messages of some parts [ns], and the order (n,) of their coming."""
+    """Return the log times and stamps (n,) of the messages of some parts [ns], and their order (n,) of arrival."""
     logs = np.concatenate([np.asarray(part["log"]) for part in parts])
     return logs, np.concatenate([stamps_of(part) for part in parts]), np.argsort(logs, kind="stable")
 
 
 def by_part(parts: Sequence[Part], values: Array) -> Iterator[tuple[Part, Array]]:
-    """Yield each part with its own of the values (n,) that all of them have together."""
+    """Split the values (n,) of all parts: yield each part with its own values."""
     return zip(parts, np.split(values, np.cumsum([len(part["log"]) for part in parts])[:-1]), strict=True)
 
 
@@ -93,21 +93,21 @@ def kept_rows(parts: Sequence[Part], kept: BoolArray) -> list[Part]:
 
 
 def take_rows(values: Array, rows: IntArray) -> Array:
-    """Return ``values[rows]``, as one stretch where the rows follow each other: mapped files like that better."""
+    """Return ``values[rows]``, as a slice if the rows are consecutive, which is faster for mapped files."""
     if len(rows) > 1 and rows[-1] - rows[0] == len(rows) - 1 and bool((np.diff(rows) == 1).all()):
         return np.asarray(values[int(rows[0]) : int(rows[-1]) + 1])
     return np.asarray(values[rows])
 
 
 class _Column:
-    """One growing array: blocks in memory, behind what has already gone to its file."""
+    """One growing array: the newest blocks are in memory, older ones in its file."""
 
     def __init__(self) -> None:
         self.blocks: list[Array] = []
         self.spilled = 0
 
     def write(self, path: Path) -> int:
-        """Append the blocks to a file and return how many bytes memory has got back."""
+        """Append the blocks to a file and return the number of freed bytes."""
         freed = 0
         with path.open("ab") as file:
             for block in self.blocks:
@@ -122,7 +122,7 @@ class Columns:
     """Groups that grow; `finish` gives the whole arrays.
 
     Attributes:
-        folder: where files go when memory is full; None keeps everything in memory.
+        folder: folder of the files; None keeps everything in memory.
     """
 
     def __init__(self, folder: Path | None = None, in_memory_bytes: int = IN_MEMORY_BYTES) -> None:
@@ -146,7 +146,7 @@ class Columns:
                 self._held -= column.write(folder / f"{number}.{name}")
 
     def finish(self) -> dict[GroupKey, dict[str, Array]]:
-        """Return the arrays of every group, from files where there are any."""
+        """Return the arrays of every group, mapped if they are in files."""
         spilled = self.folder is not None and any(c.spilled for g in self._groups.values() for c in g.values())
         if spilled and self.folder is not None:
             self._spill(self.folder)

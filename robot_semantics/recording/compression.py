@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Chunks unpacked: whole ones, and as far as it goes those that a file's end cuts off."""
+"""Unpacking of chunks: whole ones, and the readable part of a chunk that the end of the file cuts off."""
 
 from __future__ import annotations
 
@@ -43,9 +43,7 @@ def unpack(compression: str, packed: bytes) -> bytes:
     """Return the unpacked bytes of a chunk.
 
     Raises:
-        UnpackedTooLargeError: more than is allowed.
-        EOFError: its end is missing.
-        KeyError: no such compression.
+        UnpackedTooLargeError: more than is allowed. EOFError: its end is missing. KeyError: unknown compression.
     """
     if compression in _PLAIN:
         return packed
@@ -66,22 +64,22 @@ def unpack(compression: str, packed: bytes) -> bytes:
 
 
 def unpack_cut(compression: str, packed: bytes) -> bytes:
-    """Return what can be had of a chunk whose end is missing; nothing of one of which no block is whole."""
+    """Return the readable part of a chunk whose end is missing; it is empty if no block is whole."""
     if compression in _PLAIN:
         return packed
     return bytes(_STREAMS[compression]().decompress(packed, limit_for(len(packed))))
 
 
 def unpack_message(data: bytes) -> bytes:
-    """Undo compression by message, which only the lost metadata would tell; CDR never starts with these bytes."""
+    """Undo compression by message. Only the lost metadata would state it, but CDR never starts with these bytes."""
     return unpack("zstd", data) if data.startswith(ZSTD_MAGIC) else data
 
 
 def check_packed_file(path: Path) -> None:
-    """Look whether a file that is packed as a whole may be unpacked; it is read through, and nothing is kept.
+    """Check that a file that is packed as a whole may be unpacked; it is read to the end, and nothing is kept.
 
     Raises:
-        UnpackedTooLargeError: it unpacks to more than is allowed.
+        UnpackedTooLargeError: its unpacked size is larger than allowed.
     """
     limit, size = limit_for(path.stat().st_size), 0
     with path.open("rb") as packed, suppress(EOFError, zstd.ZstdError), zstd.open(packed, "rb") as stream:

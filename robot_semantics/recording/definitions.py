@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Message definitions as bags carry them, held against those that the messages are read by."""
+"""Message definitions in bags, compared with the definitions that the messages are read by."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def definition_problem(channel: Channel) -> str | None:
 
 
 def starts_with_header(channel: Channel) -> bool:
-    """Tell whether a channel's messages start with a std_msgs header, by the definition in the bag or the usual one."""
+    """Return True if a channel's messages start with a std_msgs header, by the definition in the bag or the usual
+    one.
+    """
     types = _types(channel)
     if isinstance(types, str) or channel.msgtype not in types:
         types = get_typestore(Stores.ROS2_JAZZY).fielddefs
@@ -64,7 +66,7 @@ def _types(channel: Channel) -> Mapping[str, Any] | str:
 
 
 def _main(types: Mapping[str, Any]) -> str:
-    """Return the one type that no other is made of."""
+    """Return the only type that no other type contains."""
     used = {name for _, fields in types.values() for name in _names(fields)}
     return next((name for name in types if name not in used and not name.startswith("builtin_interfaces/")), "it all")
 
@@ -82,7 +84,7 @@ def _expected(msgtype: str) -> Flat:
 
 
 def _flat(types: Mapping[str, Any], msgtype: str, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Yield every field down to the primitive ones, as (path, type); ROS 1's sequence number does not count."""
+    """Yield every primitive field as (path, type), without ROS 1's sequence number."""
     if depth > 20:
         raise LookupError(f"an end to {prefix}")
     for name, (node, detail) in types[msgtype][1]:

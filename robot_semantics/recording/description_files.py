@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The robots' descriptions that go with an export: what their files are called, and how the states name them."""
+"""The robots' descriptions of an export: the names of their files, and their names in the states."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ Named = tuple[str | None, str | None]
 def description_files(
     robots: Sequence[RecordedRobot], out: Path, *, inside: bool, beside: bool
 ) -> tuple[dict[str, Named], dict[str, str]]:
-    """Return how each model names its description files, and the texts that are written with the states.
+    """Return the names of each model's description files, and the texts that are written with the states.
 
-    Beside the output the states name the files that were given; the texts of the bag are named by their digests.
+    Given files keep their names; texts from the bag are named by their digests.
 
     Args:
-        robots: whose descriptions they are.
-        out: the file or folder that is written.
-        inside: whether the texts are written into it.
-        beside: whether the texts are written beside it.
+        robots: the robots with the descriptions.
+        out: the output file or folder.
+        inside: True if the texts are written into the output.
+        beside: True if the texts are written beside the output.
     """
     names: dict[str, Named] = {}
     texts: dict[str, str] = {}
@@ -61,7 +61,7 @@ def _relative(path: Path | None, out: Path) -> str | None:
 
 
 def with_descriptions(series: Series, names: Mapping[str, Named]) -> Series:
-    """Return the series with the description names of the files beside the output."""
+    """Return the series with the names of the description files beside the output."""
     models = (
         replace(model, description=names[model.name][0], semantic=names[model.name][1]) for model in series.models
     )

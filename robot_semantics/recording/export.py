@@ -45,17 +45,17 @@ BLOCK_BYTES = 8 * 2**20
 
 
 class Progress(Protocol):
-    """Is told how far the work is."""
+    """Receiver of progress."""
 
     def phase(self, name: str, total: int) -> None:
         """Begin a phase of `total` steps."""
 
     def advance(self, count: int) -> None:
-        """Tell that `count` more steps are done."""
+        """Add `count` finished steps."""
 
 
 class Silent:
-    """Progress that nobody watches."""
+    """Progress that is not shown."""
 
     def phase(self, name: str, total: int) -> None:
         """Do nothing."""
@@ -73,10 +73,10 @@ class ExportRequest:
         out: file or folder to write; None with `dry_run`.
         format: one of `FORMATS`; None: by the ending of `out`, USDF if it has none.
         run: number of the run, from 1, of a recording whose clock was set back; None: the last.
-        jobs: how many processes.
+        jobs: number of processes.
         dask: address of a Dask scheduler that does the work instead.
         force: replace a folder that is not empty, or a file that no export made.
-        invalid: what happens to a joint state with a position that is not finite.
+        invalid: treatment of a joint state with a position that is not finite.
     """
 
     bags: tuple[Path, ...]
@@ -95,10 +95,10 @@ class ExportRequest:
 
 @dataclass
 class Report:
-    """What was exported.
+    """Result of an export.
 
     Attributes:
-        recording: what was read.
+        recording: the recording.
         times_ns: the times (n,) [ns].
         frames: the frames that every state may have.
         gaps: by kind and name.
@@ -159,7 +159,7 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
 
 
 def _check(request: ExportRequest) -> None:
-    """Tell what cannot be done whatever the recording holds, before it is read."""
+    """Refuse impossible requests before the recording is read."""
     check_words(request.times)
     name = _format(request, 1)
     if request.out is not None:
@@ -254,7 +254,7 @@ def _write(
 
 
 def _block_size(report: Report, sampler: WorldSampler) -> int:
-    """Return the number of states in a block: a block stays small."""
+    """Return the number of states in a block, so that a block is small."""
     first = sampler.sample(report.times_ns[:1])
     width = sum(array.nbytes for array in series_arrays(first).values())
     return max(16, min(FORMATS[report.format].block_states, BLOCK_BYTES // max(width, 1)))

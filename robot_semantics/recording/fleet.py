@@ -39,9 +39,9 @@ class FleetTask:
     """One bag.
 
     Attributes:
-        request: the export, without where it goes to.
+        request: the export, without its output.
         name: the name of the result.
-        folder: where results and rows go.
+        folder: folder of results and rows.
         wanted: digest of the request.
     """
 
@@ -58,20 +58,20 @@ class FleetRow:
     Attributes:
         bag: its path.
         result: path of the output, relative to the index; empty without an output.
-        exit_code: 0 done, 1 with errors in the recording, or failed.
-        error: why nothing was written.
-        states: how many were.
+        exit_code: 0 success; 1 failure, or errors in the recording.
+        error: the reason if nothing was written.
+        states: their number.
         start_ns: of the recording [ns].
         end_ns: of the recording [ns].
         robots: names of the models.
         frames: names of the frames.
         gaps: old or unknown values, as ``kind name``.
-        errors: how many problems of that kind there were.
-        warnings: likewise.
-        problems: all of them.
+        errors: number of errors.
+        warnings: number of warnings.
+        problems: all problems.
         content: digest of the bag.
         wanted: digest of the request.
-        skipped: it was done before.
+        skipped: an earlier export has made it.
     """
 
     bag: str
@@ -126,13 +126,13 @@ def export_each(
 
     Args:
         request: the options for each bag.
-        workers: who does the work; they must see the folder.
+        workers: the processes that do the work; they must have access to the folder.
         bags: the bags.
-        folder: where everything goes to; it is made.
+        folder: the output folder; it is made.
         ending: of the results, ``""`` for folders of USDF files.
 
     Yields:
-        A row a bag, in the order of the bags.
+        One row for each bag, in the order of the bags.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
@@ -165,7 +165,7 @@ def export_each(
 
 
 def export_bag(task: FleetTask) -> FleetRow:
-    """Export one bag, or say that it was done before; whatever goes wrong is in the row."""
+    """Export one bag, unless an earlier export did; errors are in the returned row."""
     (bag,) = task.request.bags
     kept = task.folder / ROWS / f"{task.name}.json"
     out = task.folder / task.name
@@ -216,14 +216,14 @@ def _exported(task: FleetTask, bag: Path, out: Path, content: str, *, force: boo
 
 
 def _reason(error: RobotSemanticsError | OSError) -> str:
-    """Return in plain words why nothing was written."""
+    """Return the reason why nothing was written, in words."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error)
 
 
 def content_digest(bag: Path) -> str:
-    """Return the digest of all that a bag holds.
+    """Return the digest of a bag's content.
 
     Raises:
         BagError: it holds nothing.
@@ -249,7 +249,7 @@ def _kept_row(path: Path) -> FleetRow | None:
 
 
 def _names(bags: Sequence[Path]) -> list[str]:
-    """Return a name for each bag: its own without its ending, numbered where several have it."""
+    """Return a name for each bag: the file name without its ending, with a number if several bags have it."""
     names: list[str] = []
     for bag in bags:
         endings = (ending for ending in sorted(ENDINGS, key=len, reverse=True) if bag.name.endswith(ending))

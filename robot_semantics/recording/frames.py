@@ -23,7 +23,7 @@ from robot_semantics.transforms.arrays import IntArray
 
 
 class _Samples(NamedTuple):
-    """One child frame's samples of one piece."""
+    """Samples of one child frame in one part of the recording."""
 
     key: GroupKey
     parent: int
@@ -35,7 +35,7 @@ class _Samples(NamedTuple):
 def transform_history(
     pieces: Pieces, frames: FrameNames, problems: Diagnostics, place: SourcePlace
 ) -> TransformHistory:
-    """Return the history of all transforms; what tf2 would complain about goes to `problems`."""
+    """Return the history of all transforms; add the problems that tf2 would report to `problems`."""
     index: dict[str, int] = {}
     found: dict[int, list[_Samples]] = {}
     for key, parts in pieces.items():
@@ -112,7 +112,7 @@ def _report_alternation(samples: list[_Samples], name: str, problems: Diagnostic
 def _static_edge(
     child: int, names: tuple[str, ...], static: list[_Samples], problems: Diagnostics, place: SourcePlace
 ) -> Edge:
-    """Return the edge of the static transform that came last: that one is in force, as in tf2."""
+    """Return the edge of the last static transform; it replaces earlier ones, as in tf2."""
     last = max(static, key=lambda some: int(some.logs.max()))
     row = int(np.flatnonzero(last.logs == last.logs.max())[-1])
     pose = np.array(last.poses[row : row + 1])

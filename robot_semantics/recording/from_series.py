@@ -33,8 +33,9 @@ def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, di
 
     Args:
         path: the series: a folder, ``.npz``, ``.parquet`` or ``.jsonl``.
-        at: ``end``, seconds since the first state, or since 1970 (``@`` forces the latter); a state must be there.
-        problems: takes what could not be read of descriptions.
+        at: ``end``, seconds since the first state, or since 1970 (``@`` forces the latter); the series must have a
+            state at this time.
+        problems: takes the problems of descriptions.
 
     Raises:
         RequestError: the series has no state at that time; the message has the nearest times.
@@ -60,7 +61,7 @@ def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, di
 
 
 def save_state(state: WorldState, texts: Mapping[str, Texts], path: Path) -> None:
-    """Write a state, and its robots' descriptions beside it in files that are named by their digests.
+    """Write a state, and beside it its robots' descriptions in files named by their digests.
 
     Raises:
         DescriptionError: the state cannot be written.

@@ -39,10 +39,10 @@ class Edge:
 
     Attributes:
         child: index of the frame.
-        static: holds at every time; then the timeline has the one sample that counts.
+        static: valid at all times; the timeline then has one sample.
         timeline: samples x y z qx qy qz qw of T_parent_child (m, 7); with an `offset`, of the measured frame.
         parents: index of the parent at each sample (m,), or one for all of them.
-        offset: (7,) pose of the child in the frame that was measured; it is applied after the interpolation.
+        offset: (7,) pose of the child in the measured frame; it is applied after the interpolation.
     """
 
     child: int
@@ -67,9 +67,9 @@ class LocalPose(NamedTuple):
     """A frame's transform to its parent at n times.
 
     Attributes:
-        parent: (n,) index of the parent; -1 where no sample can be used.
-        poses: (n, 7) T_parent_child [m]; NaN where no sample can be used.
-        age_ns: (n,) distance in time to the nearest sample that was used; 0 for a static one, -1 where there is none.
+        parent: (n,) index of the parent; -1 without a usable sample.
+        poses: (n, 7) T_parent_child [m]; NaN without a usable sample.
+        age_ns: (n,) distance in time to the nearest used sample; 0 if static, -1 without a sample.
     """
 
     parent: IntArray
@@ -78,7 +78,7 @@ class LocalPose(NamedTuple):
 
 
 class Status(enum.IntEnum):
-    """How a look-up ended, named as tf2's exceptions."""
+    """Result of a look-up, named like the exceptions of tf2."""
 
     OK = 0
     LOOKUP = 1
@@ -87,10 +87,10 @@ class Status(enum.IntEnum):
 
 
 class Lookup(NamedTuple):
-    """Answers at n times.
+    """Results at n times.
 
     Attributes:
-        poses: (n, 7) x y z qx qy qz qw = T_target_source [m]; NaN where there is none.
+        poses: (n, 7) x y z qx qy qz qw = T_target_source [m]; NaN without a result.
         status: (n,) a `Status` each.
     """
 
@@ -112,10 +112,10 @@ class TransformHistory:
         self.edges: Mapping[int, Edge] = dict(edges)
 
     def lookup(self, target: str, source: str, times_ns: npt.ArrayLike) -> Lookup:
-        """Return T_target_source at `times_ns` (n,), and for each time whether tf2 would have answered.
+        """Return T_target_source at `times_ns` (n,), with the result that tf2 would give at each time.
 
-        An unknown frame gives `Status.LOOKUP` at every time, unless target and source are the same, which tf2 answers
-        for any name with the identity; 0 asks for the latest common time.
+        An unknown frame gives `Status.LOOKUP` at every time. Exception: if target and source are equal, tf2 returns the
+        identity for any name. Time 0 means the latest common time.
         """
         times = np.atleast_1d(np.asarray(times_ns, dtype=np.int64)).ravel()
         if target == source:
@@ -139,7 +139,7 @@ class TransformHistory:
             frame: the frame's index; it has an edge.
             times_ns: the times.
             mode: ``linear`` (with slerp), ``previous`` or ``nearest``.
-            hold: after the last sample keep it, instead of giving nothing as tf2 does.
+            hold: keep the last sample after its time; tf2 gives no result there.
         """
         edge, count = self.edges[frame], len(times_ns)
         if edge.static:
@@ -155,7 +155,7 @@ class TransformHistory:
         return LocalPose(where.at_all_times(count, parents, -1), where.at_all_times(count, poses, np.nan), ages)
 
     def _walk(self, goal: int, start: int, times_ns: IntArray) -> Lookup:
-        """Walk as tf2 does: from the source to the top, then from the target until they meet, all times abreast."""
+        """Walk like tf2, for all times together: from the source to the top, then from the target until both meet."""
         count = len(times_ns)
         up = _Walk(self, start, times_ns)
         done = up.climb(until=np.full(count, goal))
@@ -186,7 +186,7 @@ class TransformHistory:
         return _earliest([*down, *up[: met[down[-1][1]]]]) if down and down[-1][1] in met else None
 
     def _rise(self, frame: int, until: Container[int]) -> list[tuple[int | None, int]]:
-        """Return the newest stamps from a frame upwards and the parents then, to one of `until`, a top, or a circle."""
+        """Return the newest stamps and parents from a frame upwards, as far as a frame of `until`, a top or a cycle."""
         chain: list[tuple[int | None, int]] = []
         seen = {frame}
         while frame in self.edges:
@@ -198,14 +198,14 @@ class TransformHistory:
         return chain
 
     def _latest(self, frame: int) -> tuple[int | None, int]:
-        """Return a frame's newest stamp, None if it is static, and its parent then."""
+        """Return a frame's newest stamp (None if static), and its parent at this time."""
         edge = self.edges[frame]
         parent = int(edge.parent_at(np.array([len(edge.timeline) - 1]))[0])
         return (None if edge.static else int(edge.timeline.stamps_ns[-1])), parent
 
 
 class _Walk:
-    """A climb from one frame towards the root, at many times abreast."""
+    """A walk from one frame towards the root, for many times together."""
 
     def __init__(self, history: TransformHistory, start: int, times_ns: IntArray) -> None:
         self.history = history
@@ -215,7 +215,7 @@ class _Walk:
         self.starved = np.zeros(len(times_ns), dtype=bool)
 
     def climb(self, until: IntArray, active: BoolArray | None = None, also: int = -1) -> BoolArray:
-        """Climb until the frame `until` (n,) or the frame `also` is met; return where (n,) that happened."""
+        """Walk up to the frame `until` (n,) or the frame `also`; return the rows (n,) that reached it."""
         going = np.ones(len(self.times_ns), dtype=bool) if active is None else active.copy()
         met: BoolArray = going & ((self.frame == until) | (self.frame == also))
         going &= ~met

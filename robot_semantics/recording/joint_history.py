@@ -7,8 +7,8 @@
 
 """Look-up of recorded joint states at thousands of times together.
 
-Messages may be partial and come from several publishers: every joint has its own history, merged of all messages that
-name it. Joints that always come in the same messages share one time line, so the usual robot needs one search in all.
+Messages may be partial and come from several publishers: every joint has its own history from all messages that name
+it. Joints that always come in the same messages share one timeline, so most robots need a single search.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ QUANTITIES = ("position", "velocity", "effort")
 
 
 class JointSamples(NamedTuple):
-    """Joint values at n times; NaN where nothing is known.
+    """Joint values at n times; NaN if unknown.
 
     Attributes:
         position: (n, joints) [rad, m].
         velocity: (n, joints) [rad/s, m/s].
         effort: (n, joints) [N m, N].
-        age_ns: (n, joints) distance in time to the nearest message that gave the position; -1 where none did.
+        age_ns: (n, joints) distance in time to the nearest message with the position; -1 without one.
     """
 
     position: FloatArray
@@ -53,8 +53,8 @@ class _JointSet:
     """Joints whose values of one quantity always come together.
 
     Attributes:
-        places: indices of the places in which they lie, in the time line's order.
-        columns: for each of those places which columns are the joints'.
+        places: indices of their blocks, in the order of the timeline.
+        columns: the joints' columns in each of these blocks.
     """
 
     joints: tuple[str, ...]
@@ -67,10 +67,10 @@ class JointHistory:
     """All recorded joint states of one run and one set of topics.
 
     Attributes:
-        names: every joint that was seen, in the order of its first message.
-        rivals: joints that a later topic names too, with those topics: there they are passed over.
-        duplicates: messages whose stamp was already taken.
-        late: messages that came after one with a later stamp.
+        names: all joints, in the order of their first messages.
+        rivals: joints that are also on a later topic, with these topics; the later topics are not used for them.
+        duplicates: messages with the stamp of an earlier message.
+        late: messages after one with a later stamp.
     """
 
     def __init__(self, pieces: Pieces, topics: Sequence[str]) -> None:
@@ -145,11 +145,11 @@ class JointHistory:
         """Return the values of `joints` at `times_ns` (n,).
 
         Args:
-            joints: names; those never seen get NaN.
+            joints: names; unknown joints get NaN.
             times_ns: the times.
-            mode: ``linear``, ``previous`` or ``nearest``. After its last message a joint keeps its value; before its
-                first it has one only with ``nearest``.
-            turns: (joints,) which of them turn without end, and so go from π to -π the short way.
+            mode: ``linear``, ``previous`` or ``nearest``. A joint keeps its value after its last message. Before its
+                first message it has a value only with ``nearest``.
+            turns: (joints,) True for angles without limits, which go from π to -π the short way.
         """
         count = len(times_ns)
         index = {name: i for i, name in enumerate(joints)}
@@ -174,7 +174,7 @@ class JointHistory:
         return JointSamples(**found, age_ns=age)
 
     def _taker(self, family: _JointSet, quantity: str, mine: IntArray) -> Callable[[IntArray], FloatArray]:
-        """Return what gives the values (n, mine) of some of a family's joints at some of its samples."""
+        """Return a function that gives the values (n, mine) of some of the joints at some of the samples."""
 
         def take(samples: IntArray) -> FloatArray:
             result = np.empty((len(samples), len(mine)))
@@ -195,7 +195,7 @@ class JointHistory:
 
 
 def _blend_joints(angles: BoolArray) -> Callable[[FloatArray, FloatArray, FloatArray], FloatArray]:
-    """Return the blend of joint values (n, joints) of which some are angles that turn without end."""
+    """Return the interpolation of joint values (n, joints); some are angles without limits."""
     if not angles.any():
         return blend_straight
 

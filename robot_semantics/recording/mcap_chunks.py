@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The messages of an indexed MCAP file chunk by chunk, unsorted: columns need no order, and to sort costs much.
+"""The messages of an indexed MCAP file chunk by chunk, unsorted: columns need no order, and sorting is slow.
 
-Opening, index and checks are `rosbags`'; only the walk through a chunk's records is done here.
+`rosbags` opens the file, reads the index and makes the checks; this module only walks through a chunk's records.
 """
 
 from __future__ import annotations

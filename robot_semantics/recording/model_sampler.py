@@ -39,7 +39,7 @@ PLANE_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class _Joint:
-    """A joint of the output: its name, and where its variables are among the sampled names and in the output."""
+    """A joint of the output: its name, and the columns of its variables in the samples and in the output."""
 
     name: str
     width: int
@@ -52,7 +52,7 @@ class ModelSampler:
     """Samples one robot.
 
     Attributes:
-        robot: whose joints they are.
+        robot: the robot with the joints.
         joints: its joint states.
     """
 
@@ -87,7 +87,7 @@ class ModelSampler:
         self._report(problems)
 
     def _joint_states(self, recording: Recording) -> Pieces:
-        """Return the recording's joint states as this robot takes them."""
+        """Return the recording's joint states by the rules of this robot."""
         robot = self.robot
         if robot.model is None:
             return recording.pieces
@@ -104,7 +104,7 @@ class ModelSampler:
         return self.joints.stamps_ns()
 
     def _chosen(self, model: RobotModel | None) -> Iterator[_Joint]:
-        """Yield the joints of the output: the model's, or without one those that messages name."""
+        """Yield the joints of the output: the model's joints, or without a model the joints of the messages."""
         if model is None:
             for name in sorted(self.joints.names):
                 yield _Joint(name, 1, 1, (self._input(name),), None)
@@ -115,7 +115,7 @@ class ModelSampler:
                 yield _Joint(joint.name, joint.position_count, joint.velocity_count, inputs, joint)
 
     def _mimic_maps(self, model: RobotModel) -> tuple[MimicMap, MimicMap]:
-        """Return how the columns of the positions, and of the velocities, follow one another."""
+        """Return the mimic maps of the columns of the positions and of the velocities."""
         positions: dict[int, slice] = {}
         velocities: dict[int, slice] = {}
         at = rate_at = 0
@@ -164,7 +164,7 @@ class ModelSampler:
             problems.warning("late-messages", text, place)
 
     def sample(self, times_ns: IntArray, mode: str) -> ModelSeries:
-        """Return the robot at `times_ns` (n,), still without its base."""
+        """Return the robot at `times_ns` (n,), without the pose of its root link."""
         samples = self.joints.sample(self._names, times_ns, mode, self._turns)
         names, widths, speeds = (
             tuple(getattr(item, key) for item in self._joints) for key in ("name", "width", "speed")
@@ -205,7 +205,7 @@ class ModelSampler:
         velocities: FloatArray,
         ages: IntArray,
     ) -> None:
-        """Fill one joint's columns, of joint states or, for planar and floating ones, of multi-DOF joint states."""
+        """Fill one joint's columns from joint states, or for planar and floating joints from multi-DOF joint states."""
         positions[:] = samples.position[:, joint.inputs]
         ages[:] = samples.age_ns[:, joint.inputs].max(axis=1)
         if joint.speed == len(joint.inputs):
@@ -235,7 +235,7 @@ class ModelSampler:
             self._problems.warning("out-of-plane", text, self._place)
 
     def _fill_mimics(self, series: ModelSeries) -> None:
-        """Fill in the values of mimic joints that no message named, as their leaders give them."""
+        """Compute the values of mimic joints that no message named from their leaders."""
         if self._mimics is None:
             return
         mimics, velocity_mimics = self._mimics
@@ -251,7 +251,7 @@ class ModelSampler:
 
 
 def _only(tracks: Sequence[PoseTrack], problems: Diagnostics, place: SourcePlace) -> PoseTrack | None:
-    """Return the first of a joint's tracks, in the order of their topics, and name the others."""
+    """Return the first of a joint's tracks, in the order of their topics; report the others."""
     if len(tracks) > 1:
         listed = ", ".join(f"'{track.topic}' in '{track.parent}'" for track in tracks[1:])
         text = f"joint '{tracks[0].name}' is taken from topic '{tracks[0].topic}'; ignored: {listed}"

@@ -5,10 +5,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Names of frames if several namespaces have own trees.
+"""Names of frames if several namespaces have their own trees.
 
 A robot in the namespace ``/a`` may publish ``/a/tf`` with the same frame names as its neighbour on ``/b/tf``. Each such
-tree is the namespace's own; what names of two trees mean the same frame is decided here (doc/bags.md, "Namespaces").
+tree belongs to its namespace. This module decides which names of two trees mean the same frame (doc/bags.md,
+"Namespaces").
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def namespace_of(topic: str) -> str:
 
 
 def owner_of(topic: str, namespaces: Iterable[str]) -> str:
-    """Return the innermost of the namespaces that a topic is in, ``""`` if it is in none."""
+    """Return the innermost of the namespaces that contain a topic; ``""`` if none does."""
     inside = (namespace for namespace in namespaces if topic.startswith(f"{namespace}/"))
     return max(inside, key=len, default="")
 
@@ -56,7 +57,7 @@ class FrameNames:
         return self.own.get((self._space(topic, frame), frame), frame)
 
     def _space(self, topic: str, frame: str) -> str:
-        """Return the namespace whose frame is meant: a topic's own if it has a tree, else the one that knows it."""
+        """Return the namespace of a frame: the topic's own if it has a tree, else the one that has this frame."""
         space = owner_of(topic, self.spaces)
         return "" if space not in self.trees and frame in self.shared else space
 
@@ -67,7 +68,7 @@ def frame_names(keys: Iterable[GroupKey], links: Mapping[str, Collection[str]]) 
     A name in only one tree stays unchanged, and so does a name in the tree without a namespace. In other trees, a frame
     gets its namespace (``left/odom``) if one of these is true:
 
-    * It has a parent there.
+    * It has a parent in that tree.
     * It is a link of a robot of that namespace.
     * It is one of `EACH_ROBOTS_OWN`.
 
@@ -108,7 +109,9 @@ def frame_names(keys: Iterable[GroupKey], links: Mapping[str, Collection[str]]) 
 def _own_names(
     claims: Mapping[str, Mapping[str, bool]], links: Mapping[str, Collection[str]]
 ) -> dict[tuple[str, str], str]:
-    """Return the names of the frames that are a namespace's own; `claims`: by frame and namespace, if it is a child."""
+    """Return the names of the frames that belong to one namespace; `claims`: by frame and namespace, True for a
+    child.
+    """
     own: dict[tuple[str, str], str] = {}
     for frame, by in claims.items():
         if len(by) < 2:

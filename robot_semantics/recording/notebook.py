@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A recording for notebooks and scripts: one call reads it, then states, tables and gaps are asked for."""
+"""A recording for notebooks and scripts: one call reads it; methods return states, tables and gaps."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ NANOSECONDS_FROM = 10**17
 
 
 class RecordedWorld:
-    """A recording that was read, as a world at any time.
+    """A recording in memory; it gives the world at any time.
 
     Attributes:
         recording: the read transforms, joint states and robots.
-        problems: everything that was wrong with it.
+        problems: all its problems.
     """
 
     def __init__(self, recording: Recording, sampling: Sampling, problems: Diagnostics) -> None:
@@ -73,7 +73,7 @@ class RecordedWorld:
         """Return the world at a time.
 
         Raises:
-            RequestError: the time is none, or outside the recording.
+            RequestError: the time is not a number, or outside the recording.
         """
         (state,) = self.sample(np.array([self._time(time)])).states()
         return state
@@ -83,10 +83,10 @@ class RecordedWorld:
         return self._sampler.sample(np.asarray(times_ns, dtype=np.int64))
 
     def series(self, *, every: str | float | None = None, at_topic: str | None = None) -> Series:
-        """Return the world every so often [s], or whenever a topic has a message; without either, at every joint state.
+        """Return the world in steps of `every` [s], or at each message of a topic; by default at each joint state.
 
         Raises:
-            RequestError: the distance is none, or there are far too many times.
+            RequestError: the step is not a positive number, or there are too many times.
         """
         if every is None and at_topic is None:
             stamps = [model.joints.stamps_ns() for model in self._sampler.models]
@@ -96,7 +96,7 @@ class RecordedWorld:
         return self.sample(choose_times(request, self.recording, self.problems))
 
     def table(self, *, every: str | float | None = None, at_topic: str | None = None) -> Any:
-        """Return `series` as a `pyarrow.Table` (``.to_pandas()``): a row a time, a column for every number.
+        """Return `series` as a `pyarrow.Table` (``.to_pandas()``): one row for each time, one column for each number.
 
         Raises:
             MissingExtraError: pyarrow is not installed.
@@ -165,12 +165,12 @@ def read_recording(
 
     Args:
         paths: the bags.
-        models: namespaces by the robots' names, ``{"left": "/left"}``; None: every robot that the bags tell of.
-        urdf: the URDF of the one robot, where the bags do not have it.
+        models: namespaces by the robots' names, ``{"left": "/left"}``; None: every robot in the bags.
+        urdf: the URDF of a single robot, if the bags do not have it.
         srdf: its SRDF.
         joint_states: the topics of its joint states.
-        odometry: the topic that says where it is.
-        sampling: how states are made; links, interpolation, what counts as old.
+        odometry: the topic with its pose.
+        sampling: options of states: links, interpolation, and the age of old values.
         run: number of the run, from 1, if the clock was set back; None: the last.
         invalid_positions: whether a joint whose position is not finite is skipped, or its whole message refused.
 

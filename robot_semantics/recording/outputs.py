@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Files of series, written block by block and whole or not at all: USDF documents, JSON lines, CSV, `.npz`."""
+"""Files of series, written block by block and atomically: USDF documents, JSON lines, CSV, `.npz`."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Job:
     """Inputs of an output.
 
     Attributes:
-        path: where to write.
-        texts: the robots' descriptions, by the names that the states have for them.
+        path: the output file or folder.
+        texts: the robots' descriptions, by their names in the states.
         about: the content of the head of an index.
         scratch: a folder for arrays that are too large for memory.
         max_gap_ns: older values are reported as old.
@@ -51,10 +51,10 @@ class Job:
 
 
 class Output(ABC):
-    """Writer of a series; each format takes other inputs.
+    """Writer of a series; each format has its own inputs.
 
     Attributes:
-        rendered: whether blocks come as text.
+        rendered: True if blocks are texts.
     """
 
     rendered = True
@@ -64,23 +64,23 @@ class Output(ABC):
 
     @abstractmethod
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
-        """Take a block of states, and if the format is text the texts."""
+        """Add a block of states, with their texts if the format is text."""
 
     def finish(self) -> None:  # noqa: B027  # a single document is whole before
-        """Write what is left."""
+        """Write the rest."""
 
 
 class UsdfFile(Output):
     """One USDF document."""
 
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
-        """Write the one state."""
+        """Write the state."""
         for text in texts:
             self.path.write_text(text.text, encoding="utf-8", newline="\n")
 
 
 class UsdfFolder(Output):
-    """One USDF document a time, the robots' descriptions, and an index with the times and gaps."""
+    """One USDF document for each time, the robots' descriptions, and an index with times and gaps."""
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
@@ -92,7 +92,7 @@ class UsdfFolder(Output):
         self._index.write(head[: head.rindex("\n")] + ',\n "states": [')
 
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
-        """Write every state into its file and name it in the index."""
+        """Write each state into its file, and its name into the index."""
         for text in texts:
             name = f"state_{self._count:06d}.usdf"
             (self.path / name).write_text(text.text, encoding="utf-8", newline="\n")
@@ -109,14 +109,14 @@ class UsdfFolder(Output):
 
 
 class JsonLines(Output):
-    """One JSON object a line and state."""
+    """One line with a JSON object for each state."""
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
         self._file: TextIO = self.path.open("w", encoding="utf-8")
 
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
-        """Write a line a state."""
+        """Write one line for each state."""
         self._file.writelines(text.text for text in texts)
 
     def finish(self) -> None:
@@ -125,14 +125,14 @@ class JsonLines(Output):
 
 
 class Csv(JsonLines):
-    """One row a state under one head."""
+    """A header and one row for each state."""
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
         self._head = False
 
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
-        """Write a row a state."""
+        """Write one row for each state."""
         if not self._head:
             self._file.write(csv_header(series))
             self._head = True
@@ -140,7 +140,7 @@ class Csv(JsonLines):
 
 
 class Npz(Output):
-    """Arrays by name, as `numpy.load` reads them; values that no state has have no array."""
+    """Arrays by name for `numpy.load`; a value that no state has gets no array."""
 
     rendered = False
 
@@ -154,7 +154,7 @@ class Npz(Output):
         self._count = 0
 
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
-        """Keep the arrays of a block, in memory or beside."""
+        """Keep the arrays of a block, in memory or in a file."""
         self._fixed.update(head_arrays(series_head(series)))
         for name, array in series_arrays(series).items():
             key = GroupKey("series", name, ())

@@ -5,7 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Work done here, in several processes, or on a Dask cluster: the same functions, results in the order of the work."""
+"""Work in this process, in several processes, or on a Dask cluster: same functions, results in the order of the
+items.
+"""
 
 from __future__ import annotations
 
@@ -35,15 +37,15 @@ class ClusterError(RobotSemanticsError):
 
 
 class WorkerError(RobotSemanticsError):
-    """A process that worked for this one ended before its time."""
+    """A worker process ended before its work was done."""
 
 
 class Workers:
     """Work in this process, one item after the other; use it in a `with`.
 
     Attributes:
-        count: how many things are done at the same time.
-        share_files: whether they see this machine's files, so that results may be files.
+        count: number of items in work at the same time.
+        share_files: True if the workers can read this machine's files, so that results may be files.
     """
 
     count = 1
@@ -55,8 +57,7 @@ class Workers:
         Args:
             function: the work.
             items: the arguments.
-            ahead: limit of items in work or finished that were not taken yet; 0: two for each worker, because results
-                may be large.
+            ahead: limit of items in work or waiting as results; 0: two for each worker, because results may be large.
         """
         yield from map(function, items)
 
@@ -65,7 +66,7 @@ class Workers:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Let go; after an error without waiting."""
+        """Release the workers; after an error, do not wait."""
 
 
 class Processes(Workers):
@@ -149,7 +150,7 @@ _at_work, _told_to_end = threading.Event(), threading.Event()
 
 
 def _begin_work() -> None:
-    """Prepare a worker process: Ctrl-C is its parent's, SIGTERM interrupts its work, and without a parent it ends."""
+    """Prepare a worker process: it ignores Ctrl-C, SIGTERM interrupts its work, and it ends with its parent."""
 
     def end(_number: int, _frame: Any) -> None:
         signal.alarm(GRACE_S)
@@ -169,7 +170,7 @@ def _begin_work() -> None:
 
 
 def _guarded(function: Callable[[Item], Result], item: Item) -> Result:
-    """Call a function; errors with fields do not travel between processes, so only their text does."""
+    """Call a function; reduce errors to their text, because errors with fields cannot be sent between processes."""
     try:
         _at_work.set()
         if _told_to_end.is_set():
@@ -258,7 +259,7 @@ WORKERLESS_S = 20.0
 
 
 def choose_workers(jobs: int, dask: str | None) -> Workers:
-    """Return the workers that were asked for."""
+    """Return the requested workers."""
     if dask is not None:
         return Dask(dask)
     return Processes(jobs) if jobs > 1 else Workers()

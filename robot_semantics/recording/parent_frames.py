@@ -25,7 +25,7 @@ def with_parent_frames(
 
     Args:
         robots: the robots, with the frames of their links.
-        names: what frames are called.
+        names: the names of frames.
         frames: names of all frames of the recording.
         called: names of frames by their TF names, from the metadata of our own recordings.
     """
@@ -47,7 +47,7 @@ def with_parent_frames(
 def _recorded_name(
     robot: RecordedRobot, below: str, names: FrameNames, frames: Collection[str], links: Collection[str]
 ) -> str:
-    """Return the recording's name of a parent frame; ``""`` where the recording has only links of that name.
+    """Return the recording's name of a parent frame; ``""`` if the recording has only links of that name.
 
     A parent frame is never a link of its own robot, and ``world`` is never a link.
     """

@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Series as Parquet: one row a time, a column for every number, named and with its unit; and back, also single rows.
+"""Series as Parquet: one row for each time, one column with name and unit for each number; also reads single rows.
 
-The metadata of the file have, as JSON, the columns of each joint, limits and descriptions. A null is a value that is
+The metadata of the file have, as JSON, the columns of each joint, limits and descriptions. A null means a value that is
 not stated.
 """
 
@@ -51,15 +51,15 @@ class ParquetSeries:
 
     Attributes:
         times_ns: (n,) all times [ns].
-        texts: the descriptions in it, by the names that models have for them.
-        max_gap_ns: from which age on a value counts as old.
+        texts: the descriptions in the file, by their names in the models.
+        max_gap_ns: values with a larger age are old.
     """
 
     def __init__(self, path: Path) -> None:
         """Open a file.
 
         Raises:
-            SeriesError: it is damaged, or holds something else.
+            SeriesError: it is damaged, or has other content.
             OSError: it cannot be read.
         """
         with series_errors(path, pa.ArrowException):
@@ -74,12 +74,12 @@ class ParquetSeries:
         self.path = path
 
     def series(self) -> Series:
-        """Return all of it; raises `SeriesError` where it does not fit together."""
+        """Return the whole series; raise `SeriesError` if its parts do not agree."""
         with series_errors(self.path, pa.ArrowException):
             return self._series(self._file.read())
 
     def row(self, index: int) -> Series:
-        """Return the state at one row, of which only the row group is read."""
+        """Return the state at one row; only its row group is read."""
         first = 0
         for group in range(self._file.num_row_groups):
             count = self._file.metadata.row_group(group).num_rows
@@ -109,7 +109,7 @@ class ParquetSeries:
 
 
 class Parquet(Output):
-    """A table with a row a time, each block of states a row group."""
+    """A table with one row for each time, and one row group for each block of states."""
 
     rendered = False
 
@@ -138,7 +138,7 @@ class Parquet(Output):
 
 
 def series_table(series: Series) -> Any:
-    """Return a series as a `pyarrow.Table`, a column for every number."""
+    """Return a series as a `pyarrow.Table` with one column for each number."""
     found = list(table(series, {}))
     return _table(found, pa.schema([pa.field(column.name, _type(values)) for column, values in found]))
 

@@ -46,11 +46,11 @@ COLOR, LIMIT_COLOR, GAP_COLOR = "#1f5fa8", "#b3261e", "#d9d9d9"
 
 @dataclass(frozen=True)
 class PlotData:
-    """What is drawn.
+    """Content of a picture.
 
     Attributes:
-        old: by (kind, name) at which times (n,) something is old or unknown.
-        limits: by model its joints' limits.
+        old: by (kind, name): (n,) bool, the times with an old or unknown value.
+        limits: limits of the joints, by model.
     """
 
     series: Series
@@ -93,7 +93,7 @@ def plot_data(series: Series, max_gap_ns: int = 2**63 - 1) -> PlotData:
 
 
 def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | None = None, title: str = "") -> int:
-    """Draw a series into a PNG, SVG or PDF file; return how many joints are in it.
+    """Draw a series into a PNG, SVG or PDF file; return the number of joints in it.
 
     Args:
         data: what to draw.
@@ -105,7 +105,7 @@ def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | 
     Raises:
         MissingExtraError: matplotlib is not installed.
         UnknownNameError: a joint or model is not in the series.
-        RequestError: the ending is of no kind that can be drawn, or there is nothing to draw.
+        RequestError: the ending is unknown, or there is nothing to draw.
     """
     try:
         from matplotlib import rc_context
@@ -165,7 +165,7 @@ def _chosen(
 
 
 def _refuse_large(model: ModelSeries) -> None:
-    """Refuse numbers that no picture can show.
+    """Refuse numbers that are too large for a picture.
 
     Raises:
         RequestError: a number is larger than `LARGEST`.
@@ -235,7 +235,7 @@ def _draw_joints(part: Any, data: PlotData, rows: Sequence[tuple[ModelSeries, st
 
 
 def _shade(axis: Any, seconds: FloatArray, old: BoolArray) -> None:
-    """Grey the stretches in which something is old or unknown."""
+    """Shade the times with old or unknown values."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], old, [False]]).astype(int)))
     for start, stop in zip(edges[::2], edges[1::2], strict=True):
         low = seconds[max(start - 1, 0)]
@@ -243,7 +243,7 @@ def _shade(axis: Any, seconds: FloatArray, old: BoolArray) -> None:
 
 
 def _broken(values: FloatArray, old: BoolArray) -> FloatArray:
-    """Return the values with holes where they are old: a line across a gap would say more than is known."""
+    """Return the values with NaN where they are old, because a line across a gap would show unknown values."""
     return np.where(old, np.nan, values)
 
 
@@ -267,7 +267,7 @@ def _thin(series: Series) -> Series:
 
 
 def _old(series: Series, max_gap_ns: int = 2**63 - 1) -> dict[tuple[str, str], BoolArray]:
-    """Return at which times (n,) each thing is unknown, or older than `max_gap_ns`."""
+    """Return for each item the times (n,) at which it is unknown or older than `max_gap_ns`."""
     return dict(zip(series.labels, ((series.ages_ns < 0) | (series.ages_ns > max_gap_ns)).T, strict=True))
 
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Poses, and twists where messages give them, of one thing in one frame: from odometry or multi-DOF joint states."""
+"""Poses and, if known, twists of one frame or joint over time: from odometry or multi-DOF joint states."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from robot_semantics.transforms.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class PoseTrack:
-    """One thing over time.
+    """Poses of one frame or joint over time.
 
     Attributes:
-        topic: who says it.
-        name: of the thing: a child frame or a joint.
-        parent: the frame in which, as the messages call it.
-        poses: (m, 7) T_parent_thing [m]; with an `offset`, of the measured frame.
-        twists: (m, 6) [m/s, rad/s] in the axes of the parent, or of the thing; None without twists.
-        in_own_axes: in which of the two.
+        topic: the topic of the messages.
+        name: name of the child frame or joint.
+        parent: the parent frame, by its name in the messages.
+        poses: (m, 7) T_parent_child [m]; with an `offset`, of the measured frame.
+        twists: (m, 6) [m/s, rad/s] in the axes of the parent or of the child; None without twists.
+        in_own_axes: True if the twists are in the child's axes.
         kind: ``odometry``, ``multi_dof`` or ``joints``.
-        offset: (7,) pose of the thing in the one that `poses` are of; None: they are its own.
+        offset: (7,) pose of the child in the measured frame; None if the child itself was measured.
     """
 
     topic: str
@@ -47,9 +47,9 @@ class PoseTrack:
     offset: FloatArray | None = None
 
     def moved(self, T_thing_other: FloatArray) -> PoseTrack:
-        """Return the track of another thing that is fixed to this one; `T_thing_other` (7,) [m].
+        """Return the track of another frame that is fixed to this one; `T_thing_other` (7,) is its pose [m].
 
-        Between two messages the measured thing is interpolated, and then the other one follows from it.
+        Between two messages the measured frame is interpolated; then the offset is applied.
         """
         twists = None
         if self.twists is not None:
@@ -65,7 +65,7 @@ class PoseTrack:
         return replace(self, twists=twists, offset=T_thing_other)
 
     def sample_poses(self, times_ns: IntArray, mode: str) -> tuple[FloatArray, IntArray]:
-        """Return the poses (n, 7), held after the last one, and their ages (n,); NaN and -1 where there is none."""
+        """Return the poses (n, 7), constant after the last one, and their ages (n,); NaN and -1 without a pose."""
         poses, ages = self.poses.sample(times_ns, mode, blend_poses)
         return (poses if self.offset is None else compose_poses(poses, np.broadcast_to(self.offset, poses.shape))), ages
 
@@ -75,7 +75,7 @@ class PoseTrack:
         Args:
             times_ns: (n,) the times.
             mode: as for `bracket`.
-            poses: (n, 7) where the thing is in the parent at these times.
+            poses: (n, 7) poses in the parent at these times.
         """
         if self.twists is None:
             return np.full((len(times_ns), 6), np.nan)
@@ -84,7 +84,7 @@ class PoseTrack:
 
 
 def recorded_tracks(pieces: Pieces, kind: str) -> list[PoseTrack]:
-    """Return the tracks of all messages of a kind, ``odometry`` or ``multi_dof``, by topic, thing and parent."""
+    """Return the tracks of all messages of a kind, ``odometry`` or ``multi_dof``, by topic, child and parent."""
     found: dict[tuple[str, str, str], list[tuple[Part, int]]] = {}
     for key, parts in pieces.items():
         if key.kind == kind:
@@ -97,7 +97,7 @@ def _track(kind: str, topic: str, name: str, parent: str, some: Sequence[tuple[P
     stamps, logs = [part["stamp"] for part, _ in some], [part["log"] for part, _ in some]
 
     def values(quantity: str, width: int) -> list[Array]:
-        """Return the numbers of every part; a message that gives none says that they are not known then."""
+        """Return the numbers of every part; without numbers in a message they are unknown at its time."""
         return [
             np.full((len(part["log"]), width), np.nan)
             if quantity not in part
@@ -115,10 +115,10 @@ def _track(kind: str, topic: str, name: str, parent: str, some: Sequence[tuple[P
 
 
 def difference_twists(edge: Edge, times_ns: IntArray, max_gap_ns: int) -> FloatArray:
-    """Return velocities (n, 6) in the parent's axes by the difference of the poses before and after each time.
+    """Return velocities (n, 6) in the parent's axes from the difference of the poses before and after each time.
 
-    NaN beyond the first and last sample, over a change of parent, and where the two lie further apart than twice
-    `max_gap_ns`.
+    NaN outside of the samples, across a change of parent, and if the two samples are more than twice `max_gap_ns`
+    apart.
     """
     result = np.full((len(times_ns), 6), np.nan)
     stamps, last = edge.timeline.stamps_ns, len(edge.timeline) - 1
@@ -142,7 +142,7 @@ def difference_twists(edge: Edge, times_ns: IntArray, max_gap_ns: int) -> FloatA
 
 
 def _turned(quat: FloatArray, twist: FloatArray) -> FloatArray:
-    """Return twists (n, 6) with both vectors turned by quaternions (n, 4); NaN where either is not known."""
+    """Return twists (n, 6) with both vectors rotated by quaternions (n, 4); NaN if either is unknown."""
     result = np.full(twist.shape, np.nan)
     good = np.isfinite(quat).all(axis=1) & np.isfinite(twist).all(axis=1)
     result[good, :3] = quat_rotate(quat[good], twist[good, :3])

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Messages in, columns out: the parse of each message type that a recording is read for."""
+"""Messages in, columns out: parsers for each message type that a recording uses."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ QUATERNION_TOLERANCE = 0.01
 
 @dataclass
 class Refusals:
-    """Messages that could not be used: how many, and why the first of each kind.
+    """Messages that could not be used: their number, and the reason for the first of each kind.
 
     Attributes:
         counts: by (topic, reason).
         first_ns: log time of the first, by (topic, reason).
-        partly: the (topic, reason) of messages of which the rest is used.
+        partly: the (topic, reason) of messages that are used in part.
     """
 
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -62,7 +62,7 @@ class Refusals:
 
 @dataclass(frozen=True)
 class Text:
-    """A text that was published, such as a robot description."""
+    """A published text, such as a robot description."""
 
     topic: str
     log_ns: int
@@ -70,7 +70,7 @@ class Text:
 
 
 class TopicReader:
-    """Parses one topic's messages, a block at a time."""
+    """Parses one topic's messages, block by block."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class TopicReader:
         self._tf_kind = "tf_static" if topic.endswith("tf_static") else "tf"
 
     def take(self, logs: Sequence[int], messages: Sequence[bytes]) -> None:
-        """Parse messages, in the order of their coming."""
+        """Parse messages, in their order of arrival."""
         when = np.array(logs, dtype=np.int64)
         if self._parse is TopicReader.transforms and self._table.varied(messages):
             left = self._single_transforms(messages, when)
@@ -134,7 +134,7 @@ class TopicReader:
         self._columns.append(key, {"log": logs, "stamp": stamps, "pose": poses})
 
     def _single_transforms(self, messages: Sequence[bytes], logs: IntArray) -> IntArray:
-        """Add transforms one by one; return which messages (n,) are left to be read otherwise."""
+        """Add transforms one by one; return the indices (n,) of messages for the general reader."""
         found, left = transform_columns(messages, ros1=self._table.ros1)
         for some in found:
             arrays = {"pose": some.poses[:, np.newaxis]}
@@ -181,7 +181,7 @@ class TopicReader:
         what: str = "",
         noun: str = "pose",
     ) -> tuple[IntArray, IntArray, dict[str, Array]]:
-        """Return the messages whose poses are poses."""
+        """Return the messages with valid poses."""
         bad = self._bad_poses(arrays["pose"], logs, names, what, noun)
         if bad is None:
             return stamps, logs, arrays
@@ -191,7 +191,9 @@ class TopicReader:
     def _bad_poses(
         self, poses: Array, logs: IntArray, names: tuple[str, ...], what: str, noun: str
     ) -> BoolArray | None:
-        """Return which poses (n, k, 7) tf2 would refuse: not finite, or no unit quaternion; None if all are valid."""
+        """Return the poses (n, k, 7) that tf2 would refuse: not finite, or not a unit quaternion; None if all are
+        valid.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
             norm = np.sqrt(np.einsum("nki,nki->nk", poses[..., 3:], poses[..., 3:]))
         good: BoolArray = np.abs(norm - 1.0) < QUATERNION_TOLERANCE
@@ -223,20 +225,20 @@ class TopicReader:
 
 
 def _first_and_count(logs: IntArray) -> tuple[int, int]:
-    """Return when the first of some messages came, and how many they are."""
+    """Return the time of the first message, and the number of messages."""
     return int(logs.min()), len(logs)
 
 
 def _all_finite(values: Array) -> bool:
-    """Tell whether all values are finite, which a finite sum shows quicker than a look at each."""
+    """Return True if all values are finite; a finite sum proves this faster than a check of each value."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
 
 
 class StampReader:
-    """Takes only the stamps of a topic whose messages are of no further interest.
+    """Reads only the stamps of a topic whose content is not used.
 
-    `has_header` tells whether a message starts with a header; without one the time of recording is all there is.
+    `has_header` is True if messages start with a header; without a header, the time of recording is used.
     """
 
     def __init__(self, topic: str, columns: Columns, *, ros1: bool, has_header: bool) -> None:
@@ -244,7 +246,7 @@ class StampReader:
         self._columns, self._ros1, self._has_header = columns, ros1, has_header
 
     def take(self, logs: Sequence[int], messages: Sequence[bytes]) -> None:
-        """Note when messages came."""
+        """Store the times of messages."""
         stamps = [
             (self._has_header and header_stamp_ns(message, ros1=self._ros1)) or log_ns
             for log_ns, message in zip(logs, messages, strict=True)

@@ -53,13 +53,13 @@ class Recording:
     Attributes:
         plan: the request.
         pieces: columns by the key of their messages.
-        names: what frames are called.
+        names: names of frames.
         history: all transforms.
         robots: as requested, with their descriptions.
         run: index of the run, of `runs`.
-        start_ns: stamp of the first message of the run, static transforms aside.
+        start_ns: stamp of the first message of the run, without static transforms.
         end_ns: stamp of the last one.
-        called: the names of those frames in world states that are not their TF names.
+        called: the names in world states of frames with another name on TF.
     """
 
     plan: RecordingPlan
@@ -75,7 +75,7 @@ class Recording:
 
     @property
     def unstated_joints(self) -> frozenset[str]:
-        """The joints (``model/joint``) of which no state of our own recording has a position."""
+        """The joints (``model/joint``) without a position in any state of our own recording."""
         return frozenset(
             f"{robot.name}/{joint.name}"
             for robot in self.robots
@@ -85,7 +85,7 @@ class Recording:
         )
 
     def topic_stamps(self, topic: str) -> IntArray:
-        """Return the stamps (n,) of a topic's messages of this run, in the order of their coming [ns]."""
+        """Return the stamps (n,) of a topic's messages of this run, in their order of arrival [ns]."""
         found = [part for key, parts in self.pieces.items() if key.topic == topic for part in parts]
         if not found:
             return np.zeros(0, np.int64)
@@ -106,13 +106,12 @@ def read_recording(
     Args:
         plan: what is read.
         stretches: the results of `whole_tasks` or `tasks_of_spans`, in their order.
-        problems: takes everything that was wrong with the bags and their messages.
+        problems: takes all problems of the bags and their messages.
         run: number of the run, from 1; None: the last.
-        whole: whether they are all that the bags hold.
+        whole: True if they are the whole content of the bags.
 
     Raises:
-        BagError: nothing can be read of a bag.
-        RequestError: the run does not exist, or no message has a time.
+        BagError: a bag cannot be read at all. RequestError: the run does not exist, or no message has a time.
     """
     refusals, texts, counts = Refusals(), list[Text](), dict[str, int]()
     pieces: Pieces = {}
@@ -165,13 +164,13 @@ def _check_frames(robots: Sequence[RecordedRobot]) -> None:
 def whole_tasks(
     plan: RecordingPlan, pieces: int = 1, folder: Path | None = None, in_memory_bytes: int = IN_MEMORY_BYTES
 ) -> Iterator[Task]:
-    """Yield what there is to read for a plan.
+    """Yield the reading tasks of a plan.
 
     Args:
         plan: what to read.
-        pieces: into how many stretches of time each bag is cut, to be read at the same time.
-        folder: where columns go that are too large for memory.
-        in_memory_bytes: how much columns may take before they go to the folder.
+        pieces: number of time spans of each bag that are read in parallel.
+        folder: folder for columns that are too large for memory.
+        in_memory_bytes: size of columns in memory before they are written to the folder.
     """
     number = 0
     for bag in plan.bags:
@@ -187,7 +186,7 @@ def whole_tasks(
 
 
 def tasks_of_spans(plan: RecordingPlan, spans: Sequence[Span]) -> Iterator[Task]:
-    """Yield what there is to read of some spans alone, and of static transforms and descriptions all."""
+    """Yield the reading tasks of some time spans, with all static transforms and descriptions."""
     for bag in plan.bags:
         lasting = {topic for topic, kind in bag.topics.items() if kind == STRING or topic.endswith("tf_static")}
         yield Task(bag.path, {topic: part for topic, part in plan.topics.items() if topic in lasting})
@@ -220,7 +219,7 @@ def _report_clocks(pieces: Pieces, problems: Diagnostics, place: SourcePlace) ->
 def _chosen_run(
     run: int | None, resets: Sequence[ClockStep], jumps: Sequence[ClockStep], problems: Diagnostics, plan: RecordingPlan
 ) -> int:
-    """Return the index of the run that is read, and tell where the clock jumped."""
+    """Return the index of the requested run; report jumps of the clock."""
     for jump in jumps[:5]:
         problems.warning(
             "time-jump",
@@ -248,7 +247,7 @@ def _report_refusals(refusals: Refusals, problems: Diagnostics, plan: RecordingP
 
 
 def _report_counts(plan: RecordingPlan, counts: Mapping[str, int], problems: Diagnostics) -> None:
-    """Tell of topics that have fewer messages than the bags say: splits that were lost, or a bag that was cut off."""
+    """Report topics with fewer messages than the bags state: lost splits, or a bag that was cut off."""
     said: dict[str, int] = {}
     for bag in plan.bags:
         for topic, count in bag.counts().items():
@@ -269,7 +268,7 @@ def _check_names(robots: Sequence[RecordedRobot]) -> None:
 
 
 def _span(pieces: Pieces, plan: RecordingPlan) -> tuple[int, int]:
-    """Return the first and last stamp of everything that moves."""
+    """Return the first and last stamp of all moving joints and frames."""
 
     def parts(*kinds: str, but: Collection[str] = ()) -> list[Part]:
         some = (parts for key, parts in pieces.items() if key.kind in kinds and key.topic not in but)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Plan of reading: topics, namespaces and descriptions, before minutes of reading."""
+"""Plan of reading: topics, namespaces and descriptions are decided before the messages are read."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from robot_semantics.state.settings import Invalid
 
 @dataclass(frozen=True)
 class RecordingPlan:
-    """What will be read.
+    """The topics and robots to read.
 
     Attributes:
-        bags: what each bag holds.
+        bags: facts about each bag.
         topics: each topic's part: ``parse`` or ``stamps``.
-        robots: the robots with their known files and topics.
-        invalid: what happens to a joint state with a position that is not finite.
+        robots: the robots with their known files and topics. invalid: treatment of a joint state with a position that
+            is not finite.
     """
 
     bags: tuple[BagInfo, ...]
@@ -59,7 +59,7 @@ class RecordingPlan:
 
     @property
     def message_count(self) -> int:
-        """How many messages will be read, as far as the bags say."""
+        """Number of messages to read, as the bags state it."""
         return sum(count for bag in self.bags for topic, count in bag.counts().items() if topic in self.topics)
 
 
@@ -126,7 +126,7 @@ def _leave_out_undefined(bag: BagInfo, topics: dict[str, str], problems: Diagnos
 
 
 def _is_of_all_robots(topic: str, msgtype: str, spaces: Collection[str] | None) -> bool:
-    """Return whether a topic tells of robots without being asked for: odometry, or TF of one of the namespaces."""
+    """Return True for topics that are always read: odometry, and TF of one of the namespaces."""
     if msgtype in (ODOMETRY, MULTI_DOF):
         return True
     is_tf = msgtype == TF_MESSAGE and topic.rpartition("/")[2] in TF_KINDS
@@ -144,7 +144,7 @@ def _warn_of_unusual_types(
 
 
 def _recorded_models(bags: Sequence[BagInfo]) -> dict[str, RecordedModel]:
-    """Return the models that the metadata of the bags name, by their namespaces."""
+    """Return the models in the metadata of the bags, by their namespaces."""
     found: dict[str, RecordedModel] = {}
     for model in (model for bag in bags for model in bag.models):
         before = found.setdefault(model.namespace, model)

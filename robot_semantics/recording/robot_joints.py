@@ -6,7 +6,7 @@
 # governing permissions and limitations under the License.
 
 
-"""Recorded joint states as one robot takes them: the plan of the running node, for whole columns."""
+"""Recorded joint states of one robot: the input plan of the running node, for whole columns."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def robot_joint_states(
 ) -> Pieces:
     """Return the joint states of `topics` with quaternions of length one, and with the mimic joints they do not name.
 
-    A mimic joint follows the messages that name its leader and not itself; where another topic names it, it does not.
+    A mimic joint follows the messages that name only its leader. If another topic names it, it does not follow.
 
     Args:
         pieces: the columns of a recording.
         topics: the topics of the robot's joint states.
         model: the robot.
         invalid: what happens to a message with a quaternion of zeros.
-        report: takes the topic and the problem of some of its messages.
+        report: takes the topic and the problem of messages.
     """
     space = JointSpace.of(model)
     moving = MovingJoints(model, space)
@@ -110,7 +110,7 @@ def _followed(values: FloatArray, followers: Followers, entry: dict[int, int]) -
 
 
 def _position_name(space: JointSpace, velocity: int) -> str:
-    """Return the name of the position variable that goes with a velocity component."""
+    """Return the name of the position variable of a velocity component."""
     for name, rates in space.joint_velocities.items():
         if rates.start <= velocity < rates.stop:
             return str(space.names[space.joint_positions[name].start + velocity - rates.start])

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The robots of a recording: which topics and frames are theirs, and their descriptions from files or from the bag."""
+"""The robots of a recording: their topics, frames and descriptions, from files or from the bag."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ class RequestError(RobotSemanticsError):
 
 @dataclass(frozen=True)
 class RobotRequest:
-    """A robot that is looked for.
+    """Request for one robot.
 
     Attributes:
         name: the model's name in the world state; None: its URDF's.
         namespace: of its topics, ``""`` or ``"/left"``.
         urdf: file of its URDF; None: from its topic in the bag.
         srdf: file of its SRDF; None: from its topic in the bag.
-        joint_states: topics of its joint states, the first that names a joint counts; none: ``joint_states`` in its
+        joint_states: topics of its joint states; the first one with a joint is used. None: ``joint_states`` in its
             namespace.
-        odometry: topic of the odometry that says where it is; None: the rule decides.
+        odometry: topic of its odometry; None: by the rule of doc/usdf.md.
         implicit_links: let joints of the URDF name links that it does not declare.
-        xacro: how xacro files are expanded.
+        xacro: limits for the expansion of xacro files.
     """
 
     name: str | None = None
@@ -64,7 +64,7 @@ class RobotRequest:
 
     @property
     def is_of_all(self) -> bool:
-        """Whether no robot is named: every robot of the recording is meant."""
+        """True if no robot is named, so that every robot of the recording is meant."""
         return self.name is None and not self.namespace
 
     def topic(self, name: str) -> str:
@@ -102,12 +102,12 @@ class RobotRequest:
             topics: all topics and their types.
             spaces: the namespaces of all robots.
             problems: takes warnings about missing topics.
-            place: what that is reported under.
+            place: place of these problems.
             required: report missing joint states.
 
         Raises:
-            UnknownNameError: a topic that was named is not there.
-            RequestError: it is of another type, or it is not clear which topic is meant.
+            UnknownNameError: a named topic does not exist. RequestError: it has another type, or several topics could
+                be meant.
         """
         for topic in self.joint_states:
             _check_topic(topic, JOINT_STATE, "joint states", topics)
@@ -134,26 +134,25 @@ class RobotRequest:
         return tuple(candidates)
 
     def check_odometry(self, topics: Mapping[str, str]) -> None:
-        """Tell whether the odometry that was named is there.
+        """Check that the named odometry exists.
 
         Raises:
-            UnknownNameError: the topic is not there.
-            RequestError: it is of another type.
+            UnknownNameError: the topic does not exist. RequestError: it has another type.
         """
         if self.odometry is not None:
             _check_topic(self.odometry, ODOMETRY, "odometry", topics)
 
 
 class PlannedRobot(NamedTuple):
-    """A robot whose files were read, before the recording is.
+    """A requested robot with the content of its files, before the recording is read.
 
     Attributes:
         request: the request.
-        model: the robot, None where no URDF was named.
-        srdf_text: the SRDF where only that was named.
-        joint_topics: where its joint states are.
+        model: the robot; None if no URDF was named.
+        srdf_text: the SRDF if no URDF was named.
+        joint_topics: topics of its joint states.
         problems: the problems inside these files.
-        stated_joints: the joints that our own recording has positions of; None: another's recording.
+        stated_joints: the joints with positions in our own recording; None if another program made the recording.
     """
 
     request: RobotRequest
@@ -178,14 +177,14 @@ def found_robots(
     problems: Diagnostics,
     place: SourcePlace,
 ) -> Iterator[RobotRequest]:
-    """Yield every robot that a recording's topics (topic → type) tell of: one a description, else one a namespace.
+    """Yield the robots of a recording's topics (topic → type): one for each description, else one for each namespace.
 
     Args:
         topics: all topics and their types.
         only: files and topics of a single robot.
         recorded: the models that our own recordings name, by their namespaces.
-        problems: takes which robots were found.
-        place: what that is reported under.
+        problems: takes a note about the robots that were found.
+        place: place of these problems.
     """
     named = bool(only.urdf or only.joint_states or only.odometry or only.srdf)
 
@@ -223,15 +222,15 @@ class RecordedRobot:
         name: its name in the world state.
         model: None without a description; the joints are then those in the messages.
         namespace: of its topics.
-        joint_topics: where its joint states are, those to prefer first.
-        odometry: the topic that was named for where it is.
+        joint_topics: topics of its joint states, preferred ones first.
+        odometry: the requested topic of its pose.
         prefix: prefix of the link frames in the messages.
-        standing: what its virtual joint's parent frame is called in the recording; ``""`` without a virtual joint.
+        standing: name of its virtual joint's parent frame in the recording; ``""`` without a virtual joint.
         frame_of_link: the names of its links' frames.
-        description: the file of its URDF, None if it came from the bag.
-        semantic: the file of its SRDF, None if there is none or it came from the bag.
+        description: the file of its URDF; None if it is from the bag.
+        semantic: the file of its SRDF; None if there is none or if it is from the bag.
         urdf_text: its URDF.
-        srdf_text: its SRDF, None if there is none.
+        srdf_text: its SRDF; None if there is none.
         problems: the problems inside its descriptions, which were read leniently.
         stated_joints: as of `PlannedRobot`.
     """
@@ -253,7 +252,7 @@ class RecordedRobot:
 
     @property
     def root_link(self) -> str:
-        """Its root link; of a robot without a description one that has its name."""
+        """Its root link; without a description, a link with the robot's name."""
         return self.name if self.model is None else self.model.root_link
 
     @property
@@ -285,12 +284,12 @@ class RecordedRobot:
 
 
 def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagnostics) -> RecordedRobot:
-    """Return a robot with its description: from the files that were named, else from the last one that its topic has.
+    """Return a robot with its description: from the named files, else the last one on its topic.
 
     Args:
         planned: the request, and the content of its files.
-        texts: what description topics said.
-        problems: takes what keeps the robot from having a description; `RecordedRobot.problems` has the others.
+        texts: the texts of description topics.
+        problems: takes the reasons why the robot has no description; `RecordedRobot.problems` has the others.
     """
     request, model = planned.request, planned.model
     inside = Diagnostics()

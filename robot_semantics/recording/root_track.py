@@ -37,9 +37,9 @@ class RootTrack:
     """Pose of a robot's root link in a recording.
 
     Attributes:
-        choice: who is believed.
+        choice: the source that is used.
         track: the poses, if they are not from TF.
-        twists: who says how the root link moves; None: the differences of its poses do.
+        twists: the source of its twists; None: the differences of its poses.
     """
 
     choice: RootChoice
@@ -53,13 +53,13 @@ class RootTrack:
 
     @property
     def parent(self) -> str:
-        """The frame in which the root link is; ``""`` where nobody says."""
+        """Parent frame of the root link; ``""`` without a source."""
         return "" if self.choice.chosen is None else self.choice.chosen.parent
 
     def sample_twists(
         self, edge: Edge, times_ns: IntArray, mode: str, poses: FloatArray, max_gap_ns: int
     ) -> FloatArray:
-        """Return the root link's twists (n, 6) relative to its parent, in the parent's axes; NaN where not known."""
+        """Return the root link's twists (n, 6) relative to its parent, in the parent's axes; NaN if unknown."""
         if self.twists is not None:
             return self.twists.sample_twists(times_ns, mode, poses)
         if edge.static:
@@ -70,11 +70,11 @@ class RootTrack:
 def find_root(
     robot: RecordedRobot, recording: Recording, joints: JointHistory, tracks: Sequence[PoseTrack], problems: Diagnostics
 ) -> RootTrack:
-    """Return the source that moves a robot's root link. Unused sources, or that there is none, go to `problems`.
+    """Return the source of a robot's root link. Report unused sources, or a missing source, to `problems`.
 
     Args:
         robot: the robot.
-        recording: where it is in.
+        recording: the recording of the robot.
         joints: its joint states.
         tracks: all odometry and multi-DOF joint states of the recording.
         problems: takes warnings.
@@ -103,7 +103,7 @@ def find_root(
 
 
 def _of_no_link(robot: RecordedRobot, recording: Recording, tracks: Sequence[PoseTrack]) -> Iterator[str]:
-    """Yield the frames that the odometry of a robot has instead of its root link."""
+    """Yield the child frames of a robot's odometry that are not its root link."""
     spaces = [other.namespace for other in recording.robots]
     for track in tracks:
         child = recording.names.of(track.topic, track.name)
@@ -168,7 +168,7 @@ def _links_fixed_to_root(robot: RecordedRobot) -> dict[str, FloatArray]:
 
 
 def _joint_track(robot: RecordedRobot, joints: JointHistory) -> PoseTrack | None:
-    """Return the virtual joint's values that are among the joint states as poses of the root link."""
+    """Return the virtual joint's values in the joint states, as poses of the root link."""
     assert robot.model is not None
     joint = robot.model.root_joint
     if not set(joint.variable_names) <= set(joints.names):
@@ -199,7 +199,7 @@ def with_roots(
     roots: Sequence[tuple[RecordedRobot, RootTrack]],
     others: Sequence[tuple[str, str, PoseTrack]],
 ) -> TransformHistory:
-    """Return the history with the robots' root links where their tracks say, and other (parent, child) tracks."""
+    """Return the history with the robots' root links from their tracks, and with other (parent, child) tracks."""
     index = dict(history.index)
     edges = dict(history.edges)
 

@@ -48,7 +48,7 @@ MCAP_CHUNKS.update({kind: _unpacks(kind) for kind in MCAP_CHUNKS})
 
 
 class _BoundedPath(type(Path())):  # type: ignore[misc]  # the class of this system's paths
-    """A path whose file is read within bounds: rosbags reads as much as a record states, before it knows the file."""
+    """A path whose file is read within bounds, because rosbags reads the stated size of a record without a check."""
 
     def open(self, mode: str = "r", *_: object, **__: object) -> IO[Any]:
         """Open the file to be read."""
@@ -90,7 +90,7 @@ class RosbagsSource(OwnMetadata):
 
     @property
     def channels(self) -> tuple[Channel, ...]:
-        """What the bag holds."""
+        """The channels of the bag."""
         return tuple(channel for channel, _ in self._by_channel)
 
     @property
@@ -105,7 +105,7 @@ class RosbagsSource(OwnMetadata):
     def batches(self, topics: Collection[str], start: int | None = None, stop: int | None = None) -> Iterator[Batch]:
         """Yield messages of some topics, logged from `start` to before `stop` [ns], a few thousand at a time.
 
-        They come about in the order of their log time: exactly but for MCAP, whose chunks come one after the other.
+        They come in the order of their log time. Exception: MCAP, whose chunks come one after the other.
         """
         wanted = [(channel, connection) for channel, connection in self._by_channel if channel.topic in topics]
         if not wanted:

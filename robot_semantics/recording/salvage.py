@@ -7,7 +7,7 @@
 
 """Reading of damaged bags: records one by one, without index or footer.
 
-Every part that has to be left out is named with its place. Messages come in the order in which they lie in the file.
+Every omitted part is reported with its place. Messages come in the order of the file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ else:
 
 
 def scan(path: Path, report: Report) -> Iterator[Message]:
-    """Yield every whole message of a damaged bag; `report` is told what had to be left out."""
+    """Yield every whole message of a damaged bag; call `report` for omitted parts."""
     for file in storage_files(path):
 
         def here(text: str, file: Path = file) -> None:
@@ -43,7 +43,7 @@ def scan(path: Path, report: Report) -> Iterator[Message]:
 
 
 def _scan_compressed(path: Path, report: Report) -> Iterator[Message]:
-    """Unpack a compressed file into a temporary one, as far as it goes."""
+    """Unpack the readable part of a compressed file into a temporary file."""
     inner = "".join(path.suffixes[-2:-1])
     with scratch_folder() as folder:
         whole = folder / path.stem
@@ -74,7 +74,7 @@ class SalvagedSource:
     """Damaged bag as a source; listing its content reads it once.
 
     Attributes:
-        channels: every topic of which a message is left, with the number of them.
+        channels: every topic with readable messages, and their number.
         span_ns: log time of the first and of the last message [ns].
     """
 

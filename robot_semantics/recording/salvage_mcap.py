@@ -36,7 +36,7 @@ _DEFINITION_FORMATS = {
 
 
 def scan_mcap(path: Path, report: Report) -> Iterator[Message]:
-    """Yield every whole message; `report` is told what had to be left out."""
+    """Yield every whole message; call `report` for omitted parts."""
     with open_bounded(path, longest_part()) as file:
         for channel, log_ns, data in _Mcap(report).scan(file):
             yield channel, log_ns, unpack_message(data)
@@ -102,7 +102,7 @@ class _Mcap:
 
     @staticmethod
     def next_chunk(file: BinaryIO, start: int, size: int) -> int | None:
-        """Return where the next thing that looks like a whole chunk starts."""
+        """Return the offset of the next bytes that look like a whole chunk."""
         file.seek(start)
         data = file.read(64 * 2**20)
         found = data.find(_CHUNK)
@@ -135,7 +135,7 @@ class _Mcap:
             self.report(f"byte {at}: a record in this chunk is cut off at {position} of {len(data)} bytes")
 
     def cut_chunk(self, at: int, body: bytes) -> Iterator[Message]:
-        """Read the records that are whole of a chunk whose end is missing, and so its checksum cannot be checked."""
+        """Read the whole records of a chunk whose end is missing; its checksum cannot be checked."""
         try:
             size, _, name = struct.unpack_from("<QII", body, 16)
             data = unpack_cut(body[32 : 32 + name].decode(), body[40 + name :])
@@ -145,7 +145,7 @@ class _Mcap:
         self.report(f"byte {at}: of this chunk the first {position} of {size} bytes can be read, unchecked")
 
     def records(self, data: bytes) -> Generator[Message, None, int]:
-        """Yield the messages of a chunk's records; return how many bytes of it are whole records."""
+        """Yield the messages of a chunk's records; return the size of the whole records [bytes]."""
         position = 0
         while position + 9 <= len(data):
             opcode, length = data[position], int.from_bytes(data[position + 1 : position + 9], "little")

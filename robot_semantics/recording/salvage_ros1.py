@@ -28,7 +28,7 @@ _MESSAGE, _CHUNK, _CONNECTION = 2, 5, 7
 
 
 def scan_ros1(path: Path, report: Report) -> Iterator[Message]:
-    """Yield every whole message; `report` is told what had to be left out."""
+    """Yield every whole message; call `report` for omitted parts."""
     with open_bounded(path, longest_part()) as file:
         if not file.readline(64).startswith(b"#ROSBAG V2.0"):
             report("byte 0: this is not the start of a ROS 1 bag of version 2.0")
@@ -63,7 +63,7 @@ class _Ros1:
                 self.report(f"byte {base + at}: a record of {len(data)} bytes is left out ({describe(error)})")
 
     def cut_chunk(self, file: BinaryIO, at: int, header: bytes) -> Iterator[Message]:
-        """Read the records that are whole of a chunk whose end is missing."""
+        """Read the whole records of a chunk whose end is missing."""
         try:
             fields = dict(_ros1_fields(header))
             if fields[b"op"][0] != _CHUNK:

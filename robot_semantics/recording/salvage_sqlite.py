@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The whole rows of a damaged sqlite3 bag, from the leaf pages that are left, whatever became of the tree above them.
+"""The whole rows of a damaged sqlite3 bag, from the remaining leaf pages, without the tree above them.
 
 SQLite finds a row only through that tree, and its upper pages may be in the lost part. For the layout of pages, cells
 and records, see https://www.sqlite.org/fileformat2.html.
@@ -41,7 +41,7 @@ class _Row(NamedTuple):
 
 
 def scan_sqlite(path: Path, report: Report) -> Iterator[Message]:
-    """Yield every whole message in the order of the pages; `report` is told what had to be left out."""
+    """Yield every whole message in the order of the pages; call `report` for omitted parts."""
     log = write_ahead_log(path)
     if log is None:
         yield from _scan(path, report)
@@ -90,14 +90,14 @@ def _scan(path: Path, report: Report) -> Iterator[Message]:
 
 
 def _report_missing(numbers: Sequence[int], report: Report) -> None:
-    """Tell of rows that must have stood between those that were found."""
+    """Report the missing rows between the rows that were found."""
     for before, after in zip([0, *numbers], numbers, strict=False):
         if after > before + 1:
             report(f"rows {before + 1} to {after - 1} of the messages cannot be read")
 
 
 class _Pages:
-    """The pages of a database file, of which some may be missing or nonsense."""
+    """The pages of a database file; some may be missing or damaged."""
 
     def __init__(self, file: int, report: Report) -> None:
         self.file = file
@@ -168,7 +168,7 @@ class _Pages:
 
 
 def _variable_number(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number of one to nine bytes, and where the next thing starts."""
+    """Return a number of one to nine bytes, and the offset after it."""
     value = 0
     for i in range(8):
         byte = data[at + i]
@@ -182,8 +182,7 @@ def _values(payload: bytes) -> tuple[int | str | bytes | None, ...]:
     """Return the columns of a record.
 
     Raises:
-        ValueError: it is none.
-        IndexError: it is cut off.
+        ValueError: it is not a record. IndexError: it is cut off.
     """
     head, at = _variable_number(payload, 0)
     kinds = []

@@ -37,9 +37,9 @@ class Sampling(NamedTuple):
 
     Attributes:
         mode: ``linear``, ``previous`` or ``nearest``.
-        max_gap_ns: how old something may be without being told.
-        world_frame: the frame that is the world's; None: the root of the frames.
-        links: whether link states are filled in.
+        max_gap_ns: values with a larger age are reported as old.
+        world_frame: the world frame; None: the root of the frames.
+        links: True: add link states.
     """
 
     mode: str = "linear"
@@ -49,11 +49,11 @@ class Sampling(NamedTuple):
 
 
 class WorldSampler:
-    """Samples a recording; make it once, then ask for as many times as wanted, block by block.
+    """Samples a recording at any number of times, block by block.
 
     Attributes:
-        recording: what is sampled.
-        sampling: how.
+        recording: the recording.
+        sampling: the options.
         world_frame: the frame of the world; "" without frames.
     """
 
@@ -99,7 +99,7 @@ class WorldSampler:
     def _free_odometry(
         self, tracks: Sequence[PoseTrack], problems: Diagnostics
     ) -> Iterator[tuple[str, str, PoseTrack]]:
-        """Yield (parent, child, track) of odometry that speaks of no robot and of no frame that tf places."""
+        """Yield (parent, child, track) of odometry whose child is neither a robot nor a child frame on tf."""
         recording, taken = self.recording, dict[str, PoseTrack]()
         for track in tracks:
             parent, child = (recording.names.of(track.topic, name) for name in (track.parent, track.name))
@@ -154,7 +154,7 @@ class WorldSampler:
     def _above_world(
         self, number: int, model: ModelSeries, times_ns: IntArray
     ) -> tuple[IntArray, FloatArray, IntArray]:
-        """Return parent (n,), pose (n, 7) and age (n,) of a robot that the world frame hangs on, by inversion."""
+        """Return parent (n,), pose (n, 7) and age (n,) of a robot above the world frame on tf, by inversion."""
         child = self._turned_over[self.recording.robots[number].root_frame]
         local = self.history.local(self.history.index[child], times_ns, self.sampling.mode, hold=True)
         link = self.history.frames[int(local.parent.max(initial=0))]
@@ -242,7 +242,7 @@ class WorldSampler:
         return history.frames[frame]
 
     def _turn_over(self) -> dict[str, str]:
-        """Return the frames above the world frame: each becomes the child of the one that was its child."""
+        """Return the frames above the world frame with inverted poses: each becomes the child of its former child."""
         history, result = self.history, dict[str, str]()
         frame = history.index.get(self.world_frame, -1)
         while frame in history.edges:
@@ -275,7 +275,7 @@ class WorldSampler:
             problems.warning("late-messages", text, place)
 
     def _report_standing(self, problems: Diagnostics) -> None:
-        """Tell of virtual joints whose parent frames the frames that robots are in do not reach."""
+        """Report virtual joints whose parent frame is not an ancestor of the robot."""
         for number, standing in self._standing.items():
             root = self.roots[number]
             if root.source not in (RootSource.TF, RootSource.ODOMETRY, RootSource.CHOSEN) or root.parent == standing:

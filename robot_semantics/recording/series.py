@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""World states at many times as arrays, the content of exports and files, with their old and unknown values."""
+"""World states at many times as arrays, for exports and files, with their old and unknown values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, WorldState
 
 
 class SeriesError(RobotSemanticsError):
-    """A file that holds no series, or states that make none.
+    """A file or a list of states is not a valid series.
 
     Attributes:
         path: the file.
@@ -40,12 +40,12 @@ class SeriesError(RobotSemanticsError):
 
 
 class Gap(NamedTuple):
-    """Something that is old or unknown at one time.
+    """An old or unknown value at one time.
 
     Attributes:
         kind: ``joint``, ``frame`` or ``base``.
-        name: of the joint (``model/joint``), frame or model.
-        age_s: how old, None if it was never seen up to then.
+        name: name of the joint (``model/joint``), frame or model.
+        age_s: the age; None before the first message.
     """
 
     kind: str
@@ -63,9 +63,9 @@ class Series:
 
     Attributes:
         times_ns: (n,).
-        names: what parents are called: ``world`` first, then frames and models, then links that carry, ``model::link``.
-        frames: names of the frames; frame i stands at `names` 1 + i.
-        frame_parent: (n, frames) index into `names`, `ABSENT` where the frame is not known.
+        names: names of parents: ``world`` first, then frames and models, then carrying links, ``model::link``.
+        frames: names of the frames; frame i is number 1 + i in `names`.
+        frame_parent: (n, frames) index into `names`; `ABSENT` if the frame is unknown.
         frame_pose: (n, frames, 7) T_parent_frame [m]; NaN is not stated.
         frame_twist: (n, frames, 6); NaN is not stated.
         frame_age_ns: (n, frames) distance to the nearest transform; 0 for fixed frames, -1 without a transform.
@@ -97,7 +97,7 @@ class Series:
         return np.concatenate([both, *map(model_rows, self.models)], axis=1)
 
     def state(self, index: int, row: Sequence[float], time_ns: int) -> WorldState:
-        """Return the world state that one row of `rows` makes, with the parents at the time with that index."""
+        """Return the world state of one row of `rows`, with the parents at the time of this index."""
         parents = self.frame_parent[index].tolist()
         above = [int(model.parent[index]) for model in self.models]
         # A frame of which nothing is known at this time has its place for the sake of those that stand in it.
@@ -161,19 +161,19 @@ class Series:
 
     @cached_property
     def ages_ns(self) -> IntArray:
-        """The distance of everything that is `aged` to its nearest message (n, aged) [ns], -1 without one."""
+        """(n, aged) distance in time of each item of `aged` to its nearest message [ns]; -1 without a message."""
         models = [array for m in self.models for array in (m.joint_age_ns, m.base_age_ns[:, np.newaxis])]
         return np.concatenate([*models, self.frame_age_ns], axis=1)
 
 
 @dataclass
 class GapSummary:
-    """One thing's gaps over all states.
+    """The gaps of one joint, frame or model over all states.
 
     Attributes:
-        states: in how many states it is old or unknown.
-        never: in how many of these it was not seen up to then.
-        worst_s: the greatest age [s].
+        states: number of states with an old or unknown value.
+        never: number of these states before the first message.
+        worst_s: the largest age [s].
         first_ns: time of the first of these states.
         last_ns: time of the last.
     """
@@ -186,7 +186,7 @@ class GapSummary:
 
 
 def count_gaps(gaps: dict[tuple[str, str], GapSummary], series: Series, max_gap_ns: int) -> None:
-    """Add the gaps of a stretch of a series to those that were counted before, by kind and name."""
+    """Add the gaps of a part of a series to the counted ones, by kind and name."""
     bad = (series.ages_ns < 0) | (series.ages_ns > max_gap_ns)
     for at in np.flatnonzero(bad.any(axis=0)).tolist():
         age, rows = series.ages_ns[:, at], np.flatnonzero(bad[:, at])
@@ -209,7 +209,7 @@ def report_gaps(
 ) -> None:
     """Report the gaps of a series of `total` states, by the time since `start_ns`.
 
-    The recorded states do not have the joints `unstated` (``model/joint``): these get a note instead of a warning.
+    No recorded state has the joints `unstated` (``model/joint``); these get a note instead of a warning.
     """
     # Joints of one topic are old together: report items with the same gaps in one sentence.
     alike: dict[tuple[str, tuple[float, ...], bool], list[str]] = {}

@@ -5,10 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A series as arrays by name, as `.npz` holds them, and as named columns with units, as tables have them.
+"""A series as arrays by name, for `.npz` files, and as named columns with units, for tables.
 
-Arrays that came from a file are looked at whether they make a series: their shapes agree, their names are names, their
-numbers lead.
+Arrays from a file are checked: shapes, names, and indices.
 """
 
 from __future__ import annotations
@@ -52,8 +51,8 @@ class Column(NamedTuple):
     """One number at each time, or the name of a parent.
 
     Attributes:
-        array: which of the `series_arrays` it is in.
-        at: where in a row of that.
+        array: its array among the `series_arrays`.
+        at: its index in a row of this array.
     """
 
     name: str
@@ -63,17 +62,17 @@ class Column(NamedTuple):
 
     @property
     def is_parent(self) -> bool:
-        """Whether its array has the numbers of names."""
+        """True if its array has indices of names."""
         return self.array.endswith("parent")
 
     def of(self, arrays: Mapping[str, Array]) -> Array:
-        """Return its part (n,) of the arrays, which may be written into."""
+        """Return its part (n,) of the arrays, as a writable view."""
         where: tuple[Any, ...] = (slice(None), *self.at)
         return np.asarray(arrays[self.array][where])
 
 
 def series_head(series: Series) -> dict[str, Any]:
-    """Return what holds for a series at all times, as JSON can say it."""
+    """Return the constant facts of a series, as values for JSON."""
     return {
         "names": series.names,
         "frames": series.frames,
@@ -89,7 +88,7 @@ def series_head(series: Series) -> dict[str, Any]:
 
 
 def head_arrays(head: Mapping[str, Any]) -> dict[str, Array]:
-    """Return what `series_head` gives as arrays by name."""
+    """Return the result of `series_head` as arrays by name."""
     found = {key: np.array(head[key], dtype=np.str_) for key in ("names", "frames")}
     found["models"] = np.array([entry["name"] for entry in head["models"]], dtype=np.str_)
     for entry in head["models"]:
@@ -99,7 +98,7 @@ def head_arrays(head: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def head_of_arrays(arrays: Mapping[str, Array]) -> dict[str, Any]:
-    """Return the head that `head_arrays` made arrays of; raises `KeyError` where one is missing."""
+    """Return the head from the arrays of `head_arrays`; raise `KeyError` if one is missing."""
     return {
         "names": arrays["names"].tolist(),
         "frames": arrays["frames"].tolist(),
@@ -115,7 +114,9 @@ def head_of_arrays(arrays: Mapping[str, Array]) -> dict[str, Any]:
 
 
 def series_arrays(series: Series, ages: type[np.floating[Any]] = np.float32) -> dict[str, Array]:
-    """Return the arrays with a row a time; ages are in seconds, NaN for never seen, and single precision is plenty."""
+    """Return the arrays with one row for each time; ages are in seconds, in single precision, NaN before the first
+    message.
+    """
     found: dict[str, Array] = {"time_ns": series.times_ns}
     for at, owner, shapes in parts_of(series):
         for key in shapes:
@@ -130,7 +131,7 @@ def series_from(head: Mapping[str, Any], arrays: Mapping[str, Array]) -> Series:
     """Return the series of a head and arrays; numbers without an array are not stated.
 
     Raises:
-        ValueError, LookupError, TypeError, AttributeError: they make none.
+        ValueError, LookupError, TypeError, AttributeError: they are not a series.
     """
     count = len(arrays["time_ns"])
 
@@ -169,7 +170,7 @@ def columns(series: Series, units: Mapping[tuple[str, str], str]) -> Iterator[Co
     """Yield the columns of a series: the time, then each model's and each frame's.
 
     Args:
-        series: of which only the head counts.
+        series: the series; only its head is used.
         units: of the joints' positions, by model and joint.
     """
     yield Column("time_ns", "ns", "time_ns")
@@ -200,7 +201,7 @@ def columns(series: Series, units: Mapping[tuple[str, str], str]) -> Iterator[Co
 
 
 def table(series: Series, units: Mapping[tuple[str, str], str]) -> Iterator[tuple[Column, Array]]:
-    """Yield the `columns` of a series with their values (n,); a parent's are texts, None where it is not known."""
+    """Yield the `columns` of a series with their values (n,); the values of a parent are texts, None if unknown."""
     arrays, names = series_arrays(series, np.float64), np.array([*series.names, None], dtype=object)
     for column in columns(series, units):
         yield column, names[column.of(arrays)] if column.is_parent else column.of(arrays)
@@ -212,13 +213,13 @@ def _axes(name: str, axes: tuple[tuple[str, str], ...], array: str, *at: int) ->
 
 
 def _seconds(age_ns: Array, kind: type[np.floating[Any]]) -> Array:
-    """Return ages in seconds, NaN for -1 (never seen)."""
+    """Return ages in seconds; NaN for -1 (no message yet)."""
     return np.where(age_ns < 0, np.nan, age_ns / 1e9).astype(kind)
 
 
 @contextmanager
 def series_errors(path: Path, *more: type[Exception]) -> Iterator[None]:
-    """Raise what nonsense in a file makes the reading raise, `more` among it, as a `SeriesError`."""
+    """Convert the exceptions of invalid content, and those of `more`, to a `SeriesError`."""
     try:
         yield
     except NONSENSE + more as error:
@@ -228,7 +229,7 @@ def series_errors(path: Path, *more: type[Exception]) -> Iterator[None]:
 def model_shapes(
     joints: Sequence[str], widths: Sequence[int], speeds: Sequence[int], links: Sequence[str]
 ) -> dict[str, tuple[int, ...]]:
-    """Return of each array of a model, by its name in files, the shape of a row."""
+    """Return the shape of a row for each array of a model, by its name in files."""
     shapes = {
         "positions": (sum(widths),),
         "velocities": (sum(speeds),),
@@ -243,13 +244,13 @@ def model_shapes(
 
 
 def frame_shapes(frames: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Return of each array of the frames, by its name in files, the shape of a row."""
+    """Return the shape of a row for each array of the frames, by its name in files."""
     count = len(frames)
     return {"frame_parent": (count,), "frame_pose": (count, 7), "frame_twist": (count, 6), "frame_age": (count,)}
 
 
 def field_of(key: str) -> str:
-    """Return which field of a series an array of files is: ages are nanoseconds there."""
+    """Return the field of a series for an array in files; ages are nanoseconds in the field."""
     return f"{key}_ns" if key.endswith("age") else key
 
 
@@ -261,10 +262,10 @@ def parts_of(series: Series) -> Iterator[tuple[str, Series | ModelSeries, dict[s
 
 
 def check_series(series: Series) -> None:
-    """Look whether every part of a series has the shape, the kind and the range that `Series` states.
+    """Check that each part of a series has the shape, type and range that `Series` states.
 
     Raises:
-        ValueError: one has not; the message names it.
+        ValueError: a part is invalid; the message names it.
     """
     _array("time_ns", series.times_ns, (len(series),), "i")
     if (np.diff(series.times_ns, prepend=0) < 0).any():
@@ -288,10 +289,10 @@ def check_series(series: Series) -> None:
 
 
 def ages_ns(seconds: FloatArray) -> IntArray:
-    """Return ages [ns] as files state them [s]; where a file states none, NaN, -1.
+    """Return the ages of a file [s] as [ns]; -1 for NaN.
 
     Raises:
-        ValueError: an age is below zero, or more than 64 bits hold.
+        ValueError: an age is negative, or larger than 64 bits.
     """
     if seconds.dtype.kind != "f":
         raise ValueError(f"ages are of the kind {seconds.dtype}")
@@ -303,7 +304,7 @@ def ages_ns(seconds: FloatArray) -> IntArray:
 
 
 def _check_head(model: ModelSeries) -> None:
-    """Look at what holds for a model at all times."""
+    """Check the constant facts of a model."""
     _names(f"{model.name}/joints", model.joints)
     _names(f"{model.name}/links", model.links)
     for key, widths in (("widths", model.widths), ("speeds", model.speeds)):

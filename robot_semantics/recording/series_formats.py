@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The table of the formats of series: how each is written, read and recognised."""
+"""The table of the formats of series: writer, reader and mark of each."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Format:
         output: the class that writes it.
         block_states: number of states that are sampled (text formats: also rendered) together.
         is_mark: tests whether a file looks like one of this format.
-        descriptions: whether the robots' descriptions are in it, in files beside it, or nowhere.
+        descriptions: place of the robots' descriptions: in the file, in files beside it, or nowhere.
         arrays: reads a file as arrays.
         states: reads a file or folder state by state.
     """
@@ -75,7 +75,7 @@ class Format:
 
     @property
     def readable(self) -> bool:
-        """Whether it can be read."""
+        """True if it can be read."""
         return self.arrays is not None or self.states is not None
 
 
@@ -104,10 +104,10 @@ SERIES_WORDS = "a folder, " + ", ".join(
 
 
 def readable_format(path: Path) -> Format:
-    """Return the format that a file or folder is read as.
+    """Return the format of a file or folder, for reading.
 
     Raises:
-        SeriesError: its ending is of no format, or of one that is only written.
+        SeriesError: its ending is unknown, or its format is only written.
     """
     if path.is_dir():
         return FORMATS["usdf"]
@@ -121,6 +121,8 @@ def readable_format(path: Path) -> Format:
 
 
 def looks_written_here(path: Path) -> bool:
-    """Return whether a file looks like an earlier export in the format of its ending, which a new one may replace."""
+    """Return True if a file looks like an earlier export in the format of its ending, so that a new one may replace
+    it.
+    """
     name = SUFFIXES.get(path.suffix.lower())
     return name is not None and FORMATS[name].is_mark(path)

@@ -32,9 +32,9 @@ class Loaded:
     Attributes:
         states: in order of time.
         gaps: (kind, name) of the old and unknown values of each state, if the series has them.
-        urdf: each model's URDF, where the series has it or names its file; states do not name one inside the series.
-        srdf: each model's SRDF.
-        limits: each model's joint limits (lower, upper) by variable, where the series has them.
+        urdf: each model's URDF, if the series has it or names its file; states do not name a URDF inside the series.
+        srdf: each model's SRDF, likewise.
+        limits: each model's joint limits (lower, upper) by variable, if the series has them.
     """
 
     states: tuple[WorldState, ...]
@@ -48,7 +48,7 @@ def load_states(paths: Sequence[Path], problems: Diagnostics) -> Loaded:
     """Return the states of files and folders, in the order of their times.
 
     Raises:
-        SeriesError: a file is none of the known kinds, or damaged; or a state has no time although there are several.
+        SeriesError: a file is of an unknown kind or damaged, or one of several states has no time.
         DescriptionError: a USDF or JSON document has errors.
         OSError: a file cannot be read.
     """
@@ -98,10 +98,10 @@ def _read_texts(
 
 
 def load_arrays(path: Path) -> ArraySeries:
-    """Return a file that holds a series as arrays.
+    """Open a file with a series as arrays.
 
     Raises:
-        SeriesError: the file is damaged or holds something else.
+        SeriesError: the file is damaged or has other content.
         MissingExtraError: it is Parquet, and pyarrow is not installed.
         OSError: it cannot be read.
     """
@@ -114,7 +114,7 @@ def load_arrays(path: Path) -> ArraySeries:
 
 
 def without_texts(state: WorldState, texts: Collection[str]) -> WorldState:
-    """Return a state whose models do not name the descriptions `texts`, which no file holds."""
+    """Return a state whose models do not name the descriptions `texts`, because these are not files."""
     return replace(
         state,
         models=tuple(
@@ -134,7 +134,7 @@ def limits_of(model: ModelSeries) -> dict[str, tuple[float, float]]:
 
 
 def series_of(states: Sequence[WorldState]) -> Series:
-    """Return states as arrays; what some of them do not state is NaN there."""
+    """Return states as arrays; values that a state does not have are NaN."""
     names: dict[str, int] = {WORLD: 0}
     for state in states:
         for frame in state.frames:
@@ -190,7 +190,7 @@ def _model_of(name: str, states: Sequence[WorldState], names: Mapping[str, int])
 
 
 def _widths(models: Iterable[ModelState | None]) -> dict[str, tuple[int, int]]:
-    """Return how many positions and velocities each joint of a model has in any of its states."""
+    """Return the number of positions and velocities of each joint of a model, over all its states."""
     widths: dict[str, tuple[int, int]] = {}
     for model in models:
         for joint in model.joints if model is not None else ():

@@ -37,12 +37,12 @@ GapNames = tuple[tuple[str, str], ...]
 
 
 class ArraySeries(Protocol):
-    """A file that holds a series as arrays.
+    """A file with a series as arrays.
 
     Attributes:
         times_ns: (n,) all times [ns].
-        texts: the descriptions in it, by the names that models have for them.
-        max_gap_ns: the age from which a value counts as old.
+        texts: the descriptions in the file, by their names in the models.
+        max_gap_ns: values with a larger age are old.
     """
 
     times_ns: IntArray
@@ -50,7 +50,7 @@ class ArraySeries(Protocol):
     max_gap_ns: int
 
     def series(self) -> Series:
-        """Return all of it; raises `SeriesError` if it does not fit together."""
+        """Return the whole series; raise `SeriesError` if its parts do not agree."""
 
     def row(self, index: int) -> Series:
         """Return the state at one row."""
@@ -63,7 +63,7 @@ class NpzSeries:
         """Read a file.
 
         Raises:
-            SeriesError: it is damaged, or holds something else.
+            SeriesError: it is damaged, or has other content.
             OSError: it cannot be read.
         """
         with series_errors(path, zipfile.BadZipFile):
@@ -79,7 +79,7 @@ class NpzSeries:
         }
 
     def series(self) -> Series:
-        """Return all of it."""
+        """Return the whole series."""
         return self._series
 
     def row(self, index: int) -> Series:
@@ -96,7 +96,7 @@ def usdf_states(path: Path) -> Iterator[tuple[WorldState, GapNames]]:
 
 
 def json_lines_states(path: Path) -> Iterator[tuple[WorldState, GapNames]]:
-    """Yield the states of a file with a JSON object a line."""
+    """Yield the states of a file with one JSON object in each line."""
     with path.open("rb") as file:
         for number, line in enumerate(iter(partial(file.readline, MAX_BYTES + 1), b""), start=1):
             if len(line) > MAX_BYTES:

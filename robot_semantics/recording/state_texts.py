@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The states of a series as texts: USDF documents, JSON lines or CSV rows. This is what runs on many cores.
+"""The states of a series as texts: USDF documents, JSON lines or CSV rows. This work runs in several processes.
 
 The states of a recording usually differ only in their numbers. The USDF writer writes one state with marks in the
 places of its numbers. If this text with the numbers filled in equals the writer's text of a state, it is used for all
@@ -51,7 +51,7 @@ def aged_states(series: Series, max_gap_ns: int) -> Iterator[WorldState]:
 
 
 def state_texts(series: Series, max_gap_ns: int) -> Iterator[str]:
-    """Yield the USDF text of every one of `aged_states`.
+    """Yield the USDF text of each state of `aged_states`.
 
     Raises:
         DescriptionError: a state cannot be written.
@@ -77,14 +77,14 @@ def state_texts(series: Series, max_gap_ns: int) -> Iterator[str]:
 
 
 class _Skeleton:
-    """The text of all states that state the same things.
+    """The text of all states with the same fields.
 
     Attributes:
-        usable: whether its text equals the writer's.
+        usable: True if its text equals the text of the writer.
     """
 
     def __init__(self, series: Series, index: int, row: Sequence[float], old: Sequence[int]) -> None:
-        """Take the state of one time, and the numbers of those in `Series.aged` whose ages are stated."""
+        """Prepare from the state of one time, and the numbers of the items in `Series.aged` with a stated age."""
         marks = [value if value != value else _MARK + at for at, value in enumerate(row)]
         ages = _TIME_MARK_NS + np.arange(len(series.aged))
         state = _aged(series, index, marks, _TIME_MARK_NS + len(ages), old, ages)
@@ -105,7 +105,7 @@ class _Skeleton:
         self._parts.append(text[end:])
 
     def filled(self, row: Sequence[float], time_ns: int, ages_ns: IntArray) -> str:
-        """Return the text with the numbers of a row, a time and ages; empty where that cannot be done."""
+        """Return the text with the numbers of a row, a time and ages; empty if this is impossible."""
         if not self.usable:
             return ""
         parts = self._parts.copy()
@@ -185,7 +185,7 @@ def _csv(block: Block, gaps: Sequence[tuple[Gap, ...]]) -> Iterator[str]:
 
 
 def csv_header(series: Series) -> str:
-    """Return the head of a CSV table: ``time``, per model its base and joints, per frame its pose, and ``gaps``."""
+    """Return the header of a CSV table: ``time``, pose and joints of each model, pose of each frame, and ``gaps``."""
     return _csv_line(["time", *(column.name for column, _ in _csv_columns(series)), "gaps"])
 
 

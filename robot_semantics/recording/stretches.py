@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""One stretch of one bag read into columns: the unit of work that runs in this process, in another, or on a cluster."""
+"""One time span of one bag, read into columns: the unit of work for this process, other processes, or a cluster."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ BLOCK_BYTES = 8 * 2**20
 
 @dataclass(frozen=True)
 class Task:
-    """What to read.
+    """A reading task.
 
     Attributes:
         path: the bag.
         topics: each topic's part: ``parse`` or ``stamps`` (only when its messages came).
-        scanned: read record by record, because `rosbags` refused the bag.
-        start_ns: log time of the first message that counts, None for the first of all.
-        stop_ns: log time before which to stop, None for the end.
-        folder: where columns go that are too large for memory; it must exist.
-        in_memory_bytes: how much is not too large; with 0 another process can map every column instead of copying it.
-        invalid: what happens to a joint state with a position that is not finite.
+        scanned: True: read record by record, because `rosbags` refused the bag.
+        start_ns: log time of the first message to read; None for the first one of the bag.
+        stop_ns: log time of the end, exclusive; None for the end of the bag.
+        folder: folder for columns that are too large for memory; it must exist.
+        in_memory_bytes: limit of this size [bytes]; with 0, another process can map every column instead of copying it.
+        invalid: treatment of a joint state with a position that is not finite.
     """
 
     path: Path
@@ -68,7 +68,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Stretch:
-    """What was read.
+    """Result of a reading task.
 
     Attributes:
         groups: columns by the key of their messages.
@@ -83,7 +83,7 @@ class Stretch:
     problems: tuple[Diagnostic, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pass mapped arrays on by the name of their file: their pages need not travel."""
+        """Send mapped arrays by the name of their file, so that the data is not copied."""
         return {**self.__dict__, "groups": _with_each(self.groups, _Mapped.of)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -115,7 +115,7 @@ def inspect_bag(path: Path, problems: Diagnostics) -> BagInfo:
     """Return the content of a bag; for a damaged bag the readable part, with a problem for each loss.
 
     Raises:
-        BagError: nothing of it can be read.
+        BagError: it cannot be read at all.
         FileNotFoundError: the file or folder does not exist.
     """
     if not path.exists():
@@ -153,7 +153,7 @@ def inspect_bag(path: Path, problems: Diagnostics) -> BagInfo:
 
 
 def _lost_files(path: Path) -> Iterator[str]:
-    """Yield problems of files in the metadata that do not exist, except as many as there are renamed files."""
+    """Yield problems of files in the metadata that do not exist, minus the number of renamed files."""
     if not path.is_dir() or not (path / "metadata.yaml").exists():
         return
     # It comes with rosbags, whose absence has been named by then.
@@ -173,10 +173,10 @@ def _lost_files(path: Path) -> Iterator[str]:
 
 
 def read_stretch(task: Task, advance: Advance | None = None) -> Stretch:
-    """Read one stretch; if the bag is damaged, read the intact messages and report the losses.
+    """Read one time span; if the bag is damaged, read the intact messages and report the losses.
 
     Raises:
-        BagError: nothing can be read.
+        BagError: it cannot be read at all.
     """
     if task.scanned:
         return _read(_salvaged(task.path, lambda _: None), task, "salvaged", advance)
@@ -260,7 +260,7 @@ def _reader(
 
 
 def definition_problems(info: BagInfo, topics: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield (topic, problem) for every topic whose messages cannot be trusted to be what their type says."""
+    """Yield (topic, problem) for every topic whose messages may differ from their type."""
     for channel in info.channels:
         if channel.encoding and channel.topic in topics:
             yield channel.topic, f"its messages are in {channel.encoding}, which is not read"

@@ -20,10 +20,10 @@ from robot_semantics.recording.series_formats import looks_written_here
 
 
 def check_target(target: Path, *, folder: bool, force: bool = False, inputs: Iterable[Path] = ()) -> None:
-    """Tell whether a file or folder can be written as `target`.
+    """Check that a file or folder can be written as `target`.
 
     Raises:
-        RequestError: there is something there that is not replaced, or it would replace one of `inputs`.
+        RequestError: the target exists and must not be replaced, or it is one of `inputs`.
     """
     for path in inputs:
         mine, other = resolved(target), resolved(path)
@@ -43,10 +43,10 @@ def check_target(target: Path, *, folder: bool, force: bool = False, inputs: Ite
 
 @contextmanager
 def whole_or_nothing(target: Path, *, folder: bool, force: bool = False) -> Iterator[Path]:
-    """Give a temporary path beside `target`; it takes the target's name when all went well and is removed when not.
+    """Yield a temporary path beside `target`; rename it to the target at the end, or delete it after an error.
 
     Raises:
-        RequestError: something of that name is there already and `force` is not given.
+        RequestError: the target exists and `force` is not given.
     """
     check_target(target, folder=folder, force=force)
     target.parent.mkdir(parents=True, exist_ok=True)

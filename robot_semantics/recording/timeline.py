@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Samples in the order of time: the neighbours of a time, its position between them, and the value there."""
+"""Samples in the order of time: the neighbours of a time, its position between them, and the interpolated value."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Bracket(NamedTuple):
     """Positions among m samples of the requested times with an answer.
 
     Attributes:
-        rows: (k,) which of the times they are.
-        before: (k,) index of the sample that counts at or before the time.
-        after: (k,) index of the one at or after it; equals `before` where one sample says it all.
-        share: (k,) how far from `before` to `after` the time lies, in [0, 1).
-        age_ns: (k,) distance to the nearer of the two.
+        rows: (k,) indices of the times.
+        before: (k,) index of the sample at or before the time.
+        after: (k,) index of the sample at or after it; equal to `before` if one sample is enough.
+        share: (k,) position of the time between `before` and `after`, in [0, 1).
+        age_ns: (k,) distance to the nearer of the two samples.
     """
 
     rows: IntArray
@@ -51,15 +51,16 @@ class Bracket(NamedTuple):
 
 
 def bracket(stamps_ns: IntArray, times_ns: IntArray, mode: str = "linear", *, hold: bool = True) -> Bracket:
-    """Return where `times_ns` (n,) fall among `stamps_ns` (m,), which never decrease [ns].
+    """Return the positions of `times_ns` (n,) among `stamps_ns` (m,), which never decrease [ns].
 
-    Of several samples with one stamp the last holds from then on, and the first until then, as in tf2.
+    Of several samples with one stamp, the first is valid until then and the last from then on, as in tf2.
 
     Args:
         stamps_ns: the samples' times.
-        times_ns: the times asked for.
+        times_ns: the requested times.
         mode: one of `MODES`.
-        hold: after the last sample it holds on (and with ``nearest`` the first before it), instead of no answer.
+        hold: use the last sample after its time (and with ``nearest`` the first sample before its time), instead of no
+            result.
     """
     last = len(stamps_ns) - 1
     if last < 0:
@@ -97,13 +98,13 @@ def interpolate(
     blend: Callable[[FloatArray, FloatArray, FloatArray], FloatArray],
     apart: BoolArray | None = None,
 ) -> FloatArray:
-    """Return the values (k, ...) at a bracket's times: THE interpolation of everything that a recording holds.
+    """Return the values (k, ...) at a bracket's times; all values of a recording are interpolated here.
 
     Args:
         where: the bracket.
-        take: gives the values of samples by their indices.
-        blend: mixes values (j, ...) before and after by their shares (j, 1); on a sample it is not asked.
-        apart: (k,) where there is nothing between the two samples, so that the first holds.
+        take: returns the values of samples by their indices.
+        blend: interpolates values (j, ...) before and after by their shares (j, 1); not called for a time on a sample.
+        apart: (k,) True if the two samples must not be interpolated, so that the first is used.
     """
     first = np.asarray(take(where.before), dtype=np.float64)
     between = where.share > 0.0 if apart is None else (where.share > 0.0) & ~apart
@@ -121,7 +122,7 @@ def interpolate(
 
 
 def blend_straight(low: FloatArray, high: FloatArray, share: FloatArray) -> FloatArray:
-    """Return what lies between two values on a straight line."""
+    """Interpolate linearly between two values."""
     return low + share * (high - low)
 
 
@@ -129,15 +130,15 @@ def blend_straight(low: FloatArray, high: FloatArray, share: FloatArray) -> Floa
 class Timeline:
     """Samples of one quantity, sorted by stamp, then by arrival.
 
-    The values stay where they are, in memory or in mapped files; the timeline only knows the order.
+    The values stay in memory or in mapped files; the timeline has only their order.
 
     Attributes:
-        stamps_ns: (m,) never decreasing; strictly increasing unless made with `keep_equal`.
-        values: one array (rows, ...) per place in which samples lie.
-        place: (m,) which of `values` a sample lies in; None: all in the first.
-        row: (m,) which row there; None: sample i is row i.
-        duplicates: how many samples had a stamp that was already taken.
-        late: how many samples came after one with a greater stamp.
+        stamps_ns: (m,) never decreasing; strictly increasing without `keep_equal`.
+        values: one array (rows, ...) for each part with samples.
+        place: (m,) index in `values` for each sample; None: all in the first.
+        row: (m,) row in this array; None: sample i is row i.
+        duplicates: number of samples with the stamp of an earlier sample.
+        late: number of samples after one with a greater stamp.
     """
 
     stamps_ns: IntArray
@@ -159,15 +160,15 @@ class Timeline:
         *,
         keep_equal: Sequence[int] | None = None,
     ) -> Timeline:
-        """Merge samples from several places.
+        """Merge samples of several parts.
 
         Args:
-            stamps_ns: for each place the stamps (rows,) of its samples.
-            order: for each place when each sample came (rows,), in any unit.
-            values: for each place its values (rows, ...).
-            keep_equal: for each place a number; then samples with one stamp all stay, as in tf2, but for those whose
-                value and number were there before. None: of samples with one stamp the one that came last stays,
-                those that were late aside.
+            stamps_ns: for each part, the stamps (rows,) of its samples.
+            order: for each part, the time of arrival of each sample (rows,), in any unit.
+            values: for each part, its values (rows, ...).
+            keep_equal: for each part, a number; then all samples with one stamp stay, as in tf2, unless value and
+                number are repeated. None: of samples with one stamp, only the last one to arrive stays; late samples
+                are ignored.
 
         Raises:
             ArrayError: stamps, order and values differ in length.
@@ -228,7 +229,7 @@ class Timeline:
         return values, where.at_all_times(count, where.age_ns, -1)
 
     def locate(self, indices: IntArray) -> Iterator[tuple[int, IntArray | slice, IntArray]]:
-        """Yield (place, which of `indices`, their rows there) for every place in which some of the samples lie."""
+        """Yield (part, positions in `indices`, rows in the part) for every part with some of the samples."""
         row = indices if self.row is None else self.row[indices]
         if self.place is None:
             yield 0, slice(None), row
@@ -246,7 +247,9 @@ def _new(
     values: Sequence[npt.NDArray[np.generic]],
     numbers: Sequence[int],
 ) -> BoolArray:
-    """Return which samples (m,), sorted by stamp and arrival, are not what one of the same stamp before them was."""
+    """Return the samples (m,), sorted by stamp and arrival, that differ from all earlier samples with the same
+    stamp.
+    """
     shared = np.zeros(len(stamps), dtype=bool)
     shared[1:] = stamps[1:] == stamps[:-1]
     shared[:-1] |= shared[1:]

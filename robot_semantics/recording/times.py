@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""At which times a recording is exported: one, some, every so often, or whenever a topic has a message.
+"""The times of an export: single times, equal steps, or the times of a topic's messages.
 
-Times are given in seconds, from the first message of the recording or since 1970, and become integer nanoseconds
-without a detour over floats.
+Times are given in seconds, from the first message of the recording or since 1970, and are converted to integer
+nanoseconds without floats.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class TimeRequest(NamedTuple):
     Attributes:
         at: single times: seconds, ``@`` seconds since 1970, or ``end``.
         every: distance between times [s].
-        at_topic: a time for every message of this topic.
-        start: the first time that counts, None for the start of the recording.
-        stop: the last time that counts, None for its end.
+        at_topic: one time for each message of this topic.
+        start: the first time; None for the start of the recording.
+        stop: the last time; None for its end.
     """
 
     at: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ def choose_times(request: TimeRequest, recording: Recording, problems: Diagnosti
     """Return the times (n,) in order, each once [ns].
 
     Raises:
-        RequestError: a time cannot be read or is outside the recording, or there would be far too many.
+        RequestError: a time cannot be read, a time is outside the recording, or there are too many times.
     """
     start = recording.start_ns if request.start is None else parse_time(request.start, recording)
     stop = recording.end_ns if request.stop is None else parse_time(request.stop, recording)
@@ -95,7 +95,7 @@ def choose_times(request: TimeRequest, recording: Recording, problems: Diagnosti
 
 
 def check_words(request: TimeRequest) -> None:
-    """Tell wrong words before a recording is read, which may take minutes.
+    """Refuse invalid texts before the recording is read, which may take minutes.
 
     Raises:
         RequestError: a text is not a time, or the distance between times is not positive.
@@ -117,7 +117,7 @@ def parse_time(text: str, recording: Recording) -> int:
 
 
 def time_of(text: str, start_ns: int, end_ns: int) -> int:
-    """Return the time that a text means in something that lasts from `start_ns` to `end_ns` [ns]; as `parse_time`.
+    """Return the time of a text in a span from `start_ns` to `end_ns` [ns]; as `parse_time`.
 
     Raises:
         RequestError: the text is not a time.

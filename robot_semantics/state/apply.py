@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A model_state put onto a robot: THE function that restore, ``fk``, edit, check, view and the simulators all use.
+"""Apply a model_state to a robot: the one function that restore, ``fk``, edit, check, view and the simulators use.
 
 The model's pose and twist are converted through the world's frames into the frame of the robot's root joint. A joint
 gets its stated value, or else the value that follows from the poses of its links. Values that contradict each other, or
@@ -38,22 +38,22 @@ from robot_semantics.usdf.world_state import Frame, JointState, ModelState, Worl
 
 @dataclass(frozen=True, eq=False)
 class AppliedState:
-    """A robot as a model_state has it.
+    """The state of a robot after a model_state is applied.
 
     Attributes:
-        base_xyz_quat: (7,) pose of the root link in the base's frame [m], quaternion x y z w; None where the state
-            gives none that the base can take.
-        base_twist: (6,) its motion relative to that frame in that frame's axes [m/s, rad/s]; None likewise.
-        base_positions: the root joint's own coordinates: (3,) of a planar one, (7,) of a floating one; None likewise.
-        base_velocities: the root joint's own rates: (3,) or (6,); None likewise.
-        positions: (size,) in the robot's joint space; joints that the state leaves open have their old values.
-        velocities: (velocity_size,) NaN where the state does not give them.
+        base_xyz_quat: (7,) pose of the root link in the base's frame [m], quaternion x y z w; None if the state has no
+            pose that the base can take.
+        base_twist: (6,) the root link's motion relative to this frame, in its axes [m/s, rad/s], or None.
+        base_positions: coordinates of the root joint: (3,) if planar, (7,) if floating, or None.
+        base_velocities: rates of the root joint: (3,) if planar, (6,) if floating, or None.
+        positions: (size,) in the robot's joint space; joints without a value in the state keep their old values.
+        velocities: (velocity_size,) NaN if the state does not give them.
         positions_of: joints whose positions come from the state.
         velocities_of: joints whose velocities do.
-        kept: joints that stay as they were.
-        items: what became of each thing that is stated.
-        notes: other notes for people.
-        kept_motion: notes for a mover of the robot: velocities that are not stated and stay unchanged.
+        kept: joints that keep their old positions.
+        items: the result for each stated value.
+        notes: other remarks for the user.
+        kept_motion: remarks for a caller that moves the robot: velocities that are not stated and stay unchanged.
 
     """
 
@@ -85,13 +85,12 @@ def resolve_with(
 
     Args:
         state: the state.
-        standing: frames that are there anyway; one that the state names is where the state has it.
-        robots: robots by their models' names: a link that carries something is where their joints put it, unless its
-            pose is stated.
+        standing: frames that exist outside the state; for a frame in both, the state's pose is used.
+        robots: robots by their models' names; they give the pose of a carrying link whose pose is not stated.
 
     Raises:
         DescriptionError: unknown parents, cycles, or names of two things.
-        NotStatedError: where a link is that carries something is neither stated nor follows.
+        NotStatedError: the pose of a carrying link is not stated and cannot be computed.
     """
     named = {body.name for body in state.bodies}
     others = tuple(frame for frame in standing if frame.name not in named)
@@ -107,14 +106,14 @@ def apply_model_state(
     base: Base | None = None,
     positions: FloatArray | None = None,
 ) -> AppliedState:
-    """Put a model_state onto a robot; nothing is changed, the answer says where everything would be.
+    """Return the state of a robot after a model_state is applied; the arguments do not change.
 
     Args:
         model: what is stated.
-        world: the resolved world that the model stands in.
+        world: the resolved world around the model.
         robot: the robot; its `ForwardKinematics` where many states are put onto one robot.
-        base: how its root link stands; by default as its SRDF says.
-        positions: (size,) where its joints are now; by default `JointSpace.neutral`.
+        base: how its root link is attached; by default as in its SRDF.
+        positions: (size,) the present joint positions; by default `JointSpace.neutral`.
 
     """
     kinematics = robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)
@@ -179,7 +178,7 @@ class _Application:
         )
 
     def _kept_motion(self, root_placed: bool) -> Iterator[str]:
-        """Yield notes on velocities that are not stated for moved things: they are kept, in the axes of the parent."""
+        """Yield remarks on moved bodies without a stated velocity: the velocity is kept, in the axes of the parent."""
         name = self.model.name
         if root_placed and self.model.twist is None:
             yield f"model '{name}': its twist is not stated; it is kept in the axes of '{self.base.frame}'"
@@ -188,7 +187,7 @@ class _Application:
             yield f"model '{name}': velocities are not stated and are kept: {', '.join(kept)}"
 
     def _note_ages(self) -> None:
-        """Note the values that were measured before the state's time; they are used like the others."""
+        """Note the values that were measured before the state's time; they are used too."""
         aged = [("its pose", self.model.age_ns), *((f"'{joint.name}'", joint.age_ns) for joint in self.model.joints)]
         named: dict[int, list[str]] = {}
         for name, age_ns in aged:
@@ -256,7 +255,7 @@ class _Application:
         return f"the position {positions[0]:.6g} lies outside the limits {lower:.6g} to {upper:.6g}"
 
     def _derive_joints(self) -> None:
-        """Take the joints that are not stated from those that are and from the poses and twists of links."""
+        """Compute the joints that are not stated from the stated joints and from the poses and twists of links."""
         stated = frozenset(self.positions_of)
         fitting = [joint for joint in self.model.joints if joint.name in self.positions_of | self.velocities_of]
         refused = {joint.name for joint in self.model.joints} - {joint.name for joint in fitting}
@@ -285,7 +284,7 @@ class _Application:
         self._note_measured_mimics(stated)
 
     def _beyond_limits(self, derived: Sequence[JointState], others: Collection[str]) -> dict[str, str]:
-        """Return why derived joints are refused as if they were stated, and those that only follow them."""
+        """Return the derived joints that are refused, with the reasons, and the joints that follow them."""
         found = {}
         for told in derived:
             joint = self.robot.joint(told.name) if told.name in self.space.joint_positions else None
@@ -298,7 +297,7 @@ class _Application:
         return found
 
     def _note_measured_mimics(self, stated: frozenset[str]) -> None:
-        """Note the mimic joints that are stated elsewhere than their leaders take them."""
+        """Note the mimic joints whose stated position differs from the position that their leader gives."""
         apart = self.space.leader_differences(self.q)
         for joint in self.space.joints:
             if joint.mimic is None or not {joint.name, joint.mimic.joint} <= stated:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A world state against the robots it is about: names, counts, limits, and whether it agrees with itself."""
+"""Checks of a world state against its robots: names, counts, limits, and agreement of links with joints."""
 
 from __future__ import annotations
 
@@ -73,7 +73,9 @@ def check_world_file(
 def check_names(
     state: WorldState, robots: Mapping[str, RobotModel], diagnostics: Diagnostics, *, places: SourceMap | None = None
 ) -> None:
-    """Add to `diagnostics` the links and joints that the robots do not have, and values that their joints cannot."""
+    """Add to `diagnostics` the links and joints that the robots do not have, and values that their joints cannot
+    take.
+    """
     for model in state.models:
         if model.name in robots:
             _ModelCheck(model, robots[model.name], diagnostics, places).names()
@@ -92,7 +94,7 @@ def check_world(
         state: the state.
         robots: the robots by their models' names; models without a robot are checked alone.
         diagnostics: collects the problems.
-        places: where the state's elements stand in its document, if it comes from one.
+        places: places of the state's elements in its document, if it has one.
     """
     _check_poses(state, diagnostics, places)
     for name in robots or {}:
@@ -111,7 +113,7 @@ def check_world(
 
 
 def _check_poses(state: WorldState, diagnostics: Diagnostics, places: SourceMap | None) -> None:
-    """Report poses that are missing, and angles that are larger than a full turn."""
+    """Report missing poses, and angles larger than a full turn."""
     for body in state.bodies:
         if body.pose is None:
             message = f"'{body.name}' has no pose in '{body.parent}'; the identity is used"
@@ -128,7 +130,7 @@ def _check_poses(state: WorldState, diagnostics: Diagnostics, places: SourceMap 
 def _report_clashes(
     state: WorldState, robots: Mapping[str, RobotModel], diagnostics: Diagnostics, places: SourceMap | None
 ) -> bool:
-    """Report names that the state and the robots' links share; return whether there is one."""
+    """Report names that belong both to the state and to a robot's link; return True if there is one."""
     links = {name: robot.link_names for name, robot in robots.items()}
     stated = {problem.message for problem in name_clashes(state)}
     clashes = [problem for problem in name_clashes(state, links) if problem.message not in stated]
@@ -143,7 +145,7 @@ def _report_clashes(
 def _check_carriers(
     state: WorldState, robots: Mapping[str, RobotModel], diagnostics: Diagnostics, places: SourceMap | None
 ) -> None:
-    """Report the links that carry something and that are nowhere: nothing can be put onto a robot then."""
+    """Report the carrying links without a known pose; no state can be applied to a robot then."""
     for body in state.bodies:
         if body.parent_link is None:
             continue
@@ -182,7 +184,7 @@ class _ModelCheck:
         self._kinematics = ForwardKinematics(robot)
 
     def run(self, world: ResolvedWorld) -> None:
-        """Make every check, in the world that the model stands in."""
+        """Make every check, in the world around the model."""
         self._identity()
         self.names()
         self._mimics()
@@ -190,7 +192,9 @@ class _ModelCheck:
         self._on_the_robot(world)
 
     def _parent(self, world: ResolvedWorld) -> None:
-        """Point out a parent that is not the virtual joint's; a pose that cannot be taken there is refused later."""
+        """Report a parent that is not the virtual joint's parent frame; a pose that cannot be taken is refused
+        later.
+        """
         root, parent = self._robot.root_joint, carrier_of(self._state)
         if not self._robot.has_virtual_joint or parent == root.parent_link:
             return

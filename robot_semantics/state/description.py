@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Description texts to a robot model as the node reads them: kind unless asked to be strict."""
+"""Description texts to a robot model, as the node reads them: lenient by default."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Description(NamedTuple):
 
 
 def one_line_a_kind(problems: Iterable[Diagnostic]) -> list[str]:
-    """Return problems as sentences; of each kind the first problem, and the number of the others."""
+    """Return one sentence for each kind of problem: the first problem, and the number of the others."""
     kinds: dict[tuple[Severity, str], list[Diagnostic]] = {}
     for problem in problems:
         kinds.setdefault((problem.severity, problem.code), []).append(problem)

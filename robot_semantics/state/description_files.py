@@ -27,7 +27,7 @@ class DescriptionFiles:
     """The description files of one folder.
 
     Attributes:
-        folder: where they and the snapshots lie.
+        folder: the folder with the descriptions and the snapshots.
         max_bytes: size of the largest file that is read.
         follow_links: whether snapshots are read through symbolic links.
 
@@ -53,7 +53,7 @@ class DescriptionFiles:
 
     @contextmanager
     def clearing(self, names: set[str]) -> Iterator[None]:
-        """Delete, after the work inside, those of some descriptions that no snapshot names.
+        """At the end of the block, delete the given descriptions that no snapshot names.
 
         If this process is killed inside, the next one that takes the lock deletes them.
         """
@@ -92,7 +92,7 @@ class DescriptionFiles:
             return None
 
     def _delete_unused(self, names: Iterable[str]) -> None:
-        """Delete those of some descriptions that no snapshot in or below the folder names; in doubt, delete nothing."""
+        """Delete the given descriptions that no snapshot in or below the folder names; in doubt, delete nothing."""
         unused = set(filter(is_hash_name, names))
         for path in self.folder.rglob(f"*{SUFFIX}") if unused else ():
             if path.is_file():

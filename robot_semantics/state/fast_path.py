@@ -5,11 +5,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The fast path from joint states to transforms, for messages that differ from an earlier one in numbers alone.
+"""The fast path from joint states to transforms, for messages that differ from an earlier one only in numbers.
 
-Any unusual message is left, with nothing changed, to the general path (`RunningRobot.joint_state`). Values are parsed
-later, when somebody needs them. A message with 40 joints takes 4 µs here and 52 µs on the general path; with 200 joints
-9 and 62 µs (one process, warm caches). All of a message costs the node about 130 µs (doc/measurements.md).
+Any other message takes the general path (`RunningRobot.joint_state`). Values are parsed later, on demand. A message
+with 40 joints takes 4 µs here and 52 µs on the general path; with 200 joints
+9 and 62 µs (one process, warm caches). The node needs about 130 µs for a message in total (doc/measurements.md).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class FastLayout:
         joints: Sequence[int],
         frames: Sequence[tuple[str, str]],
     ) -> None:
-        """Prepare for messages like `first`; `joints` and `frames` belong to the transforms."""
+        """Prepare for messages like `first`; `joints` and `frames` are those of the transforms."""
         self.stream = stream
         self._buffer, self._schedule = buffer, schedule
         self._interval_ns, self.count = schedule.interval_ns, len(frames)
@@ -98,7 +98,7 @@ class FastLayout:
         self.unparsed: tuple[bytes, int, int] | None = None
 
     def fits(self, first: JointStateData) -> bool:
-        """Return whether this is the layout of a message of the same stream."""
+        """Return True if a message of the same stream has this layout."""
         return self._at == first.position_at and len(self._into) == len(first.data)
 
     def take(self, data: bytes, now: Callable[[], int]) -> bytes | bytearray | None:
@@ -146,7 +146,7 @@ class FastLayout:
         return self._message.stamped(stamp)
 
     def parse(self) -> None:
-        """Store the values of the newest message, if that was not done."""
+        """Store the values of the newest message, if they are not stored yet."""
         if self.unparsed is None:
             return
         (data, stamp_ns, received_ns), self.unparsed = self.unparsed, None
@@ -181,7 +181,7 @@ class FastPath:
         publishable: BoolArray,
         frames_of: Callable[[BoolArray], tuple[list[int], list[tuple[str, str]]]],
     ) -> None:
-        """Let messages like `data`, which took the general path, take the fast one from now on, if they can.
+        """Add a layout for messages like `data`, which took the general path, if such messages can take the fast one.
 
         Args:
             stream: of the message.
@@ -211,7 +211,7 @@ def _arrival_ns(layout: FastLayout) -> int:
 
 
 def _slice_or_mask(chosen: BoolArray) -> slice | BoolArray:
-    """Return what selects the `chosen` (m,), the quicker slice if they follow each other."""
+    """Return an index for the `chosen` (m,): a slice if they are consecutive, which is faster, else a mask."""
     at = np.flatnonzero(chosen)
     return slice(int(at[0]), int(at[-1]) + 1) if len(at) and at[-1] - at[0] == len(at) - 1 else chosen
 

@@ -27,11 +27,11 @@ _BEYOND = 1e-6
 
 
 class Health:
-    """Looks at a robot about once a second and reports what has changed; each thing once, until it is well again.
+    """Checks a robot about once a second and reports changes; each problem once, until it is over.
 
     Attributes:
         stale: joints without new values for longer than the timeout, and how long [s].
-        beyond: joints outside their limits at the last look, and where they were [rad or m].
+        beyond: joints outside their limits at the last check, with their positions [rad or m].
 
     """
 
@@ -44,7 +44,7 @@ class Health:
         self.beyond: dict[str, float] = {}
 
     def update(self, robot: RunningRobot, now_ns: int) -> None:
-        """Look at a robot; `now_ns` is monotonic time, as `JointBuffer.received_ns` has it."""
+        """Check a robot; `now_ns` is on the monotonic clock, as is `JointBuffer.received_ns`."""
         if robot.model is not self._model:
             self._model = robot.model
             self._low, self._high = robot.space.lower - _BEYOND, robot.space.upper + _BEYOND
@@ -53,7 +53,7 @@ class Health:
         self._look_for_limits(robot)
 
     def ages(self, robot: RunningRobot, now_ns: int) -> dict[str, float]:
-        """Return for each moving joint how old its values are [s], NaN where there were none."""
+        """Return the age of each moving joint's values [s]; NaN without a value."""
         received = robot.values.received_ns.tolist()
         return {
             name: (now_ns - at) / 1e9 if at != NEVER_NS else float("nan")
@@ -115,7 +115,7 @@ class Traffic:
     """Counters of one robot since the start.
 
     Attributes:
-        received: joint-state messages that came in, refused ones included.
+        received: joint-state messages, with the refused ones.
         refused_joint_states: how many of them were refused.
         transforms: transforms sent on /tf.
         refused: refused messages of any topic by reason.
@@ -134,7 +134,7 @@ class Traffic:
 
     @property
     def used(self) -> int:
-        """Joint-state messages that were taken over."""
+        """Number of joint-state messages that were used."""
         return self.received - self.refused_joint_states
 
 

@@ -30,11 +30,11 @@ AT_ORIGIN = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 
 
 class ReceivedTransform(NamedTuple):
-    """The newest transform that somebody else has published of a frame in one parent.
+    """The newest transform of a frame in one parent that another node has published.
 
     Attributes:
         xyz_quat: (7,) T_parent_frame, x y z [m] and quaternion x y z w.
-        stamp_ns: when it was true, None where it is static.
+        stamp_ns: its time; None if it is static.
     """
 
     xyz_quat: FloatArray
@@ -49,10 +49,10 @@ class Root(NamedTuple):
     """Pose of a robot's root link, with its source.
 
     Attributes:
-        choice: who is believed, and who else has something to say.
+        choice: the source that is used, and the other sources.
         statement: the pose; None without a source.
-        parent: TF name of the frame that it stands in, or would stand in; ``world`` where none is named.
-        on_tf: whether a transform on TF says it.
+        parent: TF name of its parent frame; ``world`` if no source names one.
+        on_tf: True if the pose comes from a transform on TF.
     """
 
     choice: RootChoice
@@ -62,7 +62,7 @@ class Root(NamedTuple):
 
 
 def root_of(robot: RobotSample, heard: ReceivedFrames) -> Root:
-    """Return where a robot's root link is, by the one rule."""
+    """Return the pose of a robot's root link by the rule of doc/usdf.md."""
     said, of_tf = list(robot.said), set[RootCandidate]()
     on_tf = heard.get(robot.root_frame, {})
     for parent, transform in on_tf.items() if robot.source in (Source.AUTO, Source.TF) else ():
@@ -80,6 +80,6 @@ def root_of(robot: RobotSample, heard: ReceivedFrames) -> Root:
 
 
 def newest_of(parents: Mapping[str, ReceivedTransform]) -> tuple[str, ReceivedTransform]:
-    """Return the newest transform of a frame and its parent: of several publishers this is what TF listeners see."""
+    """Return the newest transform of a frame and its parent: with several publishers, TF listeners see this one."""
     parent = max(parents, key=lambda parent: (parents[parent].stamp_ns or 0, parent))
     return parent, parents[parent]

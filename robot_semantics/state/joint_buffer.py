@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The newest values of one robot's joints, with the time of each; before the first value the default position."""
+"""The newest values of one robot's joints, with their times; a joint without a value has its default position."""
 
 from __future__ import annotations
 
@@ -100,7 +100,8 @@ class JointBuffer:
         """Store the values of one message.
 
         Returns:
-            The moving joints that got new values (m,), without those that have newer ones; None if all do.
+            (m,) the moving joints with new values; a joint that has a newer value is not among them. None if all got
+            new values.
 
         """
         target, followers, joints = plan.target, plan.followers, plan.joints
@@ -185,9 +186,9 @@ class JointBuffer:
         velocities_of: Collection[str],
         stamp_ns: int,
     ) -> None:
-        """Store (n,) positions and (nv,) velocities of those joints that are named; the others stay as they are.
+        """Store (n,) positions and (nv,) velocities of the named joints; the others do not change.
 
-        A velocity without a new one is kept. Efforts that go with a position that is replaced become unknown.
+        A joint without a new velocity keeps its velocity. The effort of a joint with a new position becomes unknown.
         """
         for number, name in enumerate(self.moving.names):
             if name not in positions_of and name not in velocities_of:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Plan from a list of joint names to the variables of one robot; it is made once, then only values are copied."""
+"""Plan that maps a list of joint names to the variables of one robot; it is made once, then only values are copied."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Followers(NamedTuple):
     offset: FloatArray
 
     def chosen(self, which: BoolArray) -> Followers:
-        """Return those that `which`, (m,) bool, names."""
+        """Return the followers that `which` (m,) bool selects."""
         return Followers(self.target[which], self.source[which], self.factor[which], self.offset[which])
 
 
@@ -115,7 +115,7 @@ class InputPlan(NamedTuple):
         straight: the variables, if the message names them all in the model's order and nothing else.
         floating: floating joints whose quaternion the message states.
         unknown: names that the robot does not have.
-        ignored: names of joints that are fed from elsewhere.
+        ignored: names of joints with another source.
         incomplete: names of quaternion components that are not used, because the message does not name all four.
 
     """
@@ -197,7 +197,7 @@ def make_plan(
 
 
 def _incomplete_quaternions(names: Sequence[str], space: JointSpace) -> set[str]:
-    """Return those names of quaternion components whose other three are not all among the names."""
+    """Return the names of quaternion components without the other three components."""
     found = set(names)
     parts = [set(space.names[part]) for part in space.quaternions]
     return {name for part in parts if not part <= found for name in part & found}

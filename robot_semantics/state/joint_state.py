@@ -68,8 +68,8 @@ class TakenJointStates(NamedTuple):
 
     Attributes:
         values: the usable values; each message is in at most one item.
-        refused: messages of which nothing is used.
-        notices: messages of which something is not used.
+        refused: messages that are not used at all.
+        notices: messages that are used in part.
     """
 
     values: tuple[MessageJointValues, ...]
@@ -85,10 +85,10 @@ def take_joint_state(
     *,
     invalid: Invalid = Invalid.SKIP,
 ) -> TakenJointStates:
-    """Return what one or several joint-state messages say: THE rule, for the node and for recordings.
+    """Return the usable values of joint-state messages; the node and recordings both use this function.
 
-    A message whose positions are not as many as its names, or that names a joint twice, is refused. Velocities or
-    efforts of another number are unknown, as are those that are not finite.
+    A message is refused if it has another number of positions than of names, or if it names a joint twice. Velocities
+    or efforts are unknown if their number differs from the number of names, or if they are not finite.
 
     Args:
         names: (k,) the names of all these messages.

@@ -31,11 +31,11 @@ def compare_links(
     velocities_of: Collection[str],
     log: RestoreLog,
 ) -> None:
-    """Log for each stated link whether its pose and twist are those that the joints give.
+    """Log for each stated link whether its pose and twist agree with the joints.
 
     Args:
-        model: what is stated.
-        measured: the kinematics, in which a mimic joint is where it is said to be.
+        model: the model_state.
+        measured: kinematics in which mimic joints have their stated positions.
         q: (size,) positions.
         v: (velocity_size,) velocities, NaN where not known.
         positions_of: joints whose positions are known.

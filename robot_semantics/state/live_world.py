@@ -56,9 +56,9 @@ class LiveWorld:
         state: the world state.
         missing: what it lacks.
         ages: how old its values are against the sample's stamp.
-        roots: where each robot's root link is, by the robot's name.
-        parents: name in the state of the frame that each robot's root link moves in: a frame, ``world``, or a robot's
-            link as ``model::link``.
+        roots: the root link's pose of each robot, by the robot's name.
+        parents: parent of each robot's root link in the state: a frame, ``world``, or a robot's link as
+            ``model::link``.
 
     """
 
@@ -83,10 +83,10 @@ def live_world(
     Args:
         sample: the robots.
         heard: the frames that others publish.
-        elsewhere: names of frames and models that another part of the world places.
-        given: for each robot whose state comes from there, that state: things may stand on its links.
+        elsewhere: names of frames and models with another source.
+        given: states of the robots with another source; bodies may be attached to their links.
         all_frames: False: only the frames that the robots stand in, directly or not.
-        max_age_ns: the greatest age of a value against the sample's stamp; 0 for no limit.
+        max_age_ns: the largest allowed age of a value before the sample's stamp; 0 for no limit.
 
     Raises:
         StaleStateError: a value is older.
@@ -140,11 +140,11 @@ class _Making:
         return LiveWorld(state, tuple(self.missing), tuple(self.ages), self.roots, parents)
 
     def lacks(self, kind: str, model: str, name: str, code: str, reason: str) -> None:
-        """Note something that is not known."""
+        """Note an unknown value."""
         self.missing.append(RestoreItem(kind, model, name, False, reason, code=code))
 
     def lacks_place(self, name: str, code: str, reason: str) -> None:
-        """Note that it is not known where a model or frame is."""
+        """Note a model or frame with an unknown pose."""
         kind, model, frame = ("pose", name, "") if isinstance(self.bodies[name], ModelState) else ("frame", "", name)
         self.lacks(kind, model, frame, code, reason)
 
@@ -187,13 +187,13 @@ class _Making:
             self.lacks("links", robot.name, "", "not_stated", reason)
 
     def _joint_ages(self, robot: RobotSample) -> None:
-        """Note how old each joint's newest values are; nothing of joints never heard of."""
+        """Note the age of each joint's newest values; joints without a value have none."""
         for joint, at in zip(robot.space.joints, robot.stamps_ns.tolist(), strict=True):
             if at != NEVER_NS and not joint.virtual:
                 self._age(robot.name, joint.name, at, f"robot '{robot.name}': joint '{joint.name}'")
 
     def _age(self, model: str | None, name: str, stamp_ns: int | None, what: str) -> None:
-        """Note an age: of a model's joint; or of a frame or a model's pose, by its name.
+        """Note the age of a model's joint, or of the pose of a frame or model.
 
         Raises:
             StaleStateError: it is greater than allowed.
@@ -232,7 +232,7 @@ class _Making:
                 self.take_out(name, "ambiguous", f"a model has the name of its parent frame '{body.parent}'")
 
     def _put_on_link(self, name: str, carrier: str, link: str) -> None:
-        """Hang something that stands on a robot's link on that link; on the model if the link's pose is not known."""
+        """Attach a body to the robot's link that carries it, or to the model if the link's pose is unknown."""
         if name == carrier:
             self.take_out(name, "cycle", f"TF has '{carrier}' standing on its own link '{link}'")
             return
@@ -253,7 +253,9 @@ class _Making:
         return next((state.pose for state in model.links if state.name == link), None)
 
     def _turn_over(self) -> None:
-        """Place the frames, and a robot, that TF has above the frame `world`: by inversion, one after the other."""
+        """Compute the poses of the frames and of the robot above the frame `world` on TF, by inversion, one after the
+        other.
+        """
         parents = {} if WORLD in self.links else self.heard.get(WORLD, {})
         if not parents:
             return
@@ -289,7 +291,7 @@ class _Making:
         return older[0].age_ns if older else None
 
     def _break_cycles(self) -> None:
-        """Take out of their parents those bodies that stand on themselves, frames before models."""
+        """Remove the parents of bodies in a cycle, frames before models."""
         for name in sorted(self.bodies, key=lambda name: isinstance(self.bodies[name], ModelState)):
             path, here = [name], self.bodies[name].parent
             while here in self.bodies and here not in path:
@@ -300,7 +302,7 @@ class _Making:
                 self.take_out(name, "cycle", f"TF goes round in a circle: {circle}")
 
     def _root_frames(self) -> None:
-        """State the frames without a pose: a single one is the world; the poses of several are unknown."""
+        """Add the frames without a pose: a single one is the world; the poses of several are unknown."""
         stated = {body.parent for body in self.bodies.values() if body.pose is not None or body.parent != WORLD}
         unplaced = stated - self.bodies.keys() - self.elsewhere
         alone = len(unplaced) == 1 and not self.elsewhere

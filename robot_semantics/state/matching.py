@@ -25,7 +25,7 @@ class Matches:
 
     Attributes:
         robot_of: model → robot.
-        likely: model → the robot that it probably is, without its name or ``rs:hash``; a person has to decide.
+        likely: model → the robot that it resembles, with another name and ``rs:hash``; the user decides.
 
     """
 
@@ -34,7 +34,7 @@ class Matches:
 
 
 def match_models(models: Sequence[ModelState], robots: Mapping[str, RobotModel]) -> Matches:
-    """Return which of `models` is which of `robots`, by the robots' names.
+    """Return the robot of each model, by the robots' names.
 
     A model is the robot of its name. Otherwise it is the only other robot with its ``rs:hash``, if no other remaining
     model has that hash. A remaining model with the joints or links of one robot, or with a similar name, is *likely*
@@ -59,7 +59,7 @@ def match_models(models: Sequence[ModelState], robots: Mapping[str, RobotModel])
 
 
 def _likeness(model: ModelState, robots: Mapping[str, RobotModel]) -> str | None:
-    """Return the robot that a model almost surely is, None if none is."""
+    """Return the only robot that a model resembles; None if there is none."""
     if model.joints or model.links:
         alike = [name for name, robot in robots.items() if _has_its_parts(model, robot)]
         return alike[0] if len(alike) == 1 else None

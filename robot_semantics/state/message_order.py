@@ -8,8 +8,9 @@
 """The clock rule for messages with stamps, the same for the node and for recordings.
 
 A stamp before the newest one is late. A stamp that is at least `RESET_NS` before the newest one, followed by another
-such stamp in order, means that the clock was set back: a simulation was reset, or a recording is played again. It does
-not mean that if the stamps return to the time before a few stamps that were ahead.
+such stamp in order, means that the clock was set back: a simulation was reset, or a recording is played again.
+Exception: a few stamps were ahead, and the next ones continue from the time before them. Then the clock was not set
+back.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class MessageOrder:
         self.ahead, self._before_ns = 0, NEVER_NS
 
     def take(self, stamp_ns: int) -> Arrival:
-        """Return how a stamp fits, and remember it."""
+        """Return how a stamp fits to the earlier ones, and remember it."""
         back_ns = self.last_ns - stamp_ns
         if back_ns <= 0:
             arrival = Arrival.IN_ORDER

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Streams of joint states: messages with one list of names, with their plan and their order."""
+"""Streams of joint states: messages with one list of names, with their input plan and the order of their stamps."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class MessageStream:
         plan: how their values get to the robot's variables.
         order: the order of their stamps.
         shared: whether another stream has some of the same joints.
-        published_ns: stamp of the last transforms of all its joints; `NEVER_NS` if they were published apart.
-        quiet_until_ns: before this stamp no other joint has to be repeated.
+        published_ns: stamp of the last transforms of all its joints; `NEVER_NS` if they had different stamps.
+        quiet_until_ns: no other joint has to be repeated before this stamp.
     """
 
     __slots__ = ("order", "plan", "published_ns", "quiet_until_ns", "shared")
@@ -75,7 +75,9 @@ class MessageStreams:
                 stream.order.forget()
 
     def leave_fast_path(self, joints: BoolArray | None = None) -> None:
-        """Send the next message of every stream with one of these joints (m,), by default of all, the general way."""
+        """Let the next message of every stream with one of these joints (m,) take the general path; by default of all
+        streams.
+        """
         for stream in self._streams:
             if isinstance(stream, MessageStream) and (joints is None or (stream.plan.joints & joints).any()):
                 stream.published_ns = NEVER_NS

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Samples of a robot as model_states: THE function that snapshots, world messages and recordings all use.
+"""Samples of a robot as model_states; snapshots, world messages and recordings all use these functions.
 
 The known values of a robot at n times are arrays, with NaN for unknown values; the node's present state is such a
 series with one time. Unknown values are not stated.
@@ -44,8 +44,8 @@ class ModelSeries:
 
     Attributes:
         joints: names of the joints.
-        widths: (joints,) how many position variables each has.
-        speeds: (joints,) how many velocity components each has.
+        widths: (joints,) number of position variables of each joint.
+        speeds: (joints,) number of velocity components of each joint.
         positions: (n, sum of widths) [rad, m].
         velocities: (n, sum of speeds) [rad/s, m/s].
         efforts: (n, sum of speeds) [N m, N].
@@ -89,7 +89,7 @@ class ModelSeries:
     def unknown(
         cls, name: str, joints: Sequence[str], widths: Sequence[int], speeds: Sequence[int], count: int
     ) -> ModelSeries:
-        """Return a model of which nothing is known at `count` times, with arrays that may be written into."""
+        """Return a model without known values at `count` times; its arrays are writable."""
         size = sum(widths)
         return cls(
             name,
@@ -110,7 +110,7 @@ class ModelSeries:
 
     @cached_property
     def spans(self) -> tuple[tuple[str, slice, slice], ...]:
-        """Each joint's name, and where its positions and its velocities are."""
+        """Each joint's name, with the columns of its positions and velocities."""
         found = []
         at = speed = 0
         for name, width, count in zip(self.joints, self.widths, self.speeds, strict=True):
@@ -120,12 +120,12 @@ class ModelSeries:
 
     @cached_property
     def row_size(self) -> int:
-        """How many numbers `model_rows` has a row."""
+        """Number of columns of `model_rows`."""
         return sum(self.widths) + 2 * sum(self.speeds) + _PLACED * (1 + len(self.links))
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """A name for every position variable: the joint's own, or ``joint[2]``."""
+        """A name for every position variable: the joint's name, or ``joint[2]`` if it has several."""
         return variable_columns(self.joints, self.widths)
 
     @property
@@ -137,8 +137,9 @@ class ModelSeries:
 def with_links(series: ModelSeries, kinematics: ForwardKinematics) -> ModelSeries:
     """Return `series` with the links that its joints give: (n, links, 7) poses and (n, links, 6) twists.
 
-    A link's pose needs the positions of all joints between it and the root, its twist their velocities too; neither
-    needs anything of the root itself, for both are relative to it. A mimic joint is where it was measured.
+    A link's pose needs the positions of all joints between the root and the link. Its twist also needs their
+    velocities. Both are relative to the root, so the root's own state is not needed. Mimic joints have their measured
+    positions.
     """
     measured, robot = kinematics.measured, kinematics.model
     space, count = measured.space, len(series.positions)
@@ -164,11 +165,11 @@ def with_links(series: ModelSeries, kinematics: ForwardKinematics) -> ModelSerie
 
 
 def series_of(sample: RobotSample, now_ns: int) -> ModelSeries:
-    """Return the newest values of a robot as a series of one, without its base and its links.
+    """Return the newest values of a robot as a series of one, without its root link's pose and its links.
 
     Args:
         sample: the robot's values.
-        now_ns: the time that ages are counted back from [ns].
+        now_ns: the reference time of the ages [ns].
 
     """
     space = sample.space
@@ -210,7 +211,7 @@ def model_rows(series: ModelSeries) -> FloatArray:
 
 
 def model_state(series: ModelSeries, row: Sequence[float], parent: str) -> ModelState:
-    """Return the model_state that one row of `model_rows` makes."""
+    """Return the model_state of one row of `model_rows`."""
     velocity = series.positions.shape[1]
     effort = velocity + series.velocities.shape[1]
     base = effort + series.efforts.shape[1]
@@ -265,19 +266,19 @@ def pose_of(row: Sequence[float]) -> Pose | None:
 
 
 def xyz_quat_of(pose: Pose | None) -> tuple[float, ...]:
-    """Return x y z [m] and quaternion x y z w of a pose, NaN of none."""
+    """Return x y z [m] and quaternion x y z w of a pose; NaN without a pose."""
     if pose is None:
         return (np.nan,) * 7
     return (*pose.xyz_rpy[:3], *(pose.quat_xyzw or quat_from_rpy(pose.xyz_rpy[3:]).tolist()))
 
 
 def stated(values: Sequence[float]) -> tuple[float, ...] | None:
-    """Return the values, None if one is NaN or there are none."""
+    """Return the values; None if one is NaN or if there are none."""
     return tuple(values) if values and all(value == value for value in values) else None
 
 
 def variable_columns(joints: Sequence[str], widths: Sequence[int]) -> tuple[str, ...]:
-    """Return a name for every number of joints that have `widths` of them: the joint's own, or ``joint[2]``."""
+    """Return a column name for every number of the joints: the joint's name, or ``joint[2]`` if it has several."""
     return tuple(
         name if width == 1 else f"{name}[{i}]" for name, width in zip(joints, widths, strict=True) for i in range(width)
     )

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Changes of where a model or frame of a world state is that need its robots: a new parent in place, a pose checked."""
+"""Changes of poses in a world state that need its robots: a new parent at the same place, and a checked pose."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from robot_semantics.usdf.world_state import WorldState, carrier_of
 
 
 def reparented(state: WorldState, name: str, parent: str, robots: Mapping[str, RobotModel]) -> WorldState:
-    """Return `state` with a model or frame in another parent and in its old place: pose and twist are re-expressed.
+    """Return `state` with another parent of a model or frame, at the same place: pose and twist are re-expressed.
 
     Args:
         state: the state.
         name: the model or frame.
         parent: a model or frame, or a link that carries it: ``model::link``.
-        robots: robots by their models' names: a link that carries something is where their joints put it.
+        robots: robots by their models' names; their joints give the poses of carrying links.
 
     Raises:
         UnknownNameError: the model, the frame or the parent does not exist.
-        ArrayError: its pose is not stated, or the new parent stands on it.
-        NotStatedError: the pose of a link that carries it is neither stated nor follows.
+        ArrayError: its pose is not stated, or it carries the new parent.
+        NotStatedError: the pose of the link that carries it is not stated and cannot be computed.
     """
     moved = set_pose(state, name, parent=parent)
     (body,) = (item for item in moved.bodies if item.name == name)
@@ -53,7 +53,7 @@ def reparented(state: WorldState, name: str, parent: str, robots: Mapping[str, R
 
 
 def pose_refusal(state: WorldState, name: str, robot: RobotModel) -> str | None:
-    """Return why the virtual joint of a model's robot cannot take the pose of the model, with the amount; else None.
+    """Return why the virtual joint of a robot cannot take the model's pose, with the amount; None if it can.
 
     A robot without a virtual joint can stand anywhere.
     """

@@ -68,7 +68,7 @@ class RestoreReport:
         items: one for each thing, in the state's order.
         notes: other notes for people; they are not failures.
         exact: the simulation continues bit for bit as the one that was captured.
-        applied: whether anything was changed; False for a dry run, and where all or nothing came to nothing.
+        applied: True if anything was changed; False for a dry run, and for a refused restore of all or nothing.
 
     """
 
@@ -79,7 +79,7 @@ class RestoreReport:
 
     @property
     def restored(self) -> tuple[RestoreItem, ...]:
-        """The items that were restored (or, where nothing was applied, that could be)."""
+        """The items that were restored, or in a dry run could be restored."""
         return tuple(item for item in self.items if item.done)
 
     @property
@@ -89,12 +89,12 @@ class RestoreReport:
 
     @property
     def complete(self) -> bool:
-        """Whether everything that the state says was (or could be) restored."""
+        """True if every stated item was restored, or in a dry run could be."""
         return not self.not_restored
 
     @property
     def message(self) -> str:
-        """One line with the items that were not restored, or that all were; never empty."""
+        """One line with the items that were not restored, or a line that all were restored."""
         failed = self.not_restored
         if not failed:
             return "everything that is stated was restored" if self.applied else "everything that is stated can be"
@@ -114,11 +114,11 @@ class RestoreLog:
         self._comparisons = NameComparisons()
 
     def done(self, kind: str, name: str, detail: str, *, derived: bool = False) -> None:
-        """Add something restored."""
+        """Add an item that was restored."""
         self.items.append(RestoreItem(kind, self.model, name, True, detail, derived))
 
     def failed(self, kind: str, name: str, reason: str, code: str = "") -> None:
-        """Add something not restored."""
+        """Add an item that was not restored."""
         self.items.append(RestoreItem(kind, self.model, name, False, reason, code=code))
 
     def note(self, text: str) -> None:
@@ -126,7 +126,7 @@ class RestoreLog:
         self._notes[f"model '{self.model}': {text}" if self.model else text] = None
 
     def extend(self, items: Iterable[RestoreItem], notes: Iterable[str] = ()) -> None:
-        """Add items and notes that were made elsewhere."""
+        """Add the items and notes of another report."""
         self.items += items
         self._notes.update(dict.fromkeys(notes))
 
@@ -141,7 +141,7 @@ class RestoreLog:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing failed."""
+        """True if no item failed."""
         return all(item.done for item in self.items)
 
     def report(self, *, exact: bool = False, applied: bool = False) -> RestoreReport:

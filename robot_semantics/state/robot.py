@@ -44,12 +44,12 @@ class RunningRobot(RobotFrames):
     """A robot model with its newest joint values and its publish schedule.
 
     Attributes:
-        notices: sentences for the log, each said once; whoever logs them clears the list.
-        made_ns: when this robot came to be, on the monotonic clock.
-        heard: whether any message has moved a joint.
-        fast_path: takes messages like the last ones; whoever reads the buffer itself parses them first (`values`).
-        sent: number of transforms in the messages last given out.
-        lost: for each planar joint fed with poses in space, the most that was dropped of one [m, rad].
+        notices: sentences for the log, each once; the code that logs them clears the list.
+        made_ns: time of this robot's creation, on the monotonic clock.
+        heard: True after the first message that moved a joint.
+        fast_path: reads messages like the last ones; use `values` to read the buffer, because it parses them first.
+        sent: number of transforms in the last messages.
+        lost: for each planar joint that gets poses in space, the largest part that was dropped [m, rad].
 
     """
 
@@ -103,7 +103,7 @@ class RunningRobot(RobotFrames):
 
     @property
     def root_is_awaited(self) -> bool:
-        """Whether this robot would publish its root link's transform, but does not know it yet."""
+        """True if this robot should publish its root link's transform, but does not know it yet."""
         moving = self.model.root_joint.position_count and self.publishable[0]
         return bool(moving) and not self.values.known[0]
 
@@ -116,7 +116,7 @@ class RunningRobot(RobotFrames):
         self._buffer.put_joint(root.name, pose, np.zeros(root.velocity_count), None, 0)
 
     def _block(self, chosen: BoolArray) -> TransformBlock:
-        """Return the transforms of the moving joints that `chosen`, (m,) bool, names; kept for the next time."""
+        """Return the transforms of the moving joints that `chosen` (m,) bool selects; cached."""
         if chosen.all():
             return self._whole
         key = chosen.tobytes()
@@ -130,7 +130,7 @@ class RunningRobot(RobotFrames):
         return TransformBlock(self.model, *self._frames_of(chosen), raw=self.settings.raw)
 
     def joint_state(self, data: JointStateData, now: Callable[[], int]) -> Messages | Refusal:
-        """Take over a joint state; `now` gives the node's time [ns], asked only for messages without a stamp.
+        """Store a joint state; `now` gives the node's time [ns], called only for messages without a stamp.
 
         Returns:
             The transforms to publish, if any are due; or why the message is refused.
@@ -177,7 +177,7 @@ class RunningRobot(RobotFrames):
         return taken
 
     def _frames_of(self, chosen: BoolArray) -> tuple[list[int], list[tuple[str, str]]]:
-        """Return the indices and frames of the moving joints that `chosen`, (m,) bool, names."""
+        """Return the indices and frames of the moving joints that `chosen` (m,) bool selects."""
         joints = self._indices(chosen)
         return joints, [self.frames_of(index) for index in joints]
 
@@ -185,7 +185,7 @@ class RunningRobot(RobotFrames):
         return [index for index, wanted in zip(self.moving.indices, chosen, strict=True) if wanted]
 
     def motion(self, name: str, xyz_quat: FloatArray, twist: FloatArray | None, stamp_ns: int) -> Messages | Refusal:
-        """Take over the pose (7,) and twist (6,), in the parent's axes, of a planar or floating joint's child.
+        """Store the pose (7,) and twist (6,), in the parent's axes, of a planar or floating joint's child.
 
         Returns:
             The transforms to publish, if any are due; or why the pose is refused.
@@ -234,7 +234,7 @@ class RunningRobot(RobotFrames):
         velocities_of: Collection[str],
         stamp_ns: int,
     ) -> Messages:
-        """Take over a snapshot's values of some joints and return all transforms, whatever was published before."""
+        """Store a snapshot's values of some joints and return all transforms, also those that were published before."""
         self.values.restore(positions, velocities, positions_of, velocities_of, stamp_ns)
         messages = self.everything(stamp_ns)
         # The restored world's clock may be set back too.
@@ -242,29 +242,29 @@ class RunningRobot(RobotFrames):
         return messages
 
     def adopt(self, other: RunningRobot) -> None:
-        """Take over the values of another robot of the same model, after a change of settings."""
+        """Copy the values of another robot of the same model, after a change of settings."""
         self.heard, self.made_ns, self.lost, self._reported = other.heard, other.made_ns, other.lost, other._reported
         fixed = {self.model.root_joint.name} if self.root_source is Source.FIXED else set[str]()
         self._buffer.copy_measured(other.values, fixed)
 
     def everything(self, stamp_ns: int) -> Messages:
-        """Return the transforms of all joints that have values, as of a time, whatever was published before."""
+        """Return the transforms of all joints with values, with one stamp, also those that were published before."""
         self.accept_any_stamp()
         return self._publish(self._all, True, stamp_ns)
 
     def renewed(self) -> Messages:
-        """Return the transforms of all joints that have values, as of the newest of them: after a change of frames.
+        """Return the transforms of all joints with values, with the stamp of the newest value; for a change of frames.
 
-        Not as of the node's time: where the joint states' stamps are far behind it, as in a recording, all that follow
-        would come too late for the listeners.
+        The node's time would be wrong: if the joint states are old, as in a recording, listeners would ignore all later
+        transforms.
         """
         newest_ns = int(self.values.stamps_ns.max(initial=NEVER_NS))
         return self.everything(newest_ns) if self.heard and newest_ns != NEVER_NS else ()
 
     def unmoved(self, now_ns: int) -> Messages:
-        """Return the transforms of a robot that no message has moved yet: where default or restored positions put it.
+        """Return the transforms of a robot before its first message, from default or restored positions.
 
-        They are stamped a little before `now_ns`, as silent joints are, and hold up nothing that comes later.
+        Their stamp is a little before `now_ns`, as for silent joints, so that no later transform is too old.
         """
         able = self.values.known & self.publishable
         then_ns = now_ns - self.settings.complete_after_ns
@@ -306,7 +306,7 @@ class RunningRobot(RobotFrames):
         return (block.message(stamp_ns, self._buffer.positions),)
 
     def report_once(self, sentence: str) -> None:
-        """Put a sentence into `notices`, but not again while it is remembered that it was said."""
+        """Add a sentence to `notices`, unless it was added recently."""
         if self._reported.add(sentence, True):
             self.notices.append(sentence)
 
@@ -316,7 +316,7 @@ class RunningRobot(RobotFrames):
         self._buffer.forget_measured()
 
     def _late(self, order: MessageOrder, stamp_ns: int, joint: str) -> Refusal | None:
-        """Return why a message is late, None if it is not; after a reset of the clock all values are unknown."""
+        """Return why a message is late, or None; after a reset of the clock, make all values unknown."""
         if self.settings.ignore_timestamp:
             order.last_ns = stamp_ns
             return None
@@ -332,7 +332,7 @@ class RunningRobot(RobotFrames):
         return None
 
     def _go_back(self, order: MessageOrder, arrival: Arrival, what: str) -> None:
-        """Continue from an earlier time; if the clock was reset, the values from before are unknown."""
+        """Continue from an earlier time; after a reset of the clock, make the old values unknown."""
         now_ns = time.monotonic_ns()
         # Other publishers show the same reset a little later.
         known = now_ns - self._reset_ns <= TOGETHER_NS and order not in self._reset_by

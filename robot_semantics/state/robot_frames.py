@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The TF frames of one robot: their names, the transforms that do not change, and those of a configuration."""
+"""The TF frames of one robot: names, static transforms, and the transforms of a configuration."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class TransformBlock:
         return len(self.frames)
 
     def message(self, stamp_ns: int, positions: FloatArray) -> bytes | TransformRows:
-        """Return the transforms of a configuration: as a message's CDR bytes, or as rows where these are not wanted."""
+        """Return the transforms of a configuration, as a message's CDR bytes or as rows."""
         values = self._transforms.update(positions)
         if self._raw is not None:
             return self._raw.write(stamp_ns)
@@ -68,7 +68,7 @@ class RobotFrames:
     """The frames of a robot as its settings name them.
 
     Attributes:
-        root_source: who says where the root link is.
+        root_source: the source of the root link's pose.
 
     """
 
@@ -82,7 +82,7 @@ class RobotFrames:
 
     @property
     def parent_frame(self) -> str:
-        """TF name of the frame that the root link moves in; empty where no virtual joint states one."""
+        """TF name of the root link's parent frame; empty without a virtual joint."""
         root = self.model.root_joint
         return self.settings.virtual_joint(root.name).parent_frame or root.parent_link
 
@@ -94,7 +94,9 @@ class RobotFrames:
 
     @property
     def publishes_root(self) -> bool:
-        """Whether the root link has a transform: not where its parent frame has the same TF name, as ``world`` may."""
+        """True if the root link has a transform; False if its parent frame has the same TF name, for example
+        ``world``.
+        """
         return self.parent_frame not in ("", self.frame(self.model.root_link)) and self.root_source is not Source.TF
 
     @property
@@ -107,7 +109,7 @@ class RobotFrames:
 
     @property
     def root_is_fixed(self) -> bool:
-        """Whether the root link stands at a pose by parameter, or where its parent frame is."""
+        """True if the root link has a constant pose: a parameter, or the identity."""
         fixed = not self.model.root_joint.position_count or self.root_source is Source.FIXED
         return bool(self.parent_frame) and fixed and self.root_source is not Source.TF
 
@@ -121,6 +123,6 @@ class RobotFrames:
         return result
 
     def fixed_root_pose(self) -> FloatArray:
-        """Return (7,) the pose of a root link that does not move, by parameter or the identity."""
+        """Return the constant pose (7,) of the root link: a parameter, or the identity."""
         pose = np.array(self.settings.virtual_joint(self.model.root_joint.name).pose, np.float64)
         return np.concatenate([pose[:3], quat_from_rpy(pose[3:])])

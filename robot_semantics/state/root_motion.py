@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A pose in space as the position of a planar or floating joint, and how much of it such a joint cannot hold."""
+"""A pose in space as the position of a planar or floating joint, and the part that the joint cannot take."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class JointMotion(NamedTuple):
     Attributes:
         positions: (3,) x y theta or (7,) x y z and quaternion x y z w.
         velocities: (3,) or (6,) in the parent's axes; None if not known.
-        lost_m: distance from the plane that a planar joint drops [m].
-        lost_rad: tilt out of the plane that a planar joint drops [rad].
+        lost_m: distance from the joint's plane, which a planar joint cannot take [m].
+        lost_rad: tilt out of this plane, which a planar joint cannot take [rad].
 
     """
 
@@ -59,7 +59,7 @@ def joint_motion(joint: JointModel, xyz_quat: FloatArray, twist: FloatArray | No
 
 
 def pose_of(joint: JointModel, positions: FloatArray) -> FloatArray:
-    """Return (..., 7) x y z [m] and quaternion x y z w that a planar or floating joint's positions mean."""
+    """Return the pose (..., 7), x y z [m] and quaternion x y z w, of a planar or floating joint's positions."""
     if joint.motion.has_quaternion:
         return np.array(positions)
     turns = quat_from_rotvec(joint.axis * positions[..., 2:3])
@@ -84,7 +84,7 @@ def _planar(joint: JointModel, pose: FloatArray, velocities: FloatArray | None) 
 
 
 def twist_of(joint: JointModel, rates: FloatArray) -> FloatArray:
-    """Return (..., 6) the twist in the parent's axes that a planar or floating joint's velocities mean."""
+    """Return the twist (..., 6), in the parent's axes, of a planar or floating joint's velocities."""
     if joint.motion.has_quaternion:
         return np.array(rates)
     return np.concatenate([rates[..., :2] @ plane_axes(joint).T, joint.axis * rates[..., 2:3]], axis=-1)

@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Where a model_state puts a robot's root link: its pose and twist taken through the world's frames, or refused.
+"""The root link's pose and twist by a model_state, converted through the world's frames, or refused.
 
-Part of `state.apply`, which is what everybody calls. Rules: doc/usdf.md, "A state on a robot".
+Part of `state.apply`; call that module. Rules: doc/usdf.md, "A state on a robot".
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from robot_semantics.usdf.world_state import SEPARATOR, WORLD, ModelState, carri
 
 @dataclass(frozen=True, eq=False)
 class Base:
-    """How the root link of a robot stands, as whoever moves the robot sees it.
+    """How a robot's root link is attached, for the code that moves the robot.
 
     Attributes:
-        joint: the virtual root joint, or one that stands for it.
-        frame: the frame that this joint moves in; ``world`` where none is named.
-        placeable: a fixed root link can be put anywhere, as a simulator can do.
-        xyz_quat: (7,) where a fixed root link that is not placeable is in `frame`; None: that is not known.
-        held_by: what moves the root link where whoever asks cannot, for the reason of a refusal.
+        joint: the virtual root joint, or a substitute.
+        frame: the parent frame of this joint; ``world`` by default.
+        placeable: True if a fixed root link can be put anywhere, as in a simulator.
+        xyz_quat: (7,) pose in `frame` of a fixed root link that is not placeable; None if unknown.
+        held_by: the thing that moves the root link instead of the caller; part of the reason of a refusal.
 
     """
 
@@ -48,14 +48,14 @@ class Base:
 
     @classmethod
     def of(cls, robot: RobotModel) -> Base:
-        """Return the base as the robot's SRDF has it; a fixed one is at its parent frame's origin."""
+        """Return the base by the robot's SRDF; a fixed one is at its parent frame's origin."""
         at_origin = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]) if robot.has_virtual_joint else None
         return cls(robot.root_joint, robot.root_joint.parent_link or WORLD, not robot.has_virtual_joint, at_origin)
 
 
 @dataclass(frozen=True, eq=False)
 class RootPlacement:
-    """The root link of one model in one world; what becomes of its pose and twist goes to the log."""
+    """The root link of one model in one world; results for its pose and twist go to the log."""
 
     model: ModelState
     world: ResolvedWorld
@@ -63,12 +63,16 @@ class RootPlacement:
     log: RestoreLog
 
     def frame(self) -> str | None:
-        """Return the frame that the root joint moves in: the world if nothing places it; None for an unplaced link."""
+        """Return the parent frame of the root joint: the world if the frame has no pose, None for a link without a
+        pose.
+        """
         frame = self.world.frame_or_world(self.base.frame)
         return None if frame != self.base.frame and SEPARATOR in self.base.frame else frame
 
     def pose(self) -> tuple[FloatArray | None, FloatArray | None]:
-        """Return (7,) the root link's pose in the base's frame and the root joint's coordinates, where taken."""
+        """Return the root link's pose (7,) in the base's frame and the root joint's coordinates, if they can be
+        taken.
+        """
         model, base = self.model, self.base
         if model.pose is None:
             self.log.note("its pose is not stated, so the root link stays where it is")
@@ -101,7 +105,7 @@ class RootPlacement:
         return None, None
 
     def _stands_there(self, xyz_quat: FloatArray) -> bool:
-        """Report whether a root link that the root joint does not move is, or can be put, where it is stated."""
+        """Report whether a fixed root link is at its stated pose, or can be put there."""
         base = self.base
         if base.placeable and not base.held_by:
             self.log.done("pose", "", "the fixed base is put there")
@@ -118,7 +122,7 @@ class RootPlacement:
         return True
 
     def _note_unstated_frames(self) -> None:
-        """Note the frames between the model and the base's frame that have no pose and are taken to be identities."""
+        """Note the frames without a pose between the model and the base's frame; the identity is used."""
         bodies = {body.name: body for body in self.world.state.bodies}
         ours, others = self.world.path(self.model.name), self.world.path(self.frame() or WORLD)
         between = [name for name in (*ours, *others) if (name in ours) != (name in others) and name != self.model.name]
@@ -128,7 +132,7 @@ class RootPlacement:
                 self.log.note(f"'{name}' has no pose in '{bodies[name].parent}'; the identity is used")
 
     def twist(self, xyz_quat: FloatArray | None) -> tuple[FloatArray | None, FloatArray | None]:
-        """Return (6,) the root link's twist in the base's frame and the root joint's rates, where taken."""
+        """Return the root link's twist (6,) in the base's frame and the root joint's rates, if they can be taken."""
         model, base, joint = self.model, self.base, self.base.joint
         if model.twist is None:
             return None, None
@@ -161,6 +165,6 @@ class RootPlacement:
 
 
 def _apart(one: FloatArray, other: FloatArray) -> tuple[float, float]:
-    """Return how far two poses (7,) lie apart [m] and how far they are turned [rad]."""
+    """Return the distance [m] and the angle [rad] between two poses (7,)."""
     off_m, off_rad = transform_distance(matrix_from_pose(one), matrix_from_pose(other))
     return float(off_m), float(off_rad)

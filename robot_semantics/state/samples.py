@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The state of the robots at one moment, as frozen values: what snapshots and the world state are made from.
+"""The state of the robots at one moment, as frozen values, for snapshots and for the world state.
 
 The source of a root link's pose follows one rule for the running node and for recordings (doc/usdf.md, "Where a robot
 is").
@@ -41,12 +41,12 @@ class RootSource(enum.IntEnum):
 
 
 class RootCandidate(NamedTuple):
-    """One of those that say where a root link is.
+    """One source of a root link's pose.
 
     Attributes:
-        source: of which kind it is.
-        name: the topic, joint or sender; two of one kind are told apart by it.
-        parent: the frame in which it says where the root link is.
+        source: its kind.
+        name: the topic, joint or publisher; it distinguishes two sources of one kind.
+        parent: the frame of the pose.
     """
 
     source: RootSource
@@ -61,7 +61,7 @@ class RootChoice(NamedTuple):
     others: tuple[RootCandidate, ...]
 
     def complaint(self, robot: str) -> str | None:
-        """Return a sentence about ignored sources of the same kind; None without these."""
+        """Return a sentence about ignored sources of the same kind; None if there are none."""
         if self.chosen is None:
             return f"the pose of '{robot}' is unknown: no source states it"
         rivals = [f"'{other.name}'" for other in self.others if other.source is self.chosen.source]
@@ -71,7 +71,7 @@ class RootChoice(NamedTuple):
 
 
 def choose_root(candidates: Iterable[RootCandidate]) -> RootChoice:
-    """Return who is believed: the first kind in the order of `RootSource`; of one kind the first by its name.
+    """Return the source to use: the first kind in the order of `RootSource`, and of one kind the first name.
 
     Two of one kind are never mixed.
     """
@@ -84,7 +84,7 @@ class RootStatement:
     """Pose of a root link from one source.
 
     Attributes:
-        candidate: who says it, and in which frame by its TF name.
+        candidate: the source, with the TF name of the frame.
         xyz_quat: (7,) the pose, x y z [m] and quaternion x y z w.
         twist: (6,) motion relative to that frame in its axes [m/s, rad/s]; None without a source.
         stamp_ns: its time; None for a constant pose.
@@ -109,9 +109,9 @@ class RobotSample:
         measured: (m,) bool for each of `space.joints`: whether all its positions were measured or given, not defaults.
         stamps_ns: (m,) for each of `space.joints`: the time of its newest values, `NEVER_NS` if it has none.
         parent_frame: TF name of the frame that the root link moves in; empty: not stated.
-        frame_prefix: what stands before link names on TF.
+        frame_prefix: prefix of link names on TF.
         source: the source of the root link's motion by the parameters.
-        said: poses of the root link by the node's inputs and parameters.
+        said: poses of the root link from the node's inputs and parameters.
         newest_ns: the newest time of any value, also of a joint that is not `measured`; `NEVER_NS` if there is none.
 
     """

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""When the transform of each joint was last published, and which joints are due."""
+"""Time of the last transform of each joint, and the joints that are due."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ class PublishSchedule:
         self.published_ns[:] = NEVER_NS
 
     def due(self, joints: BoolArray, stamp_ns: int) -> BoolArray:
-        """Return (m,) the due ones of `joints` at a time, and mark them as published."""
+        """Return the `joints` (m,) that are due at a time, and mark them as published."""
         joints = joints & (stamp_ns - self.published_ns >= self.interval_ns)
         self.published_ns[joints] = stamp_ns
         return joints
 
     def published_together_ns(self, joints: BoolArray) -> int:
-        """Return when all of `joints` were last published together; `NEVER_NS` if they were not."""
+        """Return the common time of the last transforms of `joints`; `NEVER_NS` if the times differ."""
         published_ns = self.published_ns[joints]
         same = len(published_ns) and (published_ns == published_ns[0]).all()
         return int(published_ns[0]) if same else NEVER_NS
 
     def quiet_until_ns(self, joints: BoolArray, stamps_ns: IntArray) -> int:
-        """Return until when none of `joints`, with values as of `stamps_ns` (m,), has to be repeated."""
+        """Return the time until which none of `joints`, with values of `stamps_ns` (m,), has to be repeated."""
         silent_ns = np.maximum(stamps_ns, self.published_ns + self.interval_ns)[joints].min(initial=_FAR_NS)
         return int(silent_ns) + self._complete_after_ns

@@ -42,7 +42,7 @@ class VirtualJointSettings:
     Attributes:
         topic: of the odometry.
         pose: x y z [m] roll pitch yaw [rad] of the root link in the parent frame, with source `fixed`.
-        parent_frame: replaces the SRDF's parent frame on TF; empty: as the SRDF has it.
+        parent_frame: replaces the SRDF's parent frame on TF; empty: the SRDF's frame.
 
     """
 
@@ -58,7 +58,8 @@ class RobotSettings:
 
     Attributes:
         publish_interval_ns: least time between two transforms of one joint.
-        default_positions: what joints without a value get: none (unpublished), zero, mid, or GROUP/STATE of the SRDF.
+        default_positions: positions of joints without a value: none (unpublished), zero, mid, or GROUP/STATE of the
+            SRDF.
         complete_after_ns: a joint whose values are older than this is repeated with other joints' messages.
         stale_timeout_ns: a joint without new values for this long is reported; 0: never.
 
@@ -76,5 +77,5 @@ class RobotSettings:
     virtual_joints: Mapping[str, VirtualJointSettings] = field(default_factory=lambda: MappingProxyType({}))
 
     def virtual_joint(self, name: str) -> VirtualJointSettings:
-        """Return the settings of the virtual joint called `name`, the defaults where none are stated."""
+        """Return the settings of the virtual joint called `name`; defaults if there are none."""
         return self.virtual_joints.get(name, VirtualJointSettings())

@@ -60,7 +60,7 @@ class SnapshotInfo:
 class SnapshotStore:
     """Saves, reads, lists and deletes snapshots by name.
 
-    The descriptions of the robots lie beside the snapshots, each text once, in files named by the hash of their
+    The descriptions of the robots are beside the snapshots, each text once, in files named by the hash of their
     content. A description is deleted with the last snapshot below the folder that names it. A lock lets several
     processes use one folder.
 
@@ -167,10 +167,10 @@ class SnapshotStore:
             save_bytes(text, path)
 
     def load(self, name: str, diagnostics: Diagnostics | None = None) -> tuple[WorldState, Path]:
-        """Return a saved state, `LAST` for the newest, and its file; warnings are added to `diagnostics`, where given.
+        """Return a saved state, `LAST` for the newest, and its file; add warnings to `diagnostics`, if given.
 
         Raises:
-            SnapshotError: a name that is refused, a file too large, a symbolic link.
+            SnapshotError: the name is refused, the file is too large, or it is a symbolic link.
             UnknownNameError: the snapshot does not exist.
             DescriptionError: the file is not valid USDF.
         """
@@ -185,7 +185,7 @@ class SnapshotStore:
         return self.parse(text, str(path), diagnostics), path
 
     def parse(self, text: str | bytes, source: str, diagnostics: Diagnostics | None = None) -> WorldState:
-        """Return the state that a text says; warnings are added to `diagnostics`, where given.
+        """Return the state of a text; add warnings to `diagnostics`, if given.
 
         Raises:
             SnapshotError: the text is too large.
@@ -209,7 +209,7 @@ class SnapshotStore:
         """Delete a snapshot, and the descriptions that no other snapshot names.
 
         Raises:
-            SnapshotError: the name is refused, or is not that of a file.
+            SnapshotError: the name is refused, or it is not the name of a file.
             UnknownNameError: the snapshot does not exist.
             DescriptionError: a path leads to a file that is not USDF.
         """
@@ -271,7 +271,7 @@ class SnapshotStore:
             return self.folder / Path(name).expanduser()
 
     def _existing(self, name: str) -> Path:
-        """Return the file of a name: in the older folder if only that has it."""
+        """Return the file of a name, from the older folder if only that folder has it."""
         path = self.path(name)
         if self.older_folder is not None and path.parent == self.folder and not os.path.lexists(path):
             older = self.older_folder / path.name
@@ -299,7 +299,7 @@ class SnapshotStore:
         return read_bounded(path, self.max_bytes, follow_links=self.allow_paths)
 
     def _names_of(self, folder: Path) -> dict[str, int]:
-        """Return the snapshots in a folder with the time when each was written [ns]."""
+        """Return the snapshots in a folder, with the time of writing of each [ns]."""
         found = {}
         with _reported():
             try:
@@ -319,7 +319,7 @@ class SnapshotStore:
 
 
 def with_comment(state: WorldState, comment: str) -> WorldState:
-    """Return the state with a comment instead of the one it had; an empty one is none."""
+    """Return the state with another comment; an empty comment removes it."""
     # XML 1.0 has no place for control characters.
     text = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]", "�", comment)
     return replace(state, comment=text or None)
@@ -332,7 +332,7 @@ def comment_of(state: WorldState) -> str:
 
 @contextmanager
 def _reported() -> Iterator[None]:
-    """Turn errors of the file system into the package's own, with the file's name."""
+    """Convert errors of the file system to errors of this package, with the file's name."""
     try:
         yield
     except OSError as error:
