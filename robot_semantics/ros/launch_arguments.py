@@ -46,11 +46,11 @@ def declare_arguments(arguments: Iterable[tuple[str, Any, str]]) -> list[Declare
 def node_parameters(
     context: LaunchContext, files: Mapping[str, str], fixed: Mapping[str, Any] | None = None, **types: type
 ) -> list[Any]:
-    """Return the parameter sources of a node: its parameter file, and above it the arguments that are not empty.
+    """Return the parameter sources of a node: its parameter file, then the non-empty arguments, which have priority.
 
     Args:
-        context: has the values of the arguments.
-        files: parameters that get the text of a description file, each with the argument that has the path.
+        context: the launch context with the values of the arguments.
+        files: parameters that get the text of a description file, each with the argument that has its path.
         fixed: parameters that no argument sets.
         types: parameters that get the value of the argument of the same name, with their types.
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The messages of rclpy: filled the one way that `convert.messages` has, and read back from bytes and into rows."""
+"""The messages of rclpy: filled by `convert.messages`, and read from bytes and into rows."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from robot_semantics.usdf.world_state import Pose, Vec6
 
 
 def deserialized(data: bytes, kind: Any) -> Any:
-    """Return the message of the type `kind` that the bytes hold, as the middleware reads them.
+    """Return the message of the type `kind` from its bytes, as the middleware reads them.
 
     Raises:
-        CdrError: they hold none.
+        CdrError: the bytes are not such a message.
     """
     try:
         return deserialize_message(data, kind)
@@ -68,19 +68,19 @@ def matrix_of(message: Transform) -> FloatArray:
 
 
 def row_of_pose(position: Point | Vector3, orientation: Quaternion) -> FloatArray:
-    """Return (7,) x, y, z and the quaternion as they stand, finite and of unit length or not."""
+    """Return (7,) x, y, z and the quaternion without a check."""
     turn = orientation
     return np.array([position.x, position.y, position.z, turn.x, turn.y, turn.z, turn.w])
 
 
 def pose_of(message: PoseMessage) -> Pose:
-    """Return the pose of a message, bit for bit where its quaternion has length 1; rounding is put right."""
+    """Return the pose of a message. A quaternion of length 1 keeps every bit; a rounded one is normalised."""
     row = row_of_pose(message.position, message.orientation).tolist()
     return pose_from_quaternion(row[:3], row[3:])
 
 
 def rows_of_odometry(message: Odometry) -> tuple[FloatArray, FloatArray]:
-    """Return (7,) the pose as `row_of_pose` and (6,) the twist in the parent's axes, which it is not in the message."""
+    """Return (7,) the pose as `row_of_pose`, and (6,) the twist, converted from the child's to the parent's axes."""
     pose = row_of_pose(message.pose.pose.position, message.pose.pose.orientation)
     twist = np.array(row_of_twist(message.twist.twist))
     return pose, twist_in_parent(pose, twist) if np.isfinite(pose).all() and pose[3:].any() else twist

@@ -7,8 +7,8 @@
 
 """World states as JointState and MultiDOFJointState messages, and back.
 
-Each conversion lists the data that the message cannot hold. A state without a time gives the stamp zero, and the stamp
-zero gives a state without a time.
+Each conversion lists the data that the message cannot hold. A state without a time has the stamp zero in messages, and
+the reverse.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ _ARRAYS = (("positions", "position"), ("velocities", "velocity"), ("torques", "e
 
 
 def to_joint_state(state: ModelState, time_ns: int | None = None) -> Converted[JointStateMessage]:
-    """Return the JointState of a model's joints of one degree of freedom; NaN where only others state a value."""
+    """Return the JointState of a model's joints with one degree of freedom; NaN for values that a joint does not
+    have.
+    """
     message, lost = JointStateMessage(), _beside_joints(state)
     message.header.stamp = MAKER.time(time_ns or 0)
     chosen = []
@@ -86,8 +88,8 @@ def to_multi_dof_joint_state(
 ) -> Converted[MultiDOFJointStateMessage]:
     """Return the MultiDOFJointState of a robot's planar and floating joints, a virtual root joint included.
 
-    A joint's transform is its motion from the joint's own frame, as MoveIt has it; twist and wrench are in that frame's
-    axes. The frame of the message is the parent frame of the model.
+    A joint's transform is its motion from the joint frame, as in MoveIt; twist and wrench are in the axes of this
+    frame. The frame of the message is the parent frame of the model.
     """
     message, lost = MultiDOFJointStateMessage(), _beside_joints(state, pose=robot.root_joint.position_count > 1)
     message.header.stamp = MAKER.time(time_ns or 0)
@@ -123,7 +125,7 @@ def to_multi_dof_joint_state(
 
 
 def _of_all(rows: Sequence[FloatArray | None], names: Sequence[str], what: str, lost: list[str]) -> list[list[float]]:
-    """Return the rows if every joint has one, else none: the arrays of the message are of all joints or of none."""
+    """Return the rows if every joint has one, else none: an array of the message is for all joints or empty."""
     found = [row.tolist() for row in rows if row is not None]
     if len(found) == len(rows):
         return found
@@ -171,7 +173,7 @@ def from_multi_dof_joint_state(
 
 
 def _spread(joint: JointModel) -> FloatArray:
-    """Return (6, n) what each of a joint's rates is as a twist in the axes of its frame."""
+    """Return (6, n) the twist of a unit rate of each velocity component, in the axes of the joint frame."""
     return np.concatenate(SUBSPACE[joint.type](joint))
 
 
@@ -188,7 +190,7 @@ def _beside_joints(state: ModelState, *, pose: bool = False) -> list[str]:
 
 
 def joint_state_message(spec: ModelSpec, model: ModelState) -> JointStateMessage:
-    """Return the joint states of one model; a planar or floating joint's values stand under MoveIt's variable names."""
+    """Return the joint states of one model; values of a planar or floating joint have MoveIt's variable names."""
     names: list[str] = []
     positions: list[float] = []
     velocities: list[float] = []
@@ -205,7 +207,7 @@ def joint_state_message(spec: ModelSpec, model: ModelState) -> JointStateMessage
 
 
 def base_state_message(spec: ModelSpec, model: ModelState) -> MultiDOFJointStateMessage:
-    """Return the root joint's state of one model: pose in, and twist relative to, the parent, in the parent's axes."""
+    """Return the root joint's state of one model: pose and twist relative to the parent, in the parent's axes."""
     message = MultiDOFJointStateMessage(joint_names=[spec.root_joint.name])
     message.header.frame_id = model.parent
     if model.pose is not None:

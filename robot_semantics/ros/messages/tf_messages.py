@@ -7,8 +7,8 @@
 
 """World states as TFMessage and back: models, links and frames as transforms.
 
-A model is the frame of its root link where its robot is known, else a frame of its own name. With its robot each link
-stands in its parent link, as robot_state_publisher sends it; without, in its model.
+A model is the frame of its root link if its robot is known, else a frame with the model's name. With its robot, a
+link's parent is its parent link, as in robot_state_publisher; without its robot, the model.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def to_transforms(
 
     Raises:
         ArrayError: two transforms would have one child frame.
-        NotStatedError: the pose of a link that carries something is neither stated nor follows.
+        NotStatedError: the pose of a carrying link is not stated and cannot be computed.
     """
     robots, prefixes = robots or {}, prefixes or {}
     links = {name: robot.link_index for name, robot in robots.items()}
@@ -86,7 +86,9 @@ def _root_frame(model: str, robots: Mapping[str, RobotModel], prefixes: Mapping[
 
 
 def _link_transforms(model: ModelState, robot: RobotModel | None) -> Iterator[tuple[str | None, str, FloatArray]]:
-    """Yield (parent, link, T_parent_link) of a model's links; without a parent the pose is in the model's frame."""
+    """Yield (parent, link, T_parent_link) of a model's links; without a parent link, the pose is in the model's
+    frame.
+    """
     whole = model if robot is None else complete(model, robot)
     poses = {link.name: pose_matrix(link.pose) for link in whole.links if link.pose is not None}
     for name, T in poses.items():
@@ -98,7 +100,7 @@ def _link_transforms(model: ModelState, robot: RobotModel | None) -> Iterator[tu
 
 
 def _parent_link(robot: RobotModel | None, link: str) -> str:
-    """Return the link above a link; empty above the root link, and for a link that the robot does not have."""
+    """Return a link's parent link; empty for the root link, and for a link that the robot does not have."""
     index = -1 if robot is None else robot.link_index.get(link, -1)
     return robot.links[robot.links[index].parent].name if robot is not None and index > 0 else ""
 
@@ -112,7 +114,7 @@ def _lost_of(body: ModelState | Frame) -> Iterator[str]:
 
 
 def _above(body: ModelState | Frame, roots: Mapping[str, str], prefixes: Mapping[str, str]) -> str:
-    """Return the frame that a body's pose is in."""
+    """Return the frame of a body's pose."""
     if body.parent_link is not None:
         return prefixes.get(body.parent, "") + body.parent_link
     return roots.get(body.parent, body.parent)
@@ -124,11 +126,11 @@ def from_transforms(
     robots: Mapping[str, RobotModel] | None = None,
     prefixes: Mapping[str, str] | None = None,
 ) -> Converted[WorldState]:
-    """Return the world state of transforms; of several with one child frame the last is taken.
+    """Return the world state of transforms; of several with one child frame, the last one is used.
 
-    Links of `robots` become links of their models; all other names become frames. A frame or robot on a link
-    has that link as its parent link, or stands on its model without a pose if transforms do not place the link. A frame
-    that nothing says the pose of stands in the world, its pose not stated.
+    Links of `robots` become links of their models; all other names become frames. A frame or robot on a link has this
+    link as its parent link. If no transforms give the link's pose, its parent is the model, and it has no pose. A frame
+    without any transform is in the world without a stated pose.
 
     Raises:
         ArrayError: a transform is not finite, or the transforms form a cycle.
@@ -147,7 +149,7 @@ def from_transforms(
 
 
 class _Graph:
-    """Transforms by their child frames, and which of the frames are links of robots."""
+    """Transforms by their child frames, and the frames that are links of robots."""
 
     def __init__(
         self, transforms: Sequence[TransformStamped], robots: Mapping[str, RobotModel], prefixes: Mapping[str, str]
@@ -167,7 +169,7 @@ class _Graph:
         self._refuse_circles()
 
     def model(self, name: str) -> ModelState:
-        """Return a robot's state: its root link's place, and its links as far as transforms lead to the root link."""
+        """Return a robot's state: the root link's pose, and the links that transforms connect to the root link."""
         root, prefix = self._roots[name], self._prefixes.get(name, "")
         links = []
         for link in self.robots[name].link_names:
@@ -183,7 +185,7 @@ class _Graph:
         return Frame(child, parent, pose, parent_link=link)
 
     def _place(self, child: str) -> tuple[str, str | None, Pose | None]:
-        """Return the parent of a frame or root link, the link of it that carries, if any, and the pose."""
+        """Return the parent of a frame or root link, its carrying link, if any, and the pose."""
         if child not in self.parents:
             return WORLD, None, None
         parent, pose = self.parents[child], pose_from_matrix(self._local[child])
@@ -199,7 +201,7 @@ class _Graph:
         return owner, parent.removeprefix(self._prefixes.get(owner, "")), pose
 
     def _to_root(self, child: str, root: str) -> FloatArray | None:
-        """Return (4, 4) the pose of `child` in `root`, None where transforms do not lead there."""
+        """Return (4, 4) the pose of `child` in `root`; None without transforms between them."""
         T = np.eye(4)
         while child != root:
             if child not in self.parents:
@@ -222,13 +224,13 @@ class _Graph:
 
 
 def rows_message(rows: TransformRows) -> TFMessage:
-    """Return the message of transforms that are rows of numbers."""
+    """Return the message of transforms as rows of numbers."""
     named = zip(rows.frames, rows.values.tolist(), strict=True)
     return MAKER.transforms(rows.stamp_ns, [Transform(parent, child, row) for (parent, child), row in named])
 
 
 def raw_transforms_agree() -> bool:
-    """Tell whether the middleware reads transforms written as CDR bytes as they are meant."""
+    """Return True if the middleware reads our CDR bytes of transforms correctly."""
     frames = [("a", "bc"), ("def", "ghij"), ("klmno", "p")]
     rows = TransformRows(frames, np.arange(21, dtype=np.float64).reshape(3, 7) / 7.0, 1_234_567_890_123_456_789)
     try:

@@ -40,10 +40,10 @@ def world_to_message(
 ) -> WorldStateMessage:
     """Return the message of a world state and its `missing` items; all poses are relative to the parent's frame.
 
-    The joints of `robots`, by their models' names, place the links that carry something.
+    The joints of `robots`, by their models' names, give the poses of carrying links.
 
     Raises:
-        NotStatedError: the pose of a link that carries something is neither stated nor follows.
+        NotStatedError: the pose of a carrying link is not stated and cannot be computed.
     """
     links = {model.name: model.links for model in state.models}
     state = without_parent_links(with_carriers(state, robots or {}))
@@ -97,12 +97,12 @@ def items_from_messages(messages: Iterable[StateItem], *, done: bool, by: str = 
 
 
 class _Slot(NamedTuple):
-    """A field of a message and the field of the value that it holds.
+    """A field of a message and the corresponding field of a value.
 
     Attributes:
         slot: the message's field.
         name: the value's field.
-        stated: the message's field that is true if the value is stated. A text has None: it is empty if not stated.
+        stated: the message's field that is true if the value is stated. None for a text, which is empty if not stated.
         to_message: returns the content of the message's field.
         from_message: returns the value.
     """
@@ -162,7 +162,7 @@ def _values_of(message: Any, of: ElementList | None = None) -> dict[str, Any]:
 
 
 def _codec(field: ElementField) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    """Return how a field becomes the content of a message's field, and back."""
+    """Return the conversions of a field to the content of a message's field, and back."""
     return CODECS.get(field.quantity, CODECS.get(field.quantity.form, (_listed, _tupled)))
 
 

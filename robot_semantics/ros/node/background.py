@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Long work of services in threads: the executor serves other requests meanwhile."""
+"""Long work of services in threads, so that the executor can serve other requests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def in_background(
 
 
 class _ThreadCall(Generic[Result]):
-    """One call in a thread, to be awaited once."""
+    """One call in a thread; await it once."""
 
     _slots = threading.BoundedSemaphore(MAX_THREADS)
     _waiting = 0

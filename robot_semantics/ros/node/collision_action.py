@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The action `~/generate_collision_matrix`: sampling in a thread of its own, with feedback, and to be cancelled."""
+"""The action `~/generate_collision_matrix`: sampling in its own thread, with feedback and cancellation."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class CollisionAction:
         )
 
     def destroy(self) -> None:
-        """Stop a run that is under way and take the action away."""
+        """Stop a running goal and remove the action."""
         self._stop.set()
         if self._worker is not None:
             self._worker.join(LONGEST_END_S)
@@ -85,7 +85,7 @@ class CollisionAction:
 
 
 class _Pause:
-    """Awaited once, lets the executor do everything else that waits."""
+    """Lets the executor do all other waiting work; await it once."""
 
     def __await__(self) -> Generator[None, None, None]:
         time.sleep(PAUSE)
@@ -93,11 +93,11 @@ class _Pause:
 
 
 class _CancelledError(RobotSemanticsError):
-    """The client, or the end of the node, asked the worker to stop."""
+    """The client cancelled the goal, or the node ends."""
 
 
 class _GoalInThread:
-    """One goal, done in a thread."""
+    """One goal, executed in a thread."""
 
     def __init__(self, description: Description | None, handle: ServerGoalHandle, stop: threading.Event) -> None:
         self._description, self._handle, self._stop = description, handle, stop
@@ -106,7 +106,7 @@ class _GoalInThread:
         self.error: Exception | None = None
 
     def run(self) -> None:
-        """Fill the result, or `error`, which is the executor's to answer."""
+        """Fill the result, or `error`, which the executor reports."""
         try:
             self._run()
         except _CancelledError as error:

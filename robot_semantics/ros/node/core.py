@@ -37,10 +37,10 @@ INTERFACES = "robot_semantics_interfaces"
 
 
 class Core:
-    """The node while it is not configured: configures it, and takes it through its life.
+    """The life of a node: it makes and removes the parts of the configured node.
 
     Attributes:
-        robots: the robots; none while the node is not configured.
+        robots: the robots; empty while the node is not configured.
 
     """
 
@@ -54,7 +54,7 @@ class Core:
         """Read the parameters and parse the descriptions.
 
         Raises:
-            RobotSemanticsError: a parameter means nothing, or a description gives no robot.
+            RobotSemanticsError: a parameter is invalid, or a description gives no robot.
 
         """
         with ExitStack() as undo:
@@ -109,7 +109,7 @@ class ConfiguredNode:
         """Make the parts; `closing` stops them.
 
         Raises:
-            RobotSemanticsError: a parameter means nothing, or a description gives no robot.
+            RobotSemanticsError: a parameter is invalid, or a description gives no robot.
 
         """
         self._node, self.robots, self._closing = node, robots, closing
@@ -174,7 +174,7 @@ class ConfiguredNode:
         closing.callback(jumps.unregister)
 
     def _make_services(self, states: RobotStates) -> Services | None:
-        """Offer what answers by our own interfaces; without their package the node says so, and does the rest."""
+        """Make the services with our own interfaces; without the interface package, report this and do the rest."""
         try:
             from robot_semantics.ros.node.services import Services
         except ImportError as error:
@@ -190,7 +190,7 @@ class ConfiguredNode:
     def _replace(
         self, served: ServedRobot, description: Description, robot: RunningRobot, changed: dict[str, Any]
     ) -> None:
-        """Put another robot in a robot's place and publish all that depends on it."""
+        """Replace a robot and publish all that depends on it."""
         is_new = description is not served.description
         with self.robots.lock:
             served.put(description, robot, changed)
@@ -205,7 +205,7 @@ class ConfiguredNode:
         self._inputs.robots_changed()
 
     def _warn_of_unknown(self) -> None:
-        """Say once of each parameter that was given and means nothing here."""
+        """Report each given parameter without effect, once."""
         waiting = any(served.robot is None for served in self.robots.served)
         for name, sentence in self._node.unknown_overrides(waiting).items():
             if name not in self._unknown:
@@ -213,7 +213,7 @@ class ConfiguredNode:
                 self._node.get_logger().warning(sentence)
 
     def _read_settings(self) -> None:
-        """Bring the parameters of the node as a whole into force."""
+        """Apply the parameters of the node as a whole."""
         table = parameters.node_table(self._node.overrides)
         values = {parameter.name: self._node.get_parameter(parameter.name).value for parameter in table}
         self.robots.settings = settings = parameters.node_settings(values)
@@ -232,7 +232,7 @@ class ConfiguredNode:
         self._frames.forget()
 
     def _sent_frames(self) -> frozenset[str]:
-        """Return the frames that this node publishes; not root links of which it does not know where they are yet."""
+        """Return the frames that this node publishes, without root links whose pose is still unknown."""
         awaited = {robot.frame(robot.model.root_link) for robot in self.robots.present if robot.root_is_awaited}
         return self._outputs.frames - awaited if awaited else self._outputs.frames
 

@@ -38,7 +38,7 @@ class GroupServices:
     """Offers the services of one robot below the node's name: ``~/get_group``, or ``~/MODEL/get_group``."""
 
     def __init__(self, served: ServedRobot, lock: RLock, tolerance: Callable[[], float]) -> None:
-        """`tolerance` gives the largest difference for a state to match where a request states none."""
+        """`tolerance` gives the largest difference for a matching state, if the request has none."""
         self._served = served
         self._messages: weakref.WeakKeyDictionary[RobotModel, dict[str, GroupMessage]] = weakref.WeakKeyDictionary()
         table: Mapping[str, tuple[Any, Answer]] = {
@@ -56,7 +56,7 @@ class GroupServices:
             served.node.create_service(kind, f"~/{served.topic(name)}", self._of_robot(answer))
 
     def _of_robot(self, answer: Answer) -> Callable[[Any, Any], Any]:
-        """Return a service callback that answers for the present robot."""
+        """Return a service callback for the present robot."""
 
         @wraps(answer)
         def callback(request: Any, _response: Any) -> Any:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Services about where a group is, or could be: its named states, where it is now, and a state made of that."""
+"""Services about the positions of a group: its named states, its present state, and a new named state from it."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class _Measured(NamedTuple):
 
 
 class GroupStateServices:
-    """Answers for one robot; `GroupServices` offers them with the others."""
+    """The answers for one robot; `GroupServices` offers the services."""
 
     def __init__(self, served: ServedRobot, lock: RLock, tolerance: Callable[[], float]) -> None:
-        """`tolerance` gives the largest difference for a state to match where a request states none."""
+        """`tolerance` gives the largest difference for a matching state, if the request has none."""
         self._served, self._lock, self._tolerance = served, lock, tolerance
         self.table: Mapping[str, tuple[Any, Answer]] = {
             "get_group_states": (srv.GetGroupStates, _get_group_states),
@@ -60,10 +60,10 @@ class GroupStateServices:
         }
 
     def _measured(self, robot: RunningRobot, group: Group) -> _Measured:
-        """Return where a group is.
+        """Return the present state of a group.
 
         Raises:
-            RobotSemanticsError: a joint of it has not reported.
+            RobotSemanticsError: one of its joints has no value yet.
         """
         moving, space = robot.moving, robot.space
         with self._lock:
@@ -136,7 +136,7 @@ class GroupStateServices:
         return SrdfText(text) if text.strip() else SrdfText.empty(robot.model.name)
 
     def _writable(self, path: str) -> Path:
-        """Return the file that a request names, where requests may name files.
+        """Return the file that a request names, if requests may name files.
 
         Raises:
             RobotSemanticsError: requests may not name files, or the file is not an existing SRDF file.

@@ -35,7 +35,7 @@ NO_ROBOT = Refusal(Reason.NO_MODEL, "there is no robot description yet")
 
 
 class Inputs:
-    """The subscriptions of all robots, which come and go together."""
+    """The subscriptions of all robots, made and removed together."""
 
     def __init__(self, robots: Robots, outputs: Outputs, frames: WorldFrames, *, raw: bool) -> None:
         """With `raw` joint states are taken as bytes."""
@@ -74,7 +74,9 @@ class Inputs:
         self._loops, self._subscriptions = [], []
 
     def robots_changed(self) -> None:
-        """Subscribe again if a virtual joint has another source now; otherwise messages would be lost for nothing."""
+        """Subscribe again if a virtual joint has another source now; otherwise keep the subscriptions, so that no
+        message is lost.
+        """
         if self._root_sources() != self._heard:
             self.stop()
             self.start()
@@ -141,7 +143,7 @@ class Inputs:
         return served.listen(JointState, topic, handle, self._set_aside, raw=self._raw)
 
     def _deliver(self, served: ServedRobot, topic: str, read: Read, message: Any) -> None:
-        """Have a message from another topic than joint_states read, and publish or refuse what comes of it."""
+        """Read a message from another topic than joint_states; publish the result, or log why it is refused."""
         with self._robots.lock:
             robot = served.robot
             if robot is None:

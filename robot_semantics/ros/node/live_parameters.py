@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Parameters at run time: a change is checked and prepared as a whole, and takes effect as a whole or not at all."""
+"""Parameters at run time: a change is checked and prepared as a whole, and applied as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Pending = tuple[ServedRobot, Description, RunningRobot, dict[str, Any]]
 
 
 class LiveParameters:
-    """Watches the node's parameters; a value that is turned away leaves everything as it was."""
+    """Watches the node's parameters; a refused value changes nothing."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class LiveParameters:
         replace: Callable[[ServedRobot, Description, RunningRobot, dict[str, Any]], None],
         read_settings: Callable[[], None],
     ) -> None:
-        """`replace` puts another robot in its place, `read_settings` brings the node's own parameters into force."""
+        """`replace` replaces a robot, `read_settings` applies the node's own parameters."""
         self._robots, self._replace, self._read_settings = robots, replace, read_settings
         self._busy = False
         self._pending: list[Pending] = []
@@ -46,12 +46,12 @@ class LiveParameters:
         robots.node.add_post_set_parameters_callback(self._take_effect)
 
     def stop(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self._robots.node.remove_on_set_parameters_callback(self._check)
         self._robots.node.remove_post_set_parameters_callback(self._take_effect)
 
     def describe(self, served: ServedRobot, text: dict[str, Any]) -> None:
-        """Take over a description that came on a topic; a bad one is logged and the last good one stays."""
+        """Apply a description from a topic; an invalid one is logged, and the last valid one stays."""
         if served.urdf_is_missing(text):
             # The semantic description came before the robot's own; it is read together with that one.
             served.values.update(text)

@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Takes the frequent messages in a thread and a wait set of its own, beside the executor that serves everything else.
+"""Takes the frequent messages in its own thread with its own wait set; the executor serves everything else.
 
-An executor makes a new wait set of all the node's entities for every message, several times the cost of the work done
-here. This one waits for its few subscriptions alone, and drains them. It lasts only as long as the context is valid.
+An executor makes a new wait set of all entities of the node for every message, which costs several times the work of
+the callback. This thread waits only for its few subscriptions. It ends with the context.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _FOREVER = -1
 
 
 class SetAside(CallbackGroup):  # type: ignore[misc, unused-ignore]  # rclpy is typed in part
-    """The callback group of subscriptions that the executor must leave alone."""
+    """The callback group of subscriptions that the executor must ignore."""
 
     def can_execute(self, entity: Any) -> bool:
-        """Say no: the message loop takes these messages."""
+        """Return False: the message loop takes these messages."""
         return False
 
     def beginning_execution(self, entity: Any) -> bool:
-        """Say no."""
+        """Return False."""
         return False
 
     def ending_execution(self, entity: Any) -> None:
@@ -43,10 +43,12 @@ class SetAside(CallbackGroup):  # type: ignore[misc, unused-ignore]  # rclpy is 
 
 
 class MessageLoop:
-    """A thread that gives each message to its subscription's callback, which must neither wait nor raise anything."""
+    """A thread that calls the callback of each message; a callback must not wait and must not raise."""
 
     def __init__(self, context: Context, pace_s: float = 0.0) -> None:
-        """With a pace the thread takes messages at most so often, many at a time: for topics where few matter."""
+        """With a pace, the thread takes messages at this interval, many together: for topics with few relevant
+        messages.
+        """
         self._context = context
         self._wake = rclpy_implementation.GuardCondition(context.handle)
         self._pace_s = pace_s
@@ -54,7 +56,7 @@ class MessageLoop:
         self._thread: threading.Thread | None = None
 
     def start(self, subscriptions: Sequence[Subscription]) -> None:
-        """Begin to take the messages of these subscriptions: CDR bytes where one is raw."""
+        """Begin to take the messages of these subscriptions, as CDR bytes if a subscription is raw."""
         self.stop()
         if not subscriptions:
             return
@@ -63,7 +65,7 @@ class MessageLoop:
         self._thread.start()
 
     def stop(self) -> None:
-        """Return when no handler runs any more; safe to call when nothing was started."""
+        """Stop the thread and wait until no callback runs; does nothing if it was not started."""
         thread, self._thread = self._thread, None
         if thread is None or thread is threading.current_thread():
             return

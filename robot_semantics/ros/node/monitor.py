@@ -48,7 +48,7 @@ class Monitor:
         self._rates: dict[str, tuple[float, float]] = {}
 
     def set_period(self, period_s: float) -> None:
-        """Publish diagnostics once a period from now on; 0: none, while the looks go on."""
+        """Publish diagnostics at this period [s]; 0: no diagnostics, but the checks continue."""
         self._stop_publishing()
         self._period_s = period_s
         node = self._robots.node
@@ -59,7 +59,7 @@ class Monitor:
         self._looks = node.create_timer(period_s, self._look, clock=self._clock, what="periodic checks")
 
     def ages(self, served: ServedRobot, robot: RunningRobot) -> dict[str, float]:
-        """Return how long ago each joint of a robot was heard of last [s]."""
+        """Return the time since each joint of a robot last had a new value [s]."""
         return self._health[served.prefix].ages(robot, time.monotonic_ns())
 
     def _look(self) -> None:
@@ -104,7 +104,7 @@ class Monitor:
         self._publisher.publish(message)
 
     def _rates_of(self, served: ServedRobot) -> tuple[float, float]:
-        """Return joint states received and transforms sent [1/s] since the last look."""
+        """Return the rates of received joint states and sent transforms [1/s] since the last check."""
         traffic, now_s = served.traffic, time.monotonic()
         before_s, received, transforms = self._last.get(served.prefix, (now_s, traffic.received, traffic.transforms))
         self._last[served.prefix] = (now_s, traffic.received, traffic.transforms)

@@ -41,13 +41,15 @@ _FED_BY_MULTI_DOF = (Source.AUTO, Source.MULTI_DOF)
 
 
 class MotionTopics:
-    """Makes the subscriptions of one robot; `deliver` publishes, or logs as refused, what came of each message."""
+    """Makes the subscriptions of one robot; `deliver` publishes the result of each message, or logs why it is
+    refused.
+    """
 
     def __init__(self, served: ServedRobot, group: CallbackGroup, now_ns: Callable[[], int], deliver: Deliver) -> None:
         self._served, self._group, self._now_ns, self._deliver = served, group, now_ns, deliver
 
     def subscriptions(self) -> list[Subscription]:
-        """Return what to listen to for the present robot."""
+        """Return the topics of the present robot."""
         result = [self._listen(MultiDOFJointState, self._served.topic("multi_dof_joint_states"), self._multi_dof)]
         robot = self._served.robot
         if robot is not None and robot.root_source is Source.ODOMETRY:
@@ -132,14 +134,14 @@ def own_statement(robot: RunningRobot) -> RootStatement | None:
 
 
 class HeardOdometry:
-    """Keeps the last odometry of each child frame on one topic, unread until it is asked for."""
+    """Keeps the last odometry of each child frame on one topic; it is parsed on demand."""
 
     def __init__(self, served: ServedRobot, group: CallbackGroup) -> None:
         self._served, self._group, self._topic = served, group, ""
         self._last: dict[str, bytes] = {}
 
     def subscriptions(self) -> list[Subscription]:
-        """Return what to listen to for the present robot: nothing where it is told where it is."""
+        """Return the topics of the present robot: none if its pose has another source."""
         robot = self._served.robot
         self._last.clear()
         if robot is None or robot.root_source is not Source.AUTO or robot.root_is_fixed:
@@ -152,7 +154,7 @@ class HeardOdometry:
             self._last[odometry_child(data)] = data
 
     def statement(self, robot: RunningRobot) -> RootStatement | None:
-        """Return what odometry says of a robot's root link, by the root link itself or a link that is fixed to it."""
+        """Return the pose of a robot's root link from odometry of the root link or of a link that is fixed to it."""
         for link in links_fixed_to_root(robot.model):
             data = self._last.get(robot.frame(link))
             if data is not None:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The two nodes, the plain and the managed one: they differ in who says when to configure and to activate."""
+"""The two nodes: the plain one configures and activates itself; the managed one waits for its transitions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RobotSemanticsNode(GuardedNode):
         """Read the parameters and begin to publish; `options` are rclpy's.
 
         Raises:
-            RobotSemanticsError: a parameter means nothing, or a description gives no robot.
+            RobotSemanticsError: a parameter is invalid, or a description gives no robot.
 
         """
         super().__init__(NAME, start_parameter_services=False, **options)
@@ -58,7 +58,7 @@ class RobotSemanticsLifecycleNode(GuardedNode, LifecycleNode):  # type: ignore[m
         self.core = Core(self)
 
     def on_configure(self, _state: LifecycleState) -> TransitionCallbackReturn:
-        """Read the parameters and parse the descriptions; a bad one is logged and leaves the node unconfigured."""
+        """Read the parameters and parse the descriptions; after an error, log it and stay unconfigured."""
         return self._do(self.core.configure)
 
     def on_activate(self, _state: LifecycleState) -> TransitionCallbackReturn:
@@ -66,7 +66,7 @@ class RobotSemanticsLifecycleNode(GuardedNode, LifecycleNode):  # type: ignore[m
         return self._do(self.core.activate)
 
     def on_deactivate(self, _state: LifecycleState) -> TransitionCallbackReturn:
-        """Publish nothing and listen to nothing, but keep the robots and answer questions about them."""
+        """Stop publishing and listening, but keep the robots and their services."""
         return self._do(self.core.deactivate)
 
     def on_cleanup(self, _state: LifecycleState) -> TransitionCallbackReturn:
@@ -74,7 +74,7 @@ class RobotSemanticsLifecycleNode(GuardedNode, LifecycleNode):  # type: ignore[m
         return self._do(self.core.cleanup)
 
     def on_shutdown(self, _state: LifecycleState) -> TransitionCallbackReturn:
-        """Forget everything, from whatever state."""
+        """Forget everything, from any state."""
         return self._do(self.core.cleanup)
 
     def destroy_node(self) -> None:

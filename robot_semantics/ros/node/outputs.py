@@ -7,7 +7,7 @@
 
 """Publishers of TF: moving transforms one by one, the fixed ones of all robots in one latched message.
 
-Robots that no message has moved yet are shown at their default or restored positions until one does.
+Before the first message of a robot, its default or restored positions are published.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Outputs:
     """The publishers of /tf and /tf_static.
 
     Attributes:
-        active: nothing is sent while this is false.
-        frames: the child frames of every transform sent.
+        active: nothing is sent while this is False.
+        frames: the child frames of all sent transforms.
         authority: records the sent frames while it listens for other publishers.
 
     """
@@ -69,7 +69,7 @@ class Outputs:
         served.traffic.transforms += served.robot.sent if served.robot is not None else 0
 
     def send_now(self, message: bytes | bytearray) -> None:
-        """Publish the bytes of one message from a topic that is only listened to while the node is active."""
+        """Publish the bytes of one message; call only while the node is active."""
         if self.authority.watching:
             self.authority.note(bytes(message))
         try:
@@ -95,7 +95,7 @@ class Outputs:
         self._fixed.publish(self.static_message)
 
     def _look_for_twins(self, robots: list[RunningRobot]) -> None:
-        """Say once which of our own robots publish the same frame."""
+        """Report once the robots of this node that publish the same frame."""
         owner: dict[str, str] = {}
         for robot in robots:
             for frame in sorted(robot.child_frames):
@@ -109,7 +109,7 @@ class Outputs:
 
 
 class UnmovedRobots:
-    """Repeats the known transforms of such robots, because a late listener would miss a single message.
+    """Repeats the transforms of robots without a message, because a late listener would miss a single message.
 
     The period is counted by the node's clock, so nothing is sent while simulated time stands still.
     """
@@ -132,7 +132,7 @@ class UnmovedRobots:
         self._timer.cancel()
 
     def send(self) -> None:
-        """Send the transforms of the robots whose turn it is."""
+        """Send the transforms of the robots that are due."""
         robots = self._robots
         with robots.lock:
             waiting = [served for served in robots.served if self._waits(served)]

@@ -172,7 +172,7 @@ class NodeSettings:
 
     @property
     def entity_of(self) -> dict[str, str]:
-        """Which entity each robot is, where their names differ."""
+        """The entity of each robot, if their names differ."""
         return {robot: entity for entity, robot in self.simulated_entities.items()}
 
 
@@ -180,7 +180,7 @@ def node_settings(values: Values) -> NodeSettings:
     """Return the node's settings from the values of `node_table`.
 
     Raises:
-        ParameterError: an entity is said to be two robots, or a robot two entities.
+        ParameterError: one entity belongs to two robots, or one robot to two entities.
     """
     pairs = [item for item in values["simulated_entities"] if item]
     pairs += [f"{name.removeprefix(f'{SIMULATED}.')}:={values[name]}" for name in values if name.startswith(SIMULATED)]

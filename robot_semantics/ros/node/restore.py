@@ -52,7 +52,7 @@ class Restore:
         dry_run: bool = False,
         find: FileFinder | None = None,
     ) -> None:
-        """`models` are those that are wanted, by default all; `find` gives the files that the state names."""
+        """`models` are the requested ones, by default all; `find` gives the files that the state names."""
         self.robots, self.states, self.world, self.frames = robots, states, world, frames
         self.state, self.find = state, find
         self.partial, self.dry_run = partial, dry_run
@@ -125,7 +125,7 @@ class Restore:
         return applied
 
     def _compare_looks(self, model: ModelState, robot: RobotModel) -> None:
-        """Note that the robot looked otherwise when the state was saved; nothing else depends on that."""
+        """Note that the robot had another appearance when the state was saved; this changes nothing else."""
         if model.description is None or self.find is None or not is_of(model.urdf_sha256, robot):
             return
         saved = robots_for(replace(self.state, models=(model,)), RobotFiles(find=self.find)).get(model.name)
@@ -161,7 +161,7 @@ class Restore:
         reports: Mapping[str, RemoteReport | None],
         live: LiveWorld,
     ) -> RestoreReport:
-        """Return what became of each thing; of a model that a simulator has, that simulator's word counts."""
+        """Return the result of each item; for a model in a simulator, the simulator's result."""
         log = RestoreLog()
         log.extend(self.log.items, self.log.notes)
         told = {name: report for name, report in reports.items() if report is not None}
@@ -199,7 +199,7 @@ class Restore:
         return RestoreItem("model", model, "", False, f"the node has no such robot{hint}", code="unknown")
 
     def _frames(self, live: LiveWorld, simulated: bool, log: RestoreLog) -> None:
-        """Say of the frames that models stand in whether they are where the state has them: they are not the node's."""
+        """Report the parent frames of models whose pose differs from the state; the node cannot move them."""
         present, before = resolve(live.state), None
         # Nothing on TF places a root frame: the node treats it as the world.
         roots = {frame.name for frame in live.state.frames if frame == root_frame(frame.name)}
@@ -247,7 +247,7 @@ def _is_unknown(item: RestoreItem) -> bool:
 
 
 def _base(robot: RobotSample, live: LiveWorld, called: Mapping[str, str]) -> Base:
-    """Return how a robot's root link stands: in which frame, and whether the node can put it elsewhere."""
+    """Return the frame of a robot's root link, and whether the node can move it."""
     root, joint = live.roots[robot.name], robot.model.root_joint
     model, separator, link = live.parents[robot.name].partition(SEPARATOR)
     frame = f"{called.get(model, model)}{separator}{link}"
@@ -266,7 +266,7 @@ def _base(robot: RobotSample, live: LiveWorld, called: Mapping[str, str]) -> Bas
 
 
 def _standing(state: WorldState, live: LiveWorld) -> list[Frame]:
-    """Return the TF frames that a state does not place and that lead to the world or to a frame of the state."""
+    """Return the TF frames that are not in a state and are connected to the world or to a frame of the state."""
     there = {body.name for body in state.bodies} | {WORLD}
     found: list[Frame] = []
     links = {(model.name, link.name) for model in state.models for link in model.links if link.pose is not None}

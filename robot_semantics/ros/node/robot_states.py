@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The newest states of the node's robots, read off as of one moment and put on."""
+"""The newest states of the node's robots, read at one moment, and restored."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class RobotStates:
         self._unmoved = unmoved
 
     def sample(self, names: Iterable[str] = ()) -> WorldSample:
-        """Return the newest state of the named robots, by default of all, as frozen values of one moment.
+        """Return the newest state of the named robots at one moment, by default of all, as frozen values.
 
         Raises:
             UnknownNameError: the node has no such robot.
@@ -64,7 +64,7 @@ class RobotStates:
         return WorldSample(max(stamps, default=now_ns), now_ns, samples)
 
     def restore(self, name: str, model: RobotModel, state: AppliedState, stamp_ns: int) -> None:
-        """Set the values that a state has of a robot, keep the others, and publish them.
+        """Set the values of a state for a robot, keep its other values, and publish all.
 
         Raises:
             UnknownNameError: the node has no such robot.
@@ -87,11 +87,11 @@ class RobotStates:
 
     @property
     def knows_anything(self) -> bool:
-        """Whether any robot has a measured value, or has no joints that could have one."""
+        """True if any robot has a measured value, or if it has no joints."""
         return any(robot.values.measured.any() or not robot.values.measured.size for robot in self._robots.present)
 
     def fingerprint(self) -> tuple[object, ...]:
-        """Return what differs whenever a robot has got new values or is another one, or TF has said something new."""
+        """Return a value that changes with new values of a robot, with another robot, and with news on TF."""
         self._refresh()
         with self._robots.lock:
             robots = [

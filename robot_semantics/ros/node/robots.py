@@ -20,13 +20,13 @@ from robot_semantics.state.robot import RunningRobot
 
 
 class Robots:
-    """The robots by their places in the node, some of which may have no description yet.
+    """The robots of the node; some may have no description yet.
 
     Attributes:
-        lock: held while a robot's state is read or changed; messages come in on a thread of their own.
+        lock: held while a robot's state is read or changed, because messages arrive in another thread.
         settings: the parameters of the node as a whole.
         served: the robots, in the order of the `models` parameter.
-        state: of the node, in words, as `~/get_status` and `/diagnostics` tell it.
+        state: the node's state in words, for `~/get_status` and `/diagnostics`.
 
     """
 
@@ -39,7 +39,7 @@ class Robots:
 
     @property
     def active(self) -> bool:
-        """Whether anything is published."""
+        """True while the node publishes."""
         return self.state == "active"
 
     @property
@@ -52,7 +52,7 @@ class Robots:
         return int(self.node.get_clock().now().nanoseconds)
 
     def named(self, names: Iterable[str] = ()) -> list[ServedRobot]:
-        """Return the named robots, by default all that have a description.
+        """Return the named robots, by default all with a description.
 
         Raises:
             UnknownNameError: the node has no such robot.

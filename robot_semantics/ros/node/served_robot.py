@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""One robot's place in the node: its parameters, its description, its topics, and the robot once there is one."""
+"""One robot of the node: its parameters, description, topics, and the robot itself after its first description."""
 
 from __future__ import annotations
 
@@ -55,25 +55,25 @@ def declare_robot(
 
 
 class ServedRobot:
-    """A robot by its place among the node's parameters and topics; the robot itself may change, or be missing yet.
+    """The parameters and topics of one robot; the robot itself may change, and is None before its first description.
 
     Attributes:
         prefix: of its parameters, topics and services: its `models` entry, or empty for a single robot.
         values: its parameters by full name.
-        description: its texts and model, None until they are known.
-        robot: the robot; before the first description None.
+        description: its texts and model; None until they are known.
+        robot: the robot; None before the first description.
 
     """
 
     def __init__(
         self, node: GuardedNode, prefix: str, raw: bool, shared: Mapping[str, Any] | None, on_description: OnDescription
     ) -> None:
-        """Declare the parameters; `shared` are the values of the same ones without prefix, the defaults of these.
+        """Declare the parameters; their defaults are `shared`, the values of the parameters without prefix.
 
-        `on_description` is called with each text that comes on a description's topic, as a parameter by its full name.
+        `on_description` is called with each text on a description topic, as a parameter with its full name.
 
         Raises:
-            ParameterError: a parameter has a value that means nothing.
+            ParameterError: a parameter has an invalid value.
 
         """
         self.node, self.prefix, self._raw = node, prefix, raw
@@ -113,12 +113,14 @@ class ServedRobot:
     def listen(
         self, kind: Any, topic: str, take: Callable[[Any], None], group: CallbackGroup, *, raw: bool
     ) -> Subscription:
-        """Subscribe to a topic of a sensor or driver, in a group that the executor ignores; as bytes if `raw`."""
+        """Subscribe to a topic of a sensor or driver, in a callback group that the executor ignores; as bytes if
+        `raw`.
+        """
         options = {"callback_group": group, "raw": raw, "qos_overriding_options": qos.overridable()}
         return self.node.create_subscription(kind, topic, take, qos.fresh(qos.SENSOR), **options)
 
     def publishers_of(self, topic: str) -> list[str]:
-        """Return the full names of the nodes that publish on a topic, as far as discovery knows them."""
+        """Return the full names of the known nodes that publish on a topic."""
         found = self.node.get_publishers_info_by_topic(self.node.resolve_topic_name(topic))
         return [node_name(info) for info in found]
 
@@ -143,10 +145,10 @@ class ServedRobot:
         return {name: value for name, value in changed.items() if name in self.values or name.startswith(below)}
 
     def read(self, changed: Mapping[str, Any]) -> Description:
-        """Parse the description with some parameter values changed; the robot stays as it is.
+        """Parse the description with some changed parameter values; the robot does not change.
 
         Raises:
-            RobotSemanticsError: they give no robot.
+            RobotSemanticsError: the texts give no robot.
 
         """
         values = {**self.values, **changed}
@@ -159,15 +161,15 @@ class ServedRobot:
         return read_description(urdf, srdf, strict=strict, implicit_links=implicit_links, prefix=self.prefix)
 
     def urdf_is_missing(self, changed: Mapping[str, Any]) -> bool:
-        """Tell whether there would be no URDF, with some parameter values changed."""
+        """Return True if there would be no URDF with some changed parameter values."""
         name = self.parameter("robot_description")
         return not changed.get(name, self.values[name])
 
     def make_robot(self, description: Description, changed: Mapping[str, Any]) -> RunningRobot:
-        """Return a robot for a description, with some parameter values changed.
+        """Return a robot for a description, with some changed parameter values.
 
         Raises:
-            ParameterError: `default_positions` names no state of the SRDF.
+            ParameterError: `default_positions` is not a state of the SRDF.
 
         """
         settings = self._settings(description.model, {**self.values, **changed})
@@ -214,7 +216,7 @@ class ServedRobot:
 
 
 def _summary(robot: RunningRobot) -> str:
-    """Return a robot in one line: its links, joints, groups, and who moves its root link."""
+    """Return a robot in one line: its links, joints, groups, and the source of its root link."""
     model, root = robot.model, robot.model.root_joint
     parts = [
         f"{len(model.links)} links",

@@ -32,15 +32,15 @@ from robot_semantics.usdf.writer import write_world
 
 
 class Services:
-    """The node's services, actions, snapshots and its world state, which come and go together."""
+    """The node's services, actions, snapshots and world state, made and removed together."""
 
     def __init__(
         self, robots: Robots, states: RobotStates, frames: WorldFrames, monitor: Monitor, closing: ExitStack
     ) -> None:
-        """Offer them; what has threads is closed by `closing`.
+        """Make them; `closing` stops those with threads.
 
         Raises:
-            ParameterError: a parameter means nothing.
+            ParameterError: a parameter is invalid.
 
         """
         self._robots, self._monitor = robots, monitor
@@ -81,7 +81,7 @@ class Services:
 class WorldServices:
     """Publishes the world state when it has changed, at most at the rate of `world_state_frequency`.
 
-    With simulators, it is made only if there are subscribers.
+    With simulators, the state is made only for subscribers.
     """
 
     def __init__(self, robots: Robots, states: RobotStates, world: World) -> None:
@@ -95,7 +95,7 @@ class WorldServices:
         self._last: Taken | None = None
 
     def set_rate(self, frequency_hz: float) -> None:
-        """Publish at most so often from now on; 0: not at all."""
+        """Publish at most at this rate [Hz]; 0: not at all."""
         if self._timer is not None:
             self._robots.node.destroy_timer(self._timer)
             self._timer = None
@@ -124,7 +124,7 @@ class WorldServices:
             self._publisher.publish(world_to_message(taken.state, taken.missing, self._models(taken)))
 
     def _models(self, taken: Taken) -> dict[str, RobotModel]:
-        """Return the robots of the models that are the node's."""
+        """Return the robots of the models that the node has."""
         known = {robot.name: robot.model for robot in self._robots.present}
         return {model: known[robot] for model, robot in taken.robots.items() if robot in known}
 

@@ -41,7 +41,7 @@ class Snapshots:
         """Declare the parameters and offer the services.
 
         Raises:
-            ParameterError: a parameter means nothing.
+            ParameterError: a parameter is invalid.
         """
         self._robots, self._states, self._world, self._frames = robots, states, world, frames
         node = robots.node
@@ -110,7 +110,7 @@ class Snapshots:
         """Return the state of a request, and the finder of the files that the state names.
 
         Raises:
-            RobotSemanticsError: the state cannot be read, or has no model that is asked for.
+            RobotSemanticsError: the state cannot be read, or has none of the requested models.
         """
         find = None
         if request.text:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Sees whether another node publishes transforms of frames that are ours: two authorities make a frame jump."""
+"""Detects another node that publishes our frames: two authorities make a frame jump."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _TOPICS = (("/tf", qos.TF), ("/tf_static", qos.STATIC_LISTENER))
 class TfAuthority:
     """Listens to TF for a few seconds whenever other nodes publish there, and again every minute.
 
-    A message does not name its sender: a message that is not one of our own newest ones comes from another publisher.
-    A second node of our own name, as of a launch file started twice, sends the same bytes: each own message is expected
-    once.
+    A message does not name its publisher. A message that differs from our own newest ones is from another publisher.
+    A second node of our own name, for example of a launch file that was started twice, sends the same bytes. So each
+    own message is expected once.
 
     Attributes:
-        watching: whether own messages have to be noted with `note`.
-        conflicts: child frame → who else publishes it.
+        watching: True while own messages must be noted with `note`.
+        conflicts: child frame → its other publishers.
 
     """
 
@@ -60,7 +60,7 @@ class TfAuthority:
         self._own.append(message)
 
     def tick(self, own_static: bytes) -> None:
-        """Look whether it is time to listen, or to stop; called about once a second."""
+        """Start or stop listening when it is time; called about once a second."""
         if self._subscriptions and own_static != self._own_static:
             self._own.append(own_static)
         self._own_static = own_static
@@ -97,7 +97,7 @@ class TfAuthority:
         self._own.clear()
 
     def _other_publishers(self, topic: str) -> frozenset[str]:
-        """Return the names of the other nodes that publish on a topic; our own name if a second node has it."""
+        """Return the names of the other nodes that publish on a topic; also our own name, if a second node has it."""
         if self._node.count_publishers(self._resolved[topic]) <= 1:
             return frozenset()
         own = self._node.get_fully_qualified_name()

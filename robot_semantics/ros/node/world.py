@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The world at this moment: what simulators, the node's robots and TF say of it together, taken in one place.
+"""The world at this moment, from simulators, the node's robots and TF together.
 
-Snapshots, autosave, ``~/get_world_state`` and ``~/world_state`` all have it from here.
+Snapshots, autosave, ``~/get_world_state`` and ``~/world_state`` all use it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CONTROLLED = "mujoco_ros2_control:"
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The world as it was taken.
+    """The world at one moment.
 
     Attributes:
         state: its state.
@@ -64,7 +64,7 @@ class World:
         self._clients: dict[str, RemoteSimulator] = {}
 
     def simulators(self) -> list[RemoteSimulator]:
-        """Return the simulators that the parameters name now."""
+        """Return the simulators in the parameters."""
         names = self._robots.settings.simulators
         for name in set(self._clients) - set(names):
             self._clients.pop(name).destroy()
@@ -74,7 +74,7 @@ class World:
         return [self._clients[name] for name in names]
 
     def _simulator(self, name: str) -> RemoteSimulator:
-        """Return the client of a simulator; the prefix tells which services it has.
+        """Return the client of a simulator; its services have this prefix.
 
         Raises:
             SimulatorError: its interfaces are not installed.
@@ -94,7 +94,7 @@ class World:
         return EntitySimulator(self._robots.node, name.removeprefix(ENTITIES), self.group)
 
     def _robots_as_entities(self) -> dict[str, RobotModel]:
-        """Return the robots by the names that simulators have for them."""
+        """Return the robots by their names in simulators."""
         entity_of = self._robots.settings.entity_of
         return {entity_of.get(robot.name, robot.name): robot.model for robot in self._states.sample().robots}
 
@@ -106,7 +106,7 @@ class World:
         given: Mapping[str, ModelState] | None = None,
         max_age_ns: int = 0,
     ) -> LiveWorld:
-        """Return the node's own data: its robots and TF. Arguments and errors are those that `live_world` has."""
+        """Return the node's own data: its robots and TF. Arguments and errors are those of `live_world`."""
         all_frames = bool(self._robots.node.get_parameter("snapshots.frames").value)
         heard = self._frames.heard()
         return live_world(sample, heard, elsewhere=elsewhere, given=given, all_frames=all_frames, max_age_ns=max_age_ns)
@@ -120,7 +120,7 @@ class World:
             hold: have running simulators wait meanwhile.
 
         Raises:
-            UnknownNameError: there is no such model.
+            UnknownNameError: the model does not exist.
             StaleStateError: a value is older.
 
         """
@@ -183,7 +183,7 @@ def _perhaps(model: str, robot: str) -> RestoreItem:
 
 
 def _completed(first: ModelState, other: ModelState) -> ModelState:
-    """Return a model's first state with the values that only another state has."""
+    """Return a model's first state, completed with values that only the other states have."""
     if not first.joints:
         # A simulator of entities knows where a robot is, the node how it stands.
         return replace(first, joints=other.joints, links=other.links, urdf_sha256=other.urdf_sha256)
@@ -196,8 +196,8 @@ def _completed(first: ModelState, other: ModelState) -> ModelState:
 def _merged(live: LiveWorld, simulated: Mapping[str, WorldState]) -> WorldState:
     """Merge the states of the simulators with the values that only the node knows.
 
-    A simulator's word on a model or frame goes before the node's, which has it second-hand; the first simulator's goes
-    before the others', and the time is the first one's.
+    For a model or frame, a simulator has priority over the node, and the first simulator over the others. The time is
+    that of the first simulator.
     """
     times = [state.time_ns for state in simulated.values() if state.time_ns is not None]
     time_ns = times[0] if times else live.state.time_ns
@@ -225,10 +225,10 @@ def _merged(live: LiveWorld, simulated: Mapping[str, WorldState]) -> WorldState:
 
 
 def _restricted(taken: Taken, names: Sequence[str]) -> Taken:
-    """Return only the named models, with the models and frames above them.
+    """Keep only the named models, with the models and frames above them.
 
     Raises:
-        UnknownNameError: there is no such model.
+        UnknownNameError: the model does not exist.
     """
     bodies = {body.name: body for body in taken.state.bodies}
     models = [model.name for model in taken.state.models]

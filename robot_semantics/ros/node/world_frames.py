@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The transforms that other nodes publish: the frames outside the robots, and root links that others move."""
+"""The transforms of other nodes: frames outside of the robots, and root links that other nodes move."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _KEPT_NS = 10_000_000_000
 
 
 class WorldFrames:
-    """Listens to /tf and /tf_static, all but the node's own messages, and keeps the newest transform of each frame.
+    """Listens to /tf and /tf_static, except the node's own messages, and keeps the newest transform of each frame.
 
     Attributes:
-        news: grows with every message that is taken in.
+        news: grows with every stored message.
 
     """
 
@@ -67,12 +67,12 @@ class WorldFrames:
         )
 
     def look_for_others(self) -> None:
-        """Listen to /tf as soon as somebody else publishes there; called about once a second."""
+        """Listen to /tf as soon as another node publishes there; called about once a second."""
         if self._alone and self._node.count_publishers(self._moving_topic) > 1:
             self.listen_to_all()
 
     def listen_to_all(self) -> None:
-        """Listen to /tf from now on, whether others are there already or not."""
+        """Listen to /tf from now on, even if no other node publishes there yet."""
         if not self._alone:
             return
         self._alone = False
@@ -95,7 +95,7 @@ class WorldFrames:
         return {child: _current(parents) for child, parents in heard.items()}
 
     def pose(self, parent_frame: str, frame: str) -> ReceivedTransform | None:
-        """Return the newest pose of `frame` in `parent_frame`, along the transforms between them; None: not known."""
+        """Return the newest pose of `frame` in `parent_frame`, along the transforms between them; None if unknown."""
         heard = self.heard()
         T, stamp_ns, seen = np.eye(4), None, set()
         while frame != parent_frame:
@@ -128,7 +128,7 @@ class WorldFrames:
 
 
 def _current(parents: dict[str, ReceivedTransform]) -> dict[str, ReceivedTransform]:
-    """Return the transforms that are not given up, by their parents' names."""
+    """Return the valid transforms, by their parents' names."""
     newest = max((item.stamp_ns for item in parents.values() if item.stamp_ns is not None), default=0)
     return {
         parent: parents[parent]

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A node that no callback can end, and that checks its parameters: what one raises is answered or logged."""
+"""A node that checks its parameters and survives every error of a callback: errors are answered or logged."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _EXPECTED = (RobotSemanticsError, rclpy_implementation.RCLError)
 
 
 def guarded(callback: Answer, instead: Answer) -> Answer:
-    """Return `callback` with `instead(error, *arguments)` for its result where it raises anything."""
+    """Return a function that calls `callback`; if it raises, the result is `instead(error, *arguments)`."""
     if inspect.iscoroutinefunction(callback):
 
         @wraps(callback)
@@ -63,8 +63,8 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
 
     A service that fails answers with `success` false, a `message`, and the `nearest` names if a name was unknown. An
     action aborts with the same fields in its result. A change of parameters is refused. Errors of timers and topics
-    are logged. An error of another package is logged with its traceback. New values of the parameters that
-    `declare_table` declared are checked before rclpy does that, which says less.
+    are logged. An error of another package is logged with its traceback. New values of the parameters of
+    `declare_table` are checked before rclpy checks them, because our messages say more.
 
     Attributes:
         frozen: parameters that cannot be changed, with the reason.
@@ -85,11 +85,11 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
                 service.callback = self._guarded_service(service.callback, service.srv_name)
 
     def keep_entities(self) -> None:
-        """Remember the topics, services, clients and timers that there are: `destroy_entities` leaves these."""
+        """Remember the existing topics, services, clients and timers; `destroy_entities` does not remove them."""
         self._kept = [entity for entities, _ in self._entities() for entity in entities]
 
     def destroy_entities(self) -> None:
-        """Take those away that have come since, but what rclpy has made for /clock; no thread uses them any more."""
+        """Remove the later ones, except those that rclpy made for /clock; no thread may use them."""
         kept = self._kept
         if kept is None:
             return
@@ -124,7 +124,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         return _reason(error) if isinstance(error, RobotSemanticsError) else self.report(what, error)
 
     def guarded(self, callback: Answer, what: str) -> Answer:
-        """Return a callback that answers nothing; whatever it raises is logged."""
+        """Return a callback without a result; errors are logged."""
 
         def instead(error: Exception, *_: Any) -> None:
             self.report(what, error)
@@ -147,7 +147,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
     def create_timer(
         self, timer_period_sec: float, callback: Answer, *arguments: Any, what: str = "timer", **options: Any
     ) -> Any:
-        """Call a function again and again; see rclpy. `what` names it in the log."""
+        """Call a function periodically; see rclpy. `what` is its name in the log."""
         return super().create_timer(timer_period_sec, self.guarded(callback, what), *arguments, **options)
 
     def create_action_server(self, kind: Any, name: str, execute: Answer, goal: Answer, cancel: Answer) -> ActionServer:
@@ -175,7 +175,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         )
 
     def add_on_set_parameters_callback(self, callback: Answer) -> None:
-        """Have changes of parameters checked; see rclpy."""
+        """Add a check of changed parameters; see rclpy."""
 
         def refuse(error: Exception, _changes: Any) -> SetParametersResult:
             return SetParametersResult(successful=False, reason=self.explain("parameters", error))
@@ -183,16 +183,16 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         super().add_on_set_parameters_callback(self._guarded_callbacks.setdefault(callback, guarded(callback, refuse)))
 
     def remove_on_set_parameters_callback(self, callback: Answer) -> None:
-        """Check no more; see rclpy."""
+        """Remove such a check; see rclpy."""
         super().remove_on_set_parameters_callback(self._guarded_callbacks.pop(callback))
 
     def add_post_set_parameters_callback(self, callback: Answer) -> None:
-        """Be told of changed parameters; see rclpy."""
+        """Add a callback for changed parameters; see rclpy."""
         guard = self._guarded_callbacks.setdefault(callback, self.guarded(callback, "parameters"))
         super().add_post_set_parameters_callback(guard)
 
     def remove_post_set_parameters_callback(self, callback: Answer) -> None:
-        """Be told no more; see rclpy."""
+        """Remove such a callback; see rclpy."""
         super().remove_post_set_parameters_callback(self._guarded_callbacks.pop(callback))
 
     def _guarded_service(self, callback: Answer, name: str) -> Answer:
@@ -290,9 +290,10 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         return value
 
     def unknown_overrides(self, waiting: bool = False) -> dict[str, str]:
-        """Return what to say of each parameter that was given to the node and that it never reads.
+        """Return a sentence for each given parameter that the node never reads.
 
-        With `waiting` those below ``virtual_joints.`` may yet be declared, once a description names the joint.
+        With `waiting`, parameters below ``virtual_joints.`` are not reported, because a description may still name the
+        joint.
         """
         given = [name for name in self.overrides if not name.startswith("qos_overrides.")]
         unknown = [name for name in given if not self.has_parameter(name)]
@@ -312,5 +313,5 @@ def _reason(error: Exception) -> str:
 
 
 def is_guarded(callback: Answer) -> bool:
-    """Tell whether a callback has been guarded."""
+    """Return True if a callback is guarded."""
     return hasattr(callback, "__wrapped__")

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The full names of the nodes behind topics, as far as discovery knows them."""
+"""The full names of nodes that publish or subscribe, as far as discovery knows them."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Parameters of any node: declared, described and checked by a table, and the checks that such a table names."""
+"""Parameters of any node: a table declares, describes and checks them; and the checks for such tables."""
 
 from __future__ import annotations
 
@@ -61,20 +61,20 @@ class Parameter(NamedTuple):
 
 
 def text(name: str, value: object) -> str:
-    """Take a text, and return it."""
+    """Check that the value is a text."""
     if not isinstance(value, str):
         raise ParameterError(f"parameter '{name}' must be a text, not {value!r}")
     return value
 
 
 def flag(name: str, value: object) -> None:
-    """Take true or false."""
+    """Check that the value is true or false."""
     if not isinstance(value, bool):
         raise ParameterError(f"parameter '{name}' must be true or false, not {value!r}")
 
 
 def number(name: str, value: object) -> float:
-    """Take a finite number, and return it."""
+    """Check that the value is a finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise ParameterError(f"parameter '{name}' must be a finite number, not {value!r}")
     return float(value)
@@ -82,12 +82,12 @@ def number(name: str, value: object) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """The check that takes finite numbers within bounds; a parameter's descriptor states the same bounds.
+    """Check for finite numbers within bounds; a parameter's descriptor states the same bounds.
 
     Attributes:
         least, most: the bounds.
-        beyond: whether a number must be greater than `least`, not equal to it.
-        gap: a number that is not `least` is at least this.
+        beyond: True: a number must be greater than `least`.
+        gap: a number is either `least`, or at least this.
 
     """
 
@@ -97,7 +97,7 @@ class Numbers:
     gap: float = 0.0
 
     def __call__(self, name: str, value: object) -> None:
-        """Take a number within the bounds."""
+        """Check that a number is within the bounds."""
         given = number(name, value)
         if given < self.least or (self.beyond and given == self.least):
             wanted = f"greater than {self.least:g}" if self.beyond else f"at least {self.least:g}"
@@ -124,7 +124,7 @@ def _items(value: object) -> list[object] | None:
 
 
 def texts(name: str, value: object) -> list[str]:
-    """Take a list of texts, and return it."""
+    """Check that the value is a list of texts."""
     given = _items(value)
     if given is None or not all(isinstance(item, str) for item in given):
         raise ParameterError(f"parameter '{name}' must be a list of texts, not {value!r}")
@@ -132,7 +132,7 @@ def texts(name: str, value: object) -> list[str]:
 
 
 def names(name: str, value: object) -> None:
-    """Take names of robots, each once."""
+    """Check that the value is a list of different robot names."""
     given = [item for item in texts(name, value) if item]
     for item in given:
         # It becomes part of topic, service and parameter names.
@@ -143,7 +143,7 @@ def names(name: str, value: object) -> None:
 
 
 def topic(name: str, value: object) -> None:
-    """Take the name of a topic."""
+    """Check that the value is the name of a topic."""
     given = text(name, value)
     if not given:
         raise ParameterError(f"parameter '{name}' must be a topic name, not empty")
@@ -151,13 +151,13 @@ def topic(name: str, value: object) -> None:
 
 
 def topic_or_none(name: str, value: object) -> None:
-    """Take the name of a topic, or nothing."""
+    """Check that the value is the name of a topic, or empty."""
     if given := text(name, value):
         _check_name(name, given, "a topic name")
 
 
 def nodes(name: str, value: object) -> None:
-    """Take names of nodes, or nothing."""
+    """Check that the value is a list of node names; it may be empty."""
     for item in texts(name, value):
         # A standard simulator is written as KIND:NAMESPACE.
         _, _, node = item.rpartition(":")
@@ -166,7 +166,7 @@ def nodes(name: str, value: object) -> None:
 
 
 def entities(name: str, value: object) -> None:
-    """Take pairs ENTITY:=ROBOT, each name once on its side."""
+    """Check that the value is a list of pairs ENTITY:=ROBOT without repeated entities or robots."""
     pairs = [item.split(":=") for item in texts(name, value) if item]
     for pair in pairs:
         if len(pair) != 2 or not all(pair):
@@ -184,7 +184,7 @@ def _check_name(name: str, value: str, what: str) -> None:
 
 
 def pose(name: str, value: object) -> None:
-    """Take x y z [m] roll pitch yaw [rad]."""
+    """Check that the value is x y z [m] roll pitch yaw [rad]."""
     numbers = _items(value) or []
     if len(numbers) != 6:
         raise ParameterError(f"parameter '{name}' must be six numbers x y z roll pitch yaw, not {value!r}")
@@ -193,7 +193,7 @@ def pose(name: str, value: object) -> None:
 
 
 def one_of(*words: str) -> Check:
-    """Return what takes one of these words."""
+    """Return a check for one of these words."""
 
     def check(name: str, value: object) -> None:
         if value not in words:
@@ -204,14 +204,14 @@ def one_of(*words: str) -> Check:
 
 
 def choice(name: str, value: object) -> None:
-    """Take a way of choosing default positions."""
+    """Check that the value is a choice of default positions."""
     group, slash, state = text(name, value).partition("/")
     if value not in ("none", "zero", "mid") and not (slash and group and state):
         raise ParameterError(f"parameter '{name}' must be none, zero, mid or GROUP/STATE, not '{value}'")
 
 
 def as_type(kind: RosParameter.Type, value: object) -> object:
-    """Return `value` as a parameter of this type has it, where it means the same: 20.0 for 20; else as it is."""
+    """Return `value` converted to this parameter type if it means the same, such as 20.0 for 20; else unchanged."""
     if kind is RosParameter.Type.DOUBLE and type(value) is int:
         return float(value)
     if kind is RosParameter.Type.INTEGER and type(value) is float and value.is_integer():

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Runs a node as a program that ends cleanly when it is told to, at any moment: in its imports, and after them.
+"""Run a node as a program that ends cleanly on a signal at any moment, also during its imports.
 
 ROS is imported only after the signal handlers are set. Until then, only modules that Python itself imports at start are
 used: imports are the larger part of a start.
@@ -38,11 +38,11 @@ The page doc/reference.md lists the parameters with their defaults.
 
 
 class Interrupts:
-    """From now on SIGINT and SIGTERM raise nothing, wherever they come and however often.
+    """Handles SIGINT and SIGTERM without an exception, at any moment and any number of times.
 
     Before the node exists, a signal ends the process immediately. Later, rclpy shuts its context down on a signal. A
-    KeyboardInterrupt in the middle of a start or an end would leave it incomplete. This is likely: launch sends a
-    second SIGINT after the terminal's, and people press Ctrl-C twice.
+    KeyboardInterrupt in the middle of a start or an end would leave it incomplete. Two signals are common: launch sends
+    a second SIGINT after the terminal's, and users press Ctrl-C twice.
 
     Attributes:
         come: True after a signal; before rclpy has its own handler, only this attribute records it.
@@ -58,7 +58,7 @@ class Interrupts:
                 _handle(number, self._note)
 
     def begin(self) -> None:
-        """Note a signal from now on, rather than end the process: there is something to take away."""
+        """Record signals from now on instead of ending the process, because the node must be removed first."""
         self._begun = True
 
     @contextmanager

@@ -34,19 +34,19 @@ vars(executors)["SignalHandlerGuardCondition"] = _QuietGuard
 
 
 class QuietExecutor(SingleThreadedExecutor):  # type: ignore[misc]  # rclpy is typed in part
-    """An executor that can be taken apart at any moment of its making without a word."""
+    """An executor that can be destroyed at any moment of its construction without a message."""
 
     # rclpy's destructor asks for this even where the constructor failed, because the context was shut down before.
     _sigint_gc = None
 
 
 def spin(node: Node, told_to_stop: Callable[[], bool] = lambda: False) -> None:
-    """Serve a node until its context is shut down, or shut it down when it is told to stop.
+    """Serve a node until its context is shut down; shut the context down after a signal.
 
-    On a signal rclpy wakes the executor first and shuts the context down after that. An executor that is quick sees a
-    valid context, waits again, and nothing wakes it any more if simulated time stands still and nobody calls. A signal
-    that comes while rclpy begins to listen for them shuts nothing down. A thread therefore looks for both and wakes the
-    executor, which also lets Python's own handlers run.
+    On a signal, rclpy wakes the executor first and then shuts the context down. A fast executor still sees a valid
+    context and waits again. If simulated time stands still and no request comes, it never wakes up. A signal while
+    rclpy installs its handlers is lost. Therefore a thread checks for both cases and wakes the executor, which also
+    lets Python's own handlers run.
     """
     executor = QuietExecutor(context=node.context)
     executor.add_node(node)

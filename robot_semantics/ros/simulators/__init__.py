@@ -5,4 +5,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Simulators seen from ROS, and the MuJoCo node."""
+"""Clients of simulators in ROS, and the MuJoCo node."""

@@ -53,7 +53,7 @@ class ControlledSimulator(RemoteSimulator):
     def __init__(
         self, node: Node, name: str, group: ReentrantCallbackGroup, robots: Callable[[], Mapping[str, RobotModel]]
     ) -> None:
-        """`name` is the simulation node's, `robots` gives the robots by the names that they have in it."""
+        """`name` is the name of the simulation node, `robots` gives the robots by their names in the simulation."""
         super().__init__(node, name, group)
         self._robots = robots
         self._set_pause = self._client(SetPause, "set_pause")
@@ -76,7 +76,7 @@ class ControlledSimulator(RemoteSimulator):
         return self._node.create_subscription(kind, topic, keep, profile, callback_group=self._group, raw=True)
 
     def destroy(self) -> None:
-        """Take the clients and subscriptions away."""
+        """Remove the clients and subscriptions."""
         super().destroy()
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
@@ -133,7 +133,7 @@ class ControlledSimulator(RemoteSimulator):
         return ControlledWorld.of(self.name, nearest, bodies)
 
     def _told(self) -> bool:
-        """Whether joints were heard, and bodies where somebody tells of any."""
+        """True if joint values were received, and bodies if a topic publishes them."""
         if len(self._subscriptions) == 1 and self._looks < KEPT:
             self._looks += 1
             for topic, kinds in self._node.get_topic_names_and_types():
@@ -254,5 +254,5 @@ def _refusal(answer: ResetWorld.Response | SetFreeJointState.Response) -> str:
 
 
 def _said(answer: SwitchController.Response) -> str:
-    """Return the message in the controller manager's answer; before Jazzy the answer has no message."""
+    """Return the message in the controller manager's answer; before Jazzy, it has none."""
     return f": {answer.message}" if getattr(answer, "message", "") else ""

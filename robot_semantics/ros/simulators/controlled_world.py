@@ -5,11 +5,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The world of a mujoco_ros2_control simulation: what its topics say of it as a state, and a state in its words.
+"""The world of a mujoco_ros2_control simulation: conversion of its topics to a state, and of a state to its names.
 
-Its joints and bodies have MuJoCo's names. Those of a robot of the node are called as in its description, or so after
-``ROBOT/``; other bodies and joints are models of their own. A planar root joint's are slides and a hinge ``JOINT/x``,
-``JOINT/y`` and ``JOINT/theta``.
+Its joints and bodies have MuJoCo's names. Joints of a robot of the node have the names of its description, possibly
+after ``ROBOT/``. Each other body or joint is its own model. A planar root joint has two slides and a hinge:
+``JOINT/x``, ``JOINT/y`` and ``JOINT/theta``.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class ControlledWorld:
         """Return the content of a joint message and, if bodies are published, of a body message.
 
         Raises:
-            SimulatorError: the bodies are not given in the world.
+            SimulatorError: the poses of the bodies are not relative to the world.
 
         """
         told = [] if bodies is None else bodies.free_joints
@@ -96,14 +96,16 @@ class ControlledWorld:
         return ()
 
     def body_of(self, robot: str, robots: Mapping[str, RobotModel]) -> str | None:
-        """Return the body that carries a robot on a free joint; one called as its root link, if no other's is."""
+        """Return the robot's body on a free joint: the one with the name of its root link, unless another robot has
+        it.
+        """
         root = robots[robot].root_link
         alone = [model.root_link for model in robots.values()].count(root) == 1
         names = (f"{robot}/{root}", robot, *[root] * alone)
         return next((name for name in names if name in self.bodies), None)
 
     def of_no_robot(self, robots: Mapping[str, RobotModel]) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
-        """Return the bodies of no robot by their models' names, and the joints of none: model and name."""
+        """Return the bodies without a robot by their models' names, and the joints without a robot as (model, name)."""
         taken = {
             name
             for robot, model in robots.items()
@@ -126,7 +128,7 @@ class ControlledWorld:
     # --- as a state
 
     def state(self, robots: Mapping[str, RobotModel]) -> WorldState:
-        """Return the world state; where a robot's base is that has no free joint is not stated."""
+        """Return the world state; the pose of a robot without a free joint is not stated."""
         models: dict[str, ModelState] = {}
         for name, robot in robots.items():
             stated = self._robot(name, robot, robots)
@@ -202,7 +204,7 @@ def orders_of(
 
     Raises:
         DescriptionError: the state's frames do not lead to the world.
-        NotStatedError: where a link is that carries something is not stated.
+        NotStatedError: the pose of a carrying link is not stated.
 
     """
     return _Ordering(state, present, robots, log).of(chosen)
@@ -263,7 +265,7 @@ class _Ordering:
             self._put(body, applied.base_xyz_quat, applied.base_twist)
 
     def _withdraw(self, joint: str) -> None:
-        """Say of a joint that the robot has that the simulator has none of this name."""
+        """Report a joint of the robot that the simulator does not have."""
         items = self.log.items
         reason = "the simulator has no hinge or slide of this name"
         self.log.items = [
@@ -291,7 +293,7 @@ class _Ordering:
             self._place(model, self.bodies.get(model.name))
 
     def _place(self, model: ModelState, body: str | None) -> None:
-        """Order the body of an object to where its model is stated to be."""
+        """Set the target of an object's body to the stated pose of its model."""
         if body is None:
             self.log.failed("pose", "", "the simulator has no free joint for it")
             return
@@ -314,7 +316,7 @@ class _Ordering:
         self._put(body, xyz_quat, twist)
 
     def _put(self, body: str, xyz_quat: FloatArray | None, twist: FloatArray | None) -> None:
-        """Order a body to a pose (7,) and twist (6,) in the world; None keeps the present value."""
+        """Set the target of a body to a pose (7,) and twist (6,) in the world; None keeps the present value."""
         if xyz_quat is None and twist is None:
             return
         present = self.present.bodies[body]

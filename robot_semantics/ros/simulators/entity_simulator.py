@@ -50,7 +50,7 @@ class _Order(NamedTuple):
 
 
 class EntitySimulator(RemoteSimulator):
-    """One simulator; features are asked for before each use, because plugins come and go."""
+    """One simulator; its features are requested before each use, because plugins may be loaded or removed."""
 
     def __init__(self, node: Node, name: str, group: ReentrantCallbackGroup) -> None:
         """`name` is the namespace of the simulator's services."""
@@ -164,7 +164,9 @@ class EntitySimulator(RemoteSimulator):
     def _request(
         self, name: str, placed: ResolvedWorld, standing: ResolvedWorld | None, *, poses: bool, moves: bool
     ) -> SetEntityState.Request:
-        """Return the request for an entity; where it is, `standing`, fills in what it must say and nobody states."""
+        """Return the request for an entity; values that it needs and that are not stated come from its present state
+        `standing`.
+        """
         state = EntityState()
         state.header.frame_id = WORLD
         state.pose = pose_message(pose_from_matrix((placed if poses else standing or placed).pose(name)))

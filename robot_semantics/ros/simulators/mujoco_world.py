@@ -22,7 +22,7 @@ ABOUT = "A MuJoCo simulation of the robots of a USDF world, without a window."
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the node; return the exit code: 1 where the world cannot be simulated."""
+    """Run the node; return the exit code: 1 if the world cannot be simulated."""
     return run(
         "mujoco_world", "robot_semantics.ros.simulators.world_node:MujocoWorld", ABOUT, args, lambda node: node.run()
     )

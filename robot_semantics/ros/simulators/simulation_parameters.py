@@ -76,7 +76,7 @@ def declare_simulation(node: GuardedNode) -> SimulationSettings:
     """Declare the parameters and return their values.
 
     Raises:
-        ParameterError: a given value means nothing.
+        ParameterError: a given value is invalid.
 
     """
     values = node.declare_table(TABLE)

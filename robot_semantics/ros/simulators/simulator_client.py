@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Simulator nodes seen from a service callback: asked for their world state, and put into one."""
+"""Clients of simulator nodes for service callbacks: they read and set the world state."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ UNKNOWN = "unknown"
 
 
 class SimulatorError(RobotSemanticsError):
-    """A simulator node is not there, does not answer or refuses; the message says which."""
+    """A simulator node does not exist, does not answer or refuses; the message says which."""
 
 
 class RemoteReport(NamedTuple):
     """Report of a simulator after a restore.
 
     Attributes:
-        success: it was set (in a dry run: it would be), all of it or, where a part is enough, a part.
-        items: one for each thing that is stated, with the simulator's name; those that were not set too.
+        success: the state was set (in a dry run: could be set), as a whole or, if allowed, in part.
+        items: one for each stated item, with the simulator's name, also for items that were not set.
         notes: further notes for the user.
         exact: the simulation continues bit for bit as the one that was saved.
     """
@@ -61,7 +61,7 @@ class RemoteReport(NamedTuple):
 
 
 class RemoteSimulator(ABC):
-    """A simulator in another process; its methods are awaited in callbacks of the node that it is made with."""
+    """A simulator in another process; its methods are awaited in callbacks of its node."""
 
     def __init__(self, node: Node, name: str, group: ReentrantCallbackGroup) -> None:
         """`name` is the simulator node's; a relative one is looked up in the node's own namespace."""
@@ -78,7 +78,7 @@ class RemoteSimulator(ABC):
         return client
 
     def destroy(self) -> None:
-        """Take the clients away."""
+        """Remove the clients."""
         for client in self._clients:
             self._node.destroy_client(client)
 
@@ -117,10 +117,10 @@ class RemoteSimulator(ABC):
 
     @contextmanager
     def _sent(self, client: Client, request: Any, *, once: bool = False) -> Iterator[Future]:
-        """Send a request, unless `once` again and again, until one is answered; give the answer that is to come.
+        """Send a request and return its future answer; without `once`, repeat the request until it is answered.
 
-        A simulator that was killed has said no goodbye: for some seconds its service still seems to be there, and a
-        request may go to it alone and not to its successor.
+        The service of a killed simulator still seems to exist for some seconds, and a request may reach only this one
+        and not its successor.
         """
         answer: Future = Future()
         sent: list[Future] = []

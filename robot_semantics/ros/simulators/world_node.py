@@ -7,7 +7,7 @@
 
 """The node `mujoco_world`: a headless MuJoCo simulation of the robots of a USDF world.
 
-One thread steps the simulation, publishes and serves, in turn: a state that is taken or set can so never lie within a
+One thread steps the simulation, publishes and serves, one after the other. So a state is never read or set within a
 step.
 """
 
@@ -73,10 +73,10 @@ class MujocoWorld(GuardedNode):
     """The node; `run` does its work until the context is shut down."""
 
     def __init__(self, **arguments: Any) -> None:
-        """Load the world and offer topics and services.
+        """Load the world and make the topics and services.
 
         Raises:
-            RobotSemanticsError: a parameter, the world or a robot of it cannot be used.
+            RobotSemanticsError: a parameter, the world or one of its robots cannot be used.
 
         """
         super().__init__(NODE_NAME, **arguments)
@@ -158,7 +158,7 @@ class MujocoWorld(GuardedNode):
         return _Outlet(spec, joint_states, base_state)
 
     def _plain_model(self) -> str:
-        """Return the model whose topics carry no prefix: the only one with joints, or the one that is asked for."""
+        """Return the model whose topics have no prefix: the only one with joints, or the requested one."""
         if self.settings.main_model:
             name = self.settings.main_model
             if name not in self.simulator.model_names:
@@ -184,7 +184,7 @@ class MujocoWorld(GuardedNode):
             executor.shutdown()
 
     def _advance(self) -> float:
-        """Step as far as the wall clock asks for; return how long there is nothing to do [s]."""
+        """Step up to the wall clock; return the time until the next step [s]."""
         if self.paused:
             return IDLE_PERIOD_S
         simulator, factor = self.simulator, self.settings.real_time_factor
@@ -210,7 +210,7 @@ class MujocoWorld(GuardedNode):
                 return 0.0
 
     def _stepped(self) -> bool:
-        """Take a time step; pause and say so where the simulation diverges."""
+        """Take a time step; if the simulation diverges, pause and report it."""
         try:
             self.simulator.step()
         except SimulationError as error:
@@ -330,7 +330,7 @@ class MujocoWorld(GuardedNode):
         return response
 
     def _take_steps(self, count: int) -> None:
-        """Take many steps, unless the node is told to stop."""
+        """Take many steps; stop earlier if the node ends."""
         while count > 0 and self.context.ok():
             self.simulator.step(min(count, STEPS_AT_ONCE))
             count -= STEPS_AT_ONCE

@@ -27,7 +27,7 @@ LOOK_SECONDS = 0.2
 
 
 def examine(listen: float) -> Iterator[Finding]:
-    """Yield what there is to say about ROS 2 here; `listen` is how long to look at the running robots [s]."""
+    """Yield the findings about ROS 2; running robots are observed for `listen` [s]."""
     yield Finding("ok", f"rclpy, middleware {rclpy.get_rmw_implementation_identifier()}, {_settings()}")
     yield _discovery()
     yield from _running(listen)
@@ -39,7 +39,7 @@ def _settings() -> str:
 
 
 def _discovery() -> Finding:
-    """Let two participants of this process, which share nothing, find and hear each other."""
+    """Check that two independent participants of this process discover each other and exchange a message."""
     topic, heard = f"rs_doctor_{os.getpid()}", list[String]()
     with own_node(f"{topic}_0") as (speaker, _), own_node(f"{topic}_1") as (listener, executor):
         publisher = speaker.create_publisher(String, topic, LATCHED)

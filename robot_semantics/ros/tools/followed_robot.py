@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A running robot as TF shows it: where its joints and its root link are by the transforms that were heard."""
+"""A running robot on TF: joint positions and the root link's pose from received transforms."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class FollowedRobot:
         return {prefix + name for name in self.actor.model.link_names}
 
     def stance(self, transforms: Transforms) -> Stance:
-        """Return how it stands."""
+        """Return its present pose and positions."""
         model, space, prefix = self.actor.model, self.actor.kinematics.space, self._prefix(transforms)
         T = np.array(self._neutral)
         heard: list[slice] = []
@@ -89,7 +89,7 @@ class FollowedRobot:
 
 
 def pose_in_world(frame: str, transforms: Transforms) -> FloatArray:
-    """Return (4, 4) the pose [m] of a frame in the top of its tree; a circle ends where it closes."""
+    """Return (4, 4) the pose [m] of a frame in the root of its tree; a cycle ends where it closes."""
     T = np.eye(4)
     passed: set[str] = set()
     while frame in transforms and frame not in passed:

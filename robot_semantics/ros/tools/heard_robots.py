@@ -43,7 +43,7 @@ class Finding(NamedTuple):
 
 
 class Senders:
-    """Whether the messages about one thing come from several publishers, told from their sequence numbers.
+    """Detects several publishers of one topic by their sequence numbers.
 
     A message does not name its publisher, but each publisher counts its own.
     """
@@ -55,7 +55,7 @@ class Senders:
         self.several = False
 
     def hear(self, number: int | None, latched: bool) -> None:
-        """Note the number of a message; of a latched topic each publisher's last one comes, and once."""
+        """Note the sequence number of a message; a latched topic sends the last one of each publisher, once."""
         if number is None:
             return
         if self._last is not None:
@@ -67,7 +67,7 @@ class Senders:
 
 
 class Heard:
-    """Listens to TF, joint states and descriptions wherever they are published."""
+    """Listens to TF, joint states and descriptions in all namespaces."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -79,7 +79,7 @@ class Heard:
         self._texts: dict[str, dict[str, str]] = defaultdict(dict)
 
     def listen_to_new_topics(self) -> None:
-        """Listen to what has been discovered since the last time."""
+        """Listen to the topics that were discovered since the last call."""
         for topic, types in self._node.get_topic_names_and_types():
             kind = _KINDS.get(_base(topic))
             if kind is None or topic in self._topics or f"{_package(kind)}/msg/{kind.__name__}" not in types:
@@ -98,7 +98,7 @@ class Heard:
             self._topics[topic] = self._node.create_subscription(kind, topic, hear, profile)
 
     def told(self, seconds: float) -> Iterator[Finding]:
-        """Yield which of a robot's topics had a message, whose it was, and of which kind none came in `seconds`."""
+        """Yield a robot's topics with a message and their publishers, and the kinds without a message in `seconds`."""
         heard = [f"{topic} ({', '.join(self._publishers(topic)) or 'gone'})" for topic in sorted(self._came)]
         if heard:
             yield Finding("ok", f"received in {seconds:g} s: {'; '.join(heard)}")

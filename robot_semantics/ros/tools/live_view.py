@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Running robots for the viewer: their descriptions from their topics, their joints and places from TF."""
+"""Running robots for the viewer: descriptions from topics, joints and poses from TF."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class LiveRobots:
 
     Attributes:
         robots: the robots, in the order of their namespaces.
-        scene: the robots as they stood at first.
+        scene: the robots in their first poses.
     """
 
     def __init__(
@@ -72,8 +72,8 @@ class LiveRobots:
         """Wait for a robot's description, at most `timeout_s` [s].
 
         Args:
-            node: the node whose snapshot services are asked.
-            timeout_s: how long to wait, and how long a snapshot may take.
+            node: the node with the snapshot services.
+            timeout_s: limit for the first description, and for a snapshot.
             package_paths: folders of packages with meshes.
             diagnostics: takes the problems of the descriptions.
             kinds: kinds of shown geometry, as for `link_surfaces`.
@@ -120,7 +120,9 @@ class LiveRobots:
         self._open.close()
 
     def wait(self, seen: int, timeout: float) -> tuple[int, Moment] | None:
-        """Return the newest moment and its number once that is above `seen`; None if none came in `timeout` seconds."""
+        """Wait for a moment with a number above `seen`; return the moment and its number, or None after `timeout`
+        [s].
+        """
         with self._news:
             if not self._news.wait_for(lambda: self._number > seen, timeout):
                 return None
@@ -130,7 +132,7 @@ class LiveRobots:
         """Save, restore or delete a snapshot by the node's services; without a name the newest is restored.
 
         Raises:
-            RobotSemanticsError: the node is not there, or says that it failed.
+            RobotSemanticsError: the node does not exist, or reports a failure.
         """
         wanted = name or ("last" if what == "restore" else "")
         answer = call_snapshot_service(self._asked, what, self._timeout_s, name=wanted)
@@ -154,13 +156,13 @@ class LiveRobots:
         """Return the robots' states in a snapshot, which is read from its file.
 
         Raises:
-            RobotSemanticsError: the node is not there, or the file is not on this machine or cannot be read.
+            RobotSemanticsError: the node does not exist, or the file is not on this machine or cannot be read.
         """
         state, path = self._store().load(name)
         return moment_of(path, state, self._actors, Diagnostics(), set())
 
     def can_jog(self) -> bool:
-        """Tell whether anything subscribes to the commands of a robot's joints."""
+        """Return True if a node subscribes to the commands of a robot's joints."""
         return any(self._command_topic(name) for name in self._actors)
 
     def jog(self, robot: str, positions: Mapping[str, float]) -> None:
@@ -178,7 +180,7 @@ class LiveRobots:
         return next((name for name in names if self._node.count_subscribers(name)), None)
 
     def _store(self) -> SnapshotStore:
-        """Return the node's snapshots as this machine has them."""
+        """Return the node's snapshots on this machine."""
         with ServiceCaller(self._timeout_s) as caller:
             answer = caller.call(
                 GetParameters, f"{self._asked.rstrip('/')}/get_parameters", names=["snapshots.directory"]
@@ -244,7 +246,7 @@ class LiveRobots:
         return f"{name}/"
 
     def _parameter(self, caller: ServiceCaller, node: str, name: str) -> Sequence[ParameterValue]:
-        """Return the values of a node's parameter, asked again and again: an answer may be lost, or come late."""
+        """Return the values of a node's parameter; the request is repeated, because an answer may be lost or late."""
         end = time.monotonic() + self._timeout_s
         while True:
             try:
@@ -270,7 +272,7 @@ class LiveRobots:
             self._executor.spin_once(timeout_sec=0.5)
 
     def _moment(self) -> Moment:
-        """Return where everything is by the transforms heard so far."""
+        """Return all poses from the transforms received so far."""
         frames = {robot: robot.frames(self._transforms) for robot in self.robots}
         seen = [robot for robot in self.robots if len(self.robots) == 1 or frames[robot] & self._transforms.keys()]
         links = set().union(*frames.values())
@@ -285,7 +287,7 @@ class LiveRobots:
 
 
 def _when(time_ns: int) -> str:
-    """Return a time in words: day and hour where it is one of this century, else seconds, as simulations count."""
+    """Return a time as text: date and time if it is in this century, else seconds of simulated time."""
     if time_ns < THIS_CENTURY_NS:
         return f"{time_ns / 1e9:.3f} s"
     at = datetime.fromtimestamp(time_ns // 1_000_000_000).astimezone()
@@ -305,14 +307,14 @@ def _about(info: SnapshotInfo, store: SnapshotStore) -> str:
 
 
 def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, float]:
-    """Return where the joints of a running robot stand on TF [rad, m], by variable, those that it tells of.
+    """Return the joint positions of a running robot from TF [rad, m], by variable, for joints with transforms.
 
     Args:
         timeout_s: how long to wait [s].
         robot: its name in the description; None if only one robot runs.
 
     Raises:
-        RobotSemanticsError: no such robot tells of any joint within `timeout_s`, or it is not clear which is meant.
+        RobotSemanticsError: no such robot publishes a joint within `timeout_s`, or several robots could be meant.
     """
     end = time.monotonic() + timeout_s
     with LiveRobots("", timeout_s, (), Diagnostics(), kinds=()) as live:

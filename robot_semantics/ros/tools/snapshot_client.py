@@ -54,7 +54,7 @@ def call_snapshot_service(
     """Return a node's answer to ``save``, ``restore``, ``list`` or ``delete``.
 
     Raises:
-        RobotSemanticsError: the node is not there, does not answer, or (with `must_succeed`) says that it failed.
+        RobotSemanticsError: the node does not exist, does not answer, or (with `must_succeed`) reports a failure.
 
     """
     kind = _SERVICES[operation]
