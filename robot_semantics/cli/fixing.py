@@ -16,7 +16,7 @@ from __future__ import annotations
 import difflib
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from lxml import etree
@@ -44,16 +44,22 @@ def fixed_text(file: Path, found: Iterable[Diagnostic]) -> tuple[bytes, bytes] |
     """
     problems = [problem for problem in found if Path(problem.place.source) == file]
     original = read_text(file)
+    mended = mended_text(original, str(file), problems)
+    return None if mended is None else (original, mended)
+
+
+def mended_text(original: bytes, source: str, problems: Collection[Diagnostic]) -> bytes | None:
+    """Return a text with the fixes of its `problems`; None if none of them can be fixed."""
     if any(problem.code == "odd-declaration" for problem in problems):
         declared = _declared_first(original)
         # Positions of the other problems refer to the old text: they are fixed in the next round.
         if declared is not None:
-            return original, declared
+            return declared
     try:
-        text = XmlText(original, str(file))
+        text = XmlText(original, source)
     except DescriptionError:
         return None
-    if has_macros(text.document) or file.suffix == ".xacro":
+    if has_macros(text.document) or Path(source).suffix == ".xacro":
         return None
     edits: dict[int, Edit] = {}
     for problem in problems:
@@ -62,8 +68,8 @@ def fixed_text(file: Path, found: Iterable[Diagnostic]) -> tuple[bytes, bytes] |
             edits.setdefault(edit.start, edit)
     mended = text.edited(_without_overlaps(edits.values())).original
     if any(problem.code == OLDER for problem in problems):
-        mended = upgraded(parse_xml(mended, str(file), forgiving=True)) or mended
-    return (original, mended) if mended != original else None
+        mended = upgraded(parse_xml(mended, source, forgiving=True)) or mended
+    return mended if mended != original else None
 
 
 def _declared_first(text: bytes) -> bytes | None:

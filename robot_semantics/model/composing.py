@@ -21,6 +21,7 @@ from robot_semantics.model.renaming import URDF_REFERENCES
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.table import SRDF_REFERENCES
 from robot_semantics.xml.edit import Edit, NewElement, XmlText
+from robot_semantics.xml.mentions import mentions
 from robot_semantics.xml.xacro import has_macros
 
 References = Sequence[tuple[str, str, str]]
@@ -127,21 +128,10 @@ def _with_prefix(xml: XmlText, references: References, prefix: str) -> XmlText:
     """Return the text with a prefix on the value of every reference; empty values stay."""
     if not prefix:
         return xml
-    by_tag: dict[tuple[str, str], set[str]] = {(parent, tag): set() for parent, tag, _ in references}
-    for parent, tag, attribute in references:
-        by_tag[parent, tag].add(attribute)
-    edits: list[Edit] = []
-    namespace = etree.QName(xml.root).namespace
-    for element in xml.root.iter("*"):
-        above = element.getparent()
-        if etree.QName(element).namespace != namespace:
-            continue
-        key = (etree.QName(above).localname if above is not None else "", etree.QName(element).localname)
-        for attribute in by_tag.get(key, ()):
-            value = (element.get(attribute) or "").strip()
-            if value:
-                edits.append(xml.attribute(xml.document.at(element), attribute, prefix + value))
-    return xml.edited(edits)
+    return xml.edited(
+        xml.attribute(mention.at, mention.attribute, prefix + mention.name)
+        for mention in mentions(xml.document, references)
+    )
 
 
 def _with_meshes(xml: XmlText, folder: Path) -> XmlText:

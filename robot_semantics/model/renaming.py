@@ -14,13 +14,14 @@ from collections.abc import Mapping
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
-from robot_semantics.srdf.edit import checked_name, rename_edits
-from robot_semantics.xml.edit import XmlText
+from robot_semantics.srdf.edit import rename_edits
+from robot_semantics.xml.edit import Edit, XmlText
+from robot_semantics.xml.schema import Reference
 
 XACRO = re.compile(rb"xmlns:xacro\s*=|\$[{(]")
 """Sign that macros make names, which a rename cannot follow."""
 
-URDF_REFERENCES: Mapping[str, tuple[tuple[str, str, str], ...]] = {
+URDF_REFERENCES: Mapping[str, tuple[Reference, ...]] = {
     "link": (
         ("robot", "link", "name"),
         ("joint", "parent", "link"),
@@ -40,13 +41,31 @@ URDF_REFERENCES: Mapping[str, tuple[tuple[str, str, str], ...]] = {
         ("robot", "gazebo", "reference"),
     ),
 }
-"""Kind of thing → its references in a URDF: the parent's tag, the element's tag, the attribute."""
+"""Kind of thing → its references in a URDF."""
 
 
 def rename_in_urdf(xml: XmlText, kind: str, old: str, new: str, diagnostics: Diagnostics) -> XmlText:
     """Return the URDF with the link or joint (`kind`) `old` renamed to `new`; every other byte stays.
 
     If the old name stays in an unknown position (a plugin's parameter, for example), a warning says so.
+
+    Raises:
+        UnknownNameError: the URDF does not have the link or joint.
+        RobotSemanticsError: the text is a xacro, or the new name is empty.
+    """
+    renamed = xml.edited(urdf_rename_edits(xml, kind, old, new))
+    for element in renamed.root.iter("*"):
+        mentions = [str(name) for name, value in element.attrib.items() if value.strip() == old]
+        place = renamed.places.place(renamed.document.at(element), mentions[0] if mentions else None)
+        declares = element.tag in ("link", "joint", "material") and mentions == ["name"]
+        if (mentions and not declares) or (element.text or "").strip() == old:
+            message = f"'{old}' is not renamed in this element, because it may not mean the {kind}"
+            diagnostics.warning("name-kept", message, place)
+    return renamed
+
+
+def urdf_rename_edits(xml: XmlText, kind: str, old: str, new: str) -> list[Edit]:
+    """Return the edits of `rename_in_urdf`.
 
     Raises:
         UnknownNameError: the URDF does not have the link or joint.
@@ -61,12 +80,4 @@ def rename_in_urdf(xml: XmlText, kind: str, old: str, new: str, diagnostics: Dia
     ]
     if old not in declared:
         raise UnknownNameError(kind, old, declared)
-    renamed = xml.edited(rename_edits(xml, URDF_REFERENCES[kind], old, checked_name(new)))
-    for element in renamed.root.iter("*"):
-        mentions = [str(name) for name, value in element.attrib.items() if value.strip() == old]
-        place = renamed.places.place(renamed.document.at(element), mentions[0] if mentions else None)
-        declares = element.tag in ("link", "joint", "material") and mentions == ["name"]
-        if (mentions and not declares) or (element.text or "").strip() == old:
-            message = f"'{old}' is not renamed in this element, because it may not mean the {kind}"
-            diagnostics.warning("name-kept", message, place)
-    return renamed
+    return rename_edits(xml, URDF_REFERENCES[kind], old, new)

@@ -21,7 +21,9 @@ from robot_semantics.srdf import tree
 from robot_semantics.srdf.reader import parse_srdf
 from robot_semantics.srdf.table import SRDF_REFERENCES
 from robot_semantics.xml.edit import Edit, NewElement, XmlText
+from robot_semantics.xml.mentions import mentions
 from robot_semantics.xml.reader import read_text
+from robot_semantics.xml.schema import Reference
 
 GENERATED_REASONS = ("Adjacent", "Never", "Default", "Always")
 """Reasons that the collision matrix generator writes; a person wrote all others."""
@@ -247,13 +249,7 @@ class SrdfText:
 
     def mentioned(self, kind: str) -> tuple[str, ...]:
         """Return every name of a kind (as in `rename`) in the text, in byte order."""
-        names: set[str] = set()
-        for element in self.xml.root.iter("*"):
-            above = element.getparent()
-            for parent, tag, attribute in SRDF_REFERENCES[kind]:
-                if above is not None and (self._tag(above), self._tag(element)) == (parent, tag):
-                    names.add((element.get(attribute) or "").strip())
-        return tuple(sorted(names - {""}))
+        return tuple(sorted({mention.name for mention in mentions(self.xml.document, SRDF_REFERENCES[kind])}))
 
     def rename_state(self, group: str, old: str, new: str) -> SrdfText:
         """Return the text with the state `old` of a group renamed to `new`.
@@ -285,23 +281,15 @@ def checked_name(name: str) -> str:
     return name.strip()
 
 
-def rename_edits(xml: XmlText, references: Iterable[tuple[str, str, str]], old: str, new: str) -> list[Edit]:
-    """Return the edits that replace `old` by `new` in all `references` (parent tag, tag, attribute).
+def rename_edits(xml: XmlText, references: Iterable[Reference], old: str, new: str) -> list[Edit]:
+    """Return the edits that replace `old` by `new` in all `references`.
 
     Raises:
         RobotSemanticsError: the new name is empty.
     """
     new = checked_name(new)
-    by_tag: dict[tuple[str, str], list[str]] = {}
-    for parent, tag, attribute in references:
-        by_tag.setdefault((parent, tag), []).append(attribute)
-    edits: list[Edit] = []
-    for element in xml.root.iter("*"):
-        above = element.getparent()
-        key = (etree.QName(above).localname if above is not None else "", etree.QName(element).localname)
-        edits += [
-            xml.attribute(xml.document.at(element), attribute, new)
-            for attribute in by_tag.get(key, ())
-            if (element.get(attribute) or "").strip() == old
-        ]
-    return edits
+    return [
+        xml.attribute(mention.at, mention.attribute, new)
+        for mention in mentions(xml.document, references)
+        if mention.name == old
+    ]

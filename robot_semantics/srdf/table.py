@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from robot_semantics.srdf import tree
 from robot_semantics.xml.numbers import not_negative, number_text, numbers
-from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, FormatTable, ValueKind
+from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, FormatTable, Reference, ValueKind
 
 VIRTUAL_JOINT_TYPES = ("fixed", "planar", "floating")
 """Allowed types of a virtual joint."""
@@ -182,15 +182,5 @@ SRDF = FormatTable(
 )
 
 
-def _references() -> dict[str, tuple[tuple[str, str, str], ...]]:
-    found: dict[str, list[tuple[str, str, str]]] = {}
-    for parent in SRDF.root.all():
-        for tag, child in parent.children.items():
-            for name, attribute in child.element.attributes.items():
-                if attribute.names:
-                    found.setdefault(attribute.names, []).append((parent.tag, tag, name))
-    return {kind: tuple(places) for kind, places in found.items()}
-
-
-SRDF_REFERENCES: Mapping[str, tuple[tuple[str, str, str], ...]] = _references()
-"""Kind of thing → its references in an SRDF: the parent's tag, the element's tag, the attribute."""
+SRDF_REFERENCES: Mapping[str, tuple[Reference, ...]] = SRDF.references()
+"""Kind of thing → its references in an SRDF."""

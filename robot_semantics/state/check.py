@@ -24,7 +24,7 @@ from robot_semantics.state.report import RestoreItem
 from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, beside, place_of, robots_for
 from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.joint_values import joint_values, position_counts
-from robot_semantics.usdf.reader import examine
+from robot_semantics.usdf.reader import examine, examine_text
 from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld, taken_as_world
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.validity import SOURCE, name_clashes, path_of
@@ -42,12 +42,14 @@ def check_world_file(
     path: Path,
     diagnostics: Diagnostics,
     *,
+    text: bytes | None = None,
     robot: RobotModel | None = None,
     find: FileFinder | None = None,
     look: bool = True,
     implicit_links: bool = False,
 ) -> WorldState:
-    """Read and check a USDF file; problems are added to `diagnostics`.
+    """Read and check a USDF file; problems are added to `diagnostics`. With `text`, this text is checked instead of the
+    file's content: an editor has not saved it yet.
 
     `robot` is checked against the model of its name, or the only model. Other models are checked against the files that
     they name. `find` finds these files; by default, paths are relative to the USDF file, and packages are those of
@@ -57,7 +59,7 @@ def check_world_file(
     Raises:
         DescriptionError: the file has errors; the exception has them, and the problems that the robots show.
     """
-    state, places, found = examine(path)
+    state, places, found = examine(path) if text is None else examine_text(text, str(path))
     failed = found.failed()
     finder = (find or beside(path)) if look else None
     robots = robots_for(state, RobotFiles(robot, finder, implicit_links), diagnostics=found, places=places)

@@ -80,7 +80,7 @@ def parse_document(
     strict: bool = True,
 ) -> WorldDocument:
     """Read the text of a USDF document with the places of its elements; see `parse_world`."""
-    state, places, found = _examine(text, source)
+    state, places, found = examine_text(text, source)
     if strict:
         found.raise_if_failed()
     elif found.failed():
@@ -96,10 +96,11 @@ def examine(path: str | Path) -> Examined:
     Raises:
         DescriptionError: nothing can be read of it: no file, not well-formed, not a world state.
     """
-    return _examine(read_text(path), str(path))
+    return examine_text(read_text(path), str(path))
 
 
-def _examine(text: str | bytes, source: str) -> Examined:
+def examine_text(text: str | bytes, source: str) -> Examined:
+    """Read as much of a USDF text as can be read, as `examine` does."""
     document = parse_xml(text, source)
     found = Diagnostics()
     state: WorldState = read_table(document, USDF, found)

@@ -155,7 +155,7 @@ _JOINT_ROWS = {
 
 _NAME = {"name": Attribute("name", required=True)}
 _AGED = {"rs:age": Attribute("age_ns", AGE, json="age", quantity=AGE_OF_VALUE)}
-_PARENT_LINK = {"rs:parent_link": Attribute("parent_link", quantity=_CARRIER)}
+_PARENT_LINK = {"rs:parent_link": Attribute("parent_link", quantity=_CARRIER, names="link")}
 
 POSE = Element(
     "pose",
@@ -180,7 +180,7 @@ _PLACED = {
 LINK = Element(
     "link_state",
     LinkState,
-    _NAME,
+    {"name": Attribute("name", required=True, names="link")},
     {
         "pose": Child("pose", POSE, quantity=_POSE),
         "twist": Child("twist", TWIST, quantity=TWIST_VECTORS),
@@ -192,7 +192,7 @@ LINK = Element(
 JOINT = Element(
     "joint_state",
     JointState,
-    {**_NAME, **_AGED},
+    {"name": Attribute("name", required=True, names="joint"), **_AGED},
     {word: Child(word, Element(word, text=NUMBERS), quantity=quantity) for word, quantity in _JOINT_ROWS.items()},
     keeps=True,
     numbered=True,
@@ -270,3 +270,6 @@ USDF = FormatTable(
     unknown=Severity.ERROR,
     keeper=lambda _: ForeignTextKeeper(NAMESPACE, PREFIX),
 )
+
+USDF_REFERENCES = USDF.references()
+"""Kind of thing → its references in a USDF."""

@@ -20,6 +20,9 @@ from typing import Any, NamedTuple
 
 from robot_semantics.base.diagnostics import Severity
 
+Reference = tuple[str, str, str]
+"""A place where a name occurs: the parent's tag, the element's tag, the attribute."""
+
 LEFT_OUT: Any = object()
 """Sentinel: the value is omitted because its text is invalid."""
 
@@ -227,6 +230,16 @@ class FormatTable:
     unknown: Severity = Severity.WARNING
     misplaced: bool = False
     keeper: Callable[[Any], Any] | None = None
+
+    def references(self) -> dict[str, tuple[Reference, ...]]:
+        """Return the places where names occur, by the kind of thing that they name."""
+        found: dict[str, list[Reference]] = {}
+        for parent in self.root.all():
+            for tag, child in parent.children.items():
+                for name, attribute in child.element.attributes.items():
+                    if attribute.names:
+                        found.setdefault(attribute.names, []).append((parent.tag, tag, name))
+        return {kind: tuple(places) for kind, places in found.items()}
 
     def key(self, name: str) -> str:
         """Return a name as lxml has it: ``{namespace}time`` for ``rs:time``."""

@@ -94,6 +94,10 @@ class SourceMap:
         """
         return self._index.attribute(at, attribute.encode())
 
+    def value_span(self, at: int, attribute: str) -> tuple[int, int] | None:
+        """Return the first and one-past-last byte of an attribute's value; None if element `at` has none."""
+        return self._index.value(at, attribute.encode())
+
     @property
     def offsets(self) -> list[int]:
         """The first byte of every element in the UTF-8 text, by number."""
@@ -178,6 +182,11 @@ class ElementIndex:
         """
         found = self._attributes(at).get(name)
         return self.offset[at] if found is None else found.start(1)
+
+    def value(self, at: int, name: bytes) -> tuple[int, int] | None:
+        """Return the first and one-past-last byte between the quotes of attribute `name` of element `at`, if any."""
+        found = self._attributes(at).get(name)
+        return None if found is None else (found.start(2) + 1, found.end(2) - 1)
 
     def has(self, at: int, name: str) -> bool:
         """Return True if the start tag of element `at` has the attribute `name`."""
