@@ -68,7 +68,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
 
 # The libraries that each room may import, at any depth.
 LIBRARIES: dict[str, set[str]] = {
-    "base": set(),
+    "base": {"ruamel"},
     "transforms": {"numpy"},
     "cdr": {"numpy"},
     "xml": {"lxml", "msgspec", "numpy", "xacro"},

@@ -197,6 +197,7 @@ COMMANDS = frozenset(
 
 WITHOUT_EXAMPLE = frozenset(
     {
+        "bad-yaml",
         "bag-damaged",
         "bag-salvaged",
         "bag-scanned",
