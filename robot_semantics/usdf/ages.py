@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""How old the values of a state were at its time: the state has one time, they have many."""
+"""The ages of a state's values: the state has one time, but its values were measured at different times."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class ValueAge(NamedTuple):
     """The age of one value.
 
     Attributes:
-        model: the model whose joint it is; None for a frame, or for a model as a whole.
-        name: of the joint, frame or model.
-        age_ns: how long before the state's time it was true.
+        model: the model of the joint; None for a frame, or for a model as a whole.
+        name: name of the joint, frame or model.
+        age_ns: time between the measurement and the state's time.
     """
 
     model: str | None
@@ -34,7 +34,7 @@ class ValueAge(NamedTuple):
 
 
 def with_ages(state: WorldState, ages: Sequence[ValueAge]) -> WorldState:
-    """Return the state with these ages in place of its own. Ages of values that the state does not have are ignored."""
+    """Return the state with these ages instead of its own. Ages of values that the state does not have are ignored."""
     by_name = {(age.model, age.name): age.age_ns for age in ages}
 
     def aged(value: Any, element: Element, model: str | None) -> Any:
@@ -51,7 +51,7 @@ def with_ages(state: WorldState, ages: Sequence[ValueAge]) -> WorldState:
 
 
 def ages_of(state: WorldState) -> tuple[ValueAge, ...]:
-    """Return the ages that a state states, those in models first."""
+    """Return the ages in a state, ages in models first."""
     found: list[ValueAge] = []
     model: str | None = None
     for item in walk(state):

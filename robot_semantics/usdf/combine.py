@@ -53,19 +53,19 @@ def merge(
 ) -> WorldState:
     """Return one state with all models and frames of `states`; it undoes `split`.
 
-    A frame, model or engine state that several state in the same words is taken once. A frame or model that they state
-    differently is a conflict, and so are different times, unless `any_time`: then the first is taken, with a warning.
-    Different states of one engine are left out, with a warning: each belongs to its own world.
+    A frame, model or engine state that is equal in several states appears once. A frame or model that differs between
+    them is a conflict. Different times are also a conflict; with `any_time`, the first time is used, with a warning.
+    Different states of one engine are omitted, with a warning, because each belongs to its own world.
 
     Args:
         states: the states.
-        sources: what each state is called in messages.
+        sources: the name of each state in messages.
         any_time: whether times may differ.
         diagnostics: collects notes and warnings.
-        robots: robots by their models' names: their joints place links that carry something in another state.
+        robots: robots by their models' names; their joints give the poses of links that carry bodies of another state.
 
     Raises:
-        DescriptionError: there are conflicts; every one is reported.
+        DescriptionError: there are conflicts; all are reported.
     """
     labels = list(sources) if sources is not None else [f"<state {at}>" for at in range(1, len(states) + 1)]
     found = Diagnostics()
@@ -88,11 +88,11 @@ def merge(
 
 
 def renamed(state: WorldState, names: Mapping[str, str]) -> WorldState:
-    """Return `state` with models and frames renamed, in parents and joint commands also.
+    """Return `state` with renamed models and frames, also in parents and joint commands.
 
     Raises:
         UnknownNameError: the state has no model or frame of a name.
-        RobotSemanticsError: two of them would be called the same.
+        RobotSemanticsError: two of them would have one name.
     """
     known = {item.name for item in state.bodies}
     for name in names:
@@ -129,19 +129,19 @@ def split(
     *,
     robots: Mapping[str, RobotModel | ForwardKinematics] | None = None,
 ) -> dict[str, WorldState]:
-    """Return one state for each model, by its name, with the frames that it stands in and the frames on it.
+    """Return one state for each model, by its name, with the frames above it and the frames attached to it.
 
-    A model that carries another is a frame in the other's state, and a link that carries is a frame ``model::link``:
-    the place in the world is kept, and `merge` undoes it. Engine states belong to the world as a whole: they are left
-    out, with a warning.
+    In the state of a carried model, the carrying model is a frame, and the carrying link is a frame ``model::link``. So
+    all poses in the world are kept, and `merge` undoes it. Engine states belong to the world as a whole: they are
+    omitted, with a warning.
 
     Args:
         state: the state.
         diagnostics: collects the warnings.
-        robots: robots by their models' names: their joints place the links that carry something.
+        robots: robots by their models' names; their joints give the poses of carrying links.
 
     Raises:
-        NotStatedError: the pose of a link that carries something is neither stated nor follows.
+        NotStatedError: the pose of a carrying link is not stated and cannot be computed.
     """
     bodies: dict[str, ModelState | Frame] = {item.name: item for item in state.bodies}
     carriers = with_carriers(state, robots or {}).models
@@ -168,14 +168,14 @@ def split(
 
 
 def _on_frames(body: _Item) -> _Item:
-    """Return a body with a link that carries it as the frame ``model::link``."""
+    """Return a body whose carrying link is replaced by the frame ``model::link``."""
     return replace(body, parent=carrier_of(body), parent_link=None)
 
 
 def _frames_below(
     model: ModelState, bodies: Mapping[str, ModelState | Frame], links: Mapping[tuple[str, str], LinkState]
 ) -> list[Frame]:
-    """Return the frames that a model stands in, the nearest first, with frames in place of models and links.
+    """Return the frames above a model, the nearest first, with frames in place of models and links.
 
     Raises:
         NotStatedError: the pose of a link among them is not stated.
@@ -203,7 +203,7 @@ def _stand_in(model: ModelState) -> Frame:
 
 
 def _frames_on(model: str, frames: Sequence[Frame]) -> list[Frame]:
-    """Return the frames that stand on a model, directly or on one another."""
+    """Return the frames that are attached to a model, directly or through other frames."""
     names, found = {model}, list[Frame]()
     while more := [frame for frame in frames if frame.parent in names and frame.name not in names]:
         found += more
@@ -257,7 +257,7 @@ def _check_stand_in(
     label: str,
     found: Diagnostics,
 ) -> None:
-    """Report a frame ``model::link`` that is not where that link is."""
+    """Report a frame ``model::link`` whose pose differs from the pose of this link."""
     robot = robots.get(model.name)
     links = (model if robot is None else complete(model, robot)).links
     pose = next((state.pose for state in links if state.name == link), None)
@@ -285,7 +285,7 @@ def _merged_items(stated: Iterable[tuple[str, Sequence[_Item]]], found: Diagnost
 
 
 def _engines(stated: Sequence[tuple[str, WorldState]], found: Diagnostics) -> tuple[EngineState, ...]:
-    """Return the engine states that no other state contradicts: of two different ones neither is the whole world's."""
+    """Return the engine states without a different state of the same engine; two different ones are both omitted."""
     engines: dict[str, EngineState] = {}
     contradicted: set[str] = set()
     for label, state in stated:
@@ -298,7 +298,7 @@ def _engines(stated: Sequence[tuple[str, WorldState]], found: Diagnostics) -> tu
 
 
 def _one_space_of_names(state: WorldState, label: str, found: Diagnostics) -> None:
-    """Report names that a model has in one state and a frame in another."""
+    """Report names of a model in one state and of a frame in another."""
     models = {model.name for model in state.models}
     for frame in state.frames:
         if frame.name in models:

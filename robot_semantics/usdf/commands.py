@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Commands of joints as an engine's part of a world state: USDF has the positions of joints, not their targets.
+"""Commands of joints as an engine state of a world state, because USDF has positions of joints but no targets.
 
 The part is called ``joint-commands`` and any simulator can read it: an array of one number, ``MODEL/VARIABLE MODE``,
 for each variable that is commanded [rad, m; rad/s, m/s; N m, N]. A variable is a joint's name, or ``J/x`` and the like.
@@ -33,7 +33,7 @@ class JointCommand(NamedTuple):
 
 
 def commands_state(commands: Mapping[JointCommand, float]) -> EngineState:
-    """Return commands as an engine's part of a world state."""
+    """Return commands as an engine state."""
     return EngineState(
         COMMANDS,
         VERSION,
@@ -42,7 +42,7 @@ def commands_state(commands: Mapping[JointCommand, float]) -> EngineState:
 
 
 def commands_of(state: WorldState) -> tuple[dict[JointCommand, float], tuple[str, ...]]:
-    """Return the commands that a world state has, and the names of arrays there that are none."""
+    """Return the commands of a world state, and the names of arrays that are not commands."""
     found: dict[JointCommand, float] = {}
     others: list[str] = []
     models = {model.name for model in state.models}
@@ -59,7 +59,7 @@ def commands_of(state: WorldState) -> tuple[dict[JointCommand, float], tuple[str
 
 
 def with_renamed_models(engine: EngineState, names: Mapping[str, str]) -> EngineState:
-    """Return an engine's part of a world whose models are called otherwise: commands go where their models go."""
+    """Return an engine state after models were renamed; commands get the new names of their models."""
     if engine.name != COMMANDS:
         return engine
     arrays = {}
@@ -74,14 +74,16 @@ def with_renamed_models(engine: EngineState, names: Mapping[str, str]) -> Engine
 
 
 def _command(name: str, models: Collection[str]) -> JointCommand | None:
-    """Return what an array's name says, if it is a command."""
+    """Return the command of an array's name; None if it is not a command."""
     subject, _, mode = name.rpartition(" ")
     model, variable = model_and_variable(subject, models)
     return JointCommand(model, variable, mode) if variable and mode in MODES else None
 
 
 def model_and_variable(subject: str, models: Collection[str]) -> tuple[str, str]:
-    """Return the parts of ``MODEL/VARIABLE``; both may have slashes: the longest name of a model that fits is meant."""
+    """Return the parts of ``MODEL/VARIABLE``; both may contain slashes, so the longest matching name of a model is
+    used.
+    """
     cuts = [at for at, letter in enumerate(subject) if letter == "/"]
     cut = max((at for at in cuts if subject[:at] in models), default=cuts[0] if cuts else len(subject))
     return subject[:cut], subject[cut + 1 :]

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The difference between two world states, kind by kind, each with its own distance, unit and tolerance.
+"""The differences between two world states; each kind has its own distance, unit and tolerance.
 
 Every distance is a metric: zero between equal values, symmetric, and with the triangle inequality. Orientations are
 compared as rotations: q and -q are equal, and so are different rpy of one rotation. Angles of a planar joint that
@@ -43,10 +43,10 @@ class StateDifference:
     """One difference.
 
     Attributes:
-        path: what differs: ``pr2::torso_lift_link``, ``pr2 joint elbow``, ``odom``; ``""`` for the world itself.
+        path: the item: ``pr2::torso_lift_link``, ``pr2 joint elbow``, ``odom``; ``""`` for the world itself.
         kind: the kind of difference.
-        distance: how far apart the two are, in the unit of the kind; infinite where only one is stated, or where the
-            statements are not numbers.
+        distance: distance in the unit of the kind; infinite if only one value is stated, or if the values are not
+            numbers.
         first: the value in the first state; None if not stated.
         second: the value in the second state; None if not stated.
     """
@@ -79,16 +79,16 @@ def compare(
     tolerance: float = DEFAULT_TOLERANCE,
     ignore: Sequence[DifferenceKind] = (),
 ) -> list[StateDifference]:
-    """Return the differences between two states that are beyond tolerance, in the order of the first state.
+    """Return the differences between two states above the tolerance, in the order of the first state.
 
     Args:
         first: a state.
         second: the state it is compared with.
-        robots: the robots by their models' names; they tell which joints are continuous.
-        tolerances: the largest distance that is no difference, by kind; other kinds have `tolerance`. Times are
+        robots: the robots by their models' names; with them, continuous joints are known.
+        tolerances: the largest distance that is not reported, by kind; other kinds have `tolerance`. Times are
             compared exactly by default.
-        tolerance: the general tolerance; 0 asks for equality.
-        ignore: kinds that are not looked at.
+        tolerance: the general tolerance; 0 means equality.
+        ignore: kinds that are not compared.
     """
     found = _Comparison(robots or {})
     found.values("", USDF.root, first, second)
@@ -102,7 +102,7 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class _Orientation:
-    """An orientation difference still to be measured; all of them are measured together."""
+    """An orientation difference that is measured later, together with all others."""
 
     path: str
     first: Pose
@@ -110,7 +110,7 @@ class _Orientation:
 
 
 class _Comparison:
-    """Collects the differences of two states, as the table of USDF has their fields."""
+    """Collects the differences of two states by the table of USDF."""
 
     def __init__(self, robots: Mapping[str, RobotModel]) -> None:
         self._robots = robots
@@ -125,7 +125,7 @@ class _Comparison:
         }
 
     def finished(self) -> list[StateDifference]:
-        """Return the differences, orientations measured."""
+        """Return the differences, with measured orientations."""
         waiting = [item for item in self._found if isinstance(item, _Orientation)]
         with np.errstate(all="ignore"):
             quats = [pose_quaternions([getattr(item, side) for item in waiting]) for side in ("first", "second")]
@@ -142,7 +142,7 @@ class _Comparison:
     def values(
         self, path: str, element: Element, first: Any, second: Any, statement: DifferenceKind = DifferenceKind.STATEMENT
     ) -> None:
-        """Compare two values of an element, and all that they hold."""
+        """Compare two values of an element with all their content."""
         for field in fields_of(element):
             a, b = getattr(first, field.name), getattr(second, field.name)
             if a == b or not field.quantity.kinds:
@@ -237,7 +237,7 @@ def _wrapping_joints(robot: RobotModel | None) -> frozenset[str]:
 
 
 def _plain(value: Any, field: ElementField) -> Any:
-    """Return a statement as a value that JSON can hold."""
+    """Return a value for JSON."""
     element = field.element
     return value if element is None or element.make is None or value is None else to_json(value, element)
 
@@ -256,7 +256,9 @@ def _turn(first: float, second: float) -> float:
 
 
 def _rotation_distance(first: Row, second: Row) -> float:
-    """Return the angle between rotations given as rpy (3) or quaternion (4) [rad]; of no rotation it is infinite."""
+    """Return the angle between rotations given as rpy (3) or quaternion (4) [rad]; infinite if one is not a
+    rotation.
+    """
     quats = []
     for row in (first, second):
         if len(row) == 4 and not any(row):

@@ -135,13 +135,13 @@ def _load(
 
 
 def beside(path: Path) -> FileFinder:
-    """Return a finder that takes paths relative to the file `path`, and packages from where ROS finds them."""
+    """Return a finder for paths relative to the file `path`, and for packages of ROS."""
     resolver = PackageResolver()
     return lambda uri: resolver.resolve(uri, path)
 
 
 def rebased(state: WorldState, old: Path, new: Path) -> WorldState:
-    """Return `state` with its relative paths of robot files, relative to folder `old` so far, relative to `new`."""
+    """Return `state` with its relative paths of robot files converted from folder `old` to folder `new`."""
     start, end = resolved(old), resolved(new)
     if start == end:
         return state
@@ -163,14 +163,14 @@ def rebased(state: WorldState, old: Path, new: Path) -> WorldState:
 def place_of(
     places: SourceMap | None, item: WorldState | ModelState | Frame | JointState | LinkState, path: str
 ) -> SourcePlace:
-    """Return the place of a part of a state: in its document, or by its path where it comes from none."""
+    """Return the place of a part of a state: in its document, or its path if there is no document."""
     return SourcePlace(SOURCE, path=path) if places is None else places.place(item.at)
 
 
 def with_relative_paths(state: WorldState, folder: Path) -> WorldState:
     """Return the state with the file paths of its descriptions relative to `folder`, the folder of its file.
 
-    Captured states name files by absolute paths; relative to the state's own file they stay true when both are moved.
+    Captured states name files by absolute paths; relative paths stay valid if the folder is moved.
     """
     models = tuple(
         replace(model, description=_relative(model.description, folder), semantic=_relative(model.semantic, folder))

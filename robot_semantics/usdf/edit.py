@@ -5,10 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Changes to a world state: a pose, a joint, a named state of the robot; the links then go where the joints take them.
+"""Changes to a world state: a pose, a joint, a named state of the robot; the links follow the joints.
 
-An engine state no longer belongs to an edited world, and a simulator that took it up would undo the edit: it is left
-out, with a warning.
+An engine state does not fit an edited world, and would undo the edit in a simulator. So it is omitted, with a warning.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ _Placed = TypeVar("_Placed", ModelState, Frame)
 def set_pose(
     state: WorldState, name: str, pose: Pose | None = None, *, parent: str | None = None, twist: Vec6 | None = None
 ) -> WorldState:
-    """Return `state` with the pose, parent or twist of a model or frame changed; None keeps the old value.
+    """Return `state` with another pose, parent or twist of a model or frame; None keeps the old value.
 
     A parent is a model or frame, or a link that carries it: ``model::link``.
 
@@ -86,7 +85,7 @@ def removed(state: WorldState, name: str) -> WorldState:
 
     Raises:
         UnknownNameError: the model or frame does not exist.
-        ArrayError: something stands on it.
+        ArrayError: another body is attached to it.
     """
     names = [item.name for item in state.bodies]
     if name not in names:
@@ -121,23 +120,24 @@ def set_joints(
     *,
     diagnostics: Diagnostics | None = None,
 ) -> WorldState:
-    """Return `state` with joints of a model put to `positions`; with its robot, mimic joints and stated links follow.
+    """Return `state` with new `positions` of a model's joints; if its robot is known, mimic joints and stated links
+    follow.
 
-    A mimic joint puts its leader where it needs it. The positions of the virtual joint become the model's pose in the
-    parent that the model has, through the frames. Joints that are not stated stay where the links tell that they are;
-    links that cannot follow are no longer stated, with a warning.
+    A mimic joint sets its leader. The positions of the virtual joint are converted to the model's pose in its parent.
+    Joints that are not stated keep the positions that the links give. Links that cannot follow are removed, with a
+    warning.
 
     Args:
         state: the state.
         model: the model's name.
         positions: by joint: one number [rad, m], x y theta, or x y z and a quaternion or rpy.
-        robot: the model's robot. Without it the model may have no link poses, for these would no longer be right.
+        robot: the model's robot. Without it, the model must not have link poses, because they would become wrong.
         diagnostics: collects the warnings.
 
     Raises:
         UnknownNameError: the model or a joint does not exist.
         ArrayError: a joint has another number of values, positions disagree (`JointSpace.pack`), links cannot follow,
-            or the virtual joint's parent frame stands on the model.
+            or the virtual joint's parent frame is attached to the model.
     """
     changed = state.model(model)
     values = {joint: tuple(checked_array(joint, list(row)).tolist()) for joint, row in positions.items()}
@@ -165,7 +165,7 @@ def set_named_state(
     *,
     diagnostics: Diagnostics | None = None,
 ) -> WorldState:
-    """Return `state` with a model's joints as a named state of its robot's SRDF has them.
+    """Return `state` with a model's joints in a named state of its robot's SRDF.
 
     Raises:
         UnknownNameError: the model, the group or the state does not exist.
@@ -178,7 +178,7 @@ def set_named_state(
 def _put_root(
     state: WorldState, model: ModelState, frame: str, T_frame_root: FloatArray, diagnostics: Diagnostics | None
 ) -> WorldState:
-    """Return `state` with a model's root link at a pose in a frame of the world, whatever it stands in."""
+    """Return `state` with a model's root link at a pose in a frame of the world; its parent does not change."""
     if model.parent != frame or model.parent_link is not None:
         world = resolve(state)
         if frame not in world.index and diagnostics is not None:
@@ -192,7 +192,7 @@ def _put_root(
 
 
 def without_engines(state: WorldState, diagnostics: Diagnostics | None = None) -> WorldState:
-    """Return an edited state without the engine states that its edit made wrong, each with a warning."""
+    """Return an edited state without the engine states that are wrong after the edit, each with a warning."""
     if diagnostics is not None:
         for engine in state.engines:
             message = f"the engine state of '{engine.name}' is of the world before the edit; it is left out"
@@ -231,7 +231,7 @@ def _with_robot(
 
 
 def _links_behind(robot: RobotModel, joints: Collection[str]) -> set[str]:
-    """Return the links that move when one of the joints does."""
+    """Return the links that move with one of the joints."""
     behind: set[str] = set()
     for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
         if joint.name in joints or joint.parent_link in behind:

@@ -27,7 +27,7 @@ class ElementField(NamedTuple):
         name: of the value's attribute.
         label: its name in messages and in JSON.
         tag: its name in XML.
-        quantity: how operations treat it.
+        quantity: how operations use it.
         element: its element in the table, for a child element.
     """
 
@@ -68,7 +68,7 @@ class WorldItem(NamedTuple):
 
 @cache
 def fields_of(element: Element) -> tuple[ElementField, ...]:
-    """Return the fields of an element, except lists and the name by which a list tells its items apart."""
+    """Return the fields of an element, without lists and without the name that identifies an item of a list."""
     found = [
         ElementField(a.field, a.json or a.field, tag, a.quantity or STATEMENT, None)
         for tag, a in element.attributes.items()

@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The frame graph of a world state: where every model, frame and link is, and how it moves, seen from anywhere.
+"""The frame graph of a world state: pose and motion of every model, frame and link relative to any other.
 
-Inside, all motion is kept relative to the world in the world's axes, at each body's own origin; NaN stands for a motion
-that is not stated. ``T_world_x`` is the pose of x in the world.
+Internally, motions are relative to the world, in the world's axes, at each body's own origin. NaN means a motion that
+is not stated. ``T_world_x`` is the pose of x in the world.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ from robot_semantics.xml.reader import SourceMap
 def resolve(
     state: WorldState, *, diagnostics: Diagnostics | None = None, places: SourceMap | None = None
 ) -> ResolvedWorld:
-    """Return where everything in `state` is in the world, and how it moves there.
+    """Return the poses and motions in the world of all bodies of `state`.
 
     A missing pose of a model or frame is the identity, with a warning in `diagnostics` (at its place in the document
-    of `places`). A link without a pose is left out: only a robot's joints can tell where it is.
+    of `places`). A link without a pose is omitted, because only a robot's joints can give it.
 
     Raises:
-        DescriptionError: unknown parents, cycles or names of two things; all are carried. Or a pose or
-            motion in the world is beyond the range of a 64-bit float.
+        DescriptionError: unknown parents, cycles or ambiguous names; all are reported. Or a pose or motion in the world
+            exceeds the range of a 64-bit float.
     """
     faults = problems(state)
     if faults:
@@ -105,9 +105,9 @@ def resolve(
 
 
 def relative_to_parents(state: WorldState, but: Collection[str] = ()) -> tuple[FloatArray, FloatArray]:
-    """Return (n, 4, 4) poses and (n, 6) twists of all bodies relative to their parents, a link of which may carry them.
+    """Return (n, 4, 4) poses and (n, 6) twists of all bodies relative to their parent models and frames.
 
-    Those of the bodies `but` stay relative to the link.
+    Poses of the bodies `but` stay relative to the carrying link.
 
     Raises:
         NotStatedError: the pose of the link that carries one is not stated.
@@ -133,10 +133,10 @@ def relative_to_parents(state: WorldState, but: Collection[str] = ()) -> tuple[F
 
 
 def without_parent_links(state: WorldState, but: Collection[str] = ()) -> WorldState:
-    """Return the state with every pose and twist relative to a parent, none to a parent's link; `but` names exceptions.
+    """Return the state with all poses and twists relative to parents instead of carrying links; `but` names exceptions.
 
     Raises:
-        NotStatedError: the pose of a link that carries something is not stated.
+        NotStatedError: the pose of a carrying link is not stated.
     """
     if all(body.parent_link is None or body.name in but for body in state.bodies):
         return state
@@ -155,9 +155,9 @@ def without_parent_links(state: WorldState, but: Collection[str] = ()) -> WorldS
 
 
 def without_unplaced(state: WorldState) -> tuple[WorldState, dict[str, str]]:
-    """Return the state without poses that depend on a link of unknown pose, and by name why each is left out.
+    """Return the state without poses that depend on a link with an unknown pose, and the reason for each by name.
 
-    A model stays without a pose; a frame is left out.
+    A model stays without a pose; a frame is removed.
     """
     links = {(model.name, link.name) for model in state.models for link in model.links if link.pose is not None}
     reasons = {
@@ -179,12 +179,12 @@ def without_unplaced(state: WorldState) -> tuple[WorldState, dict[str, str]]:
 
 
 def root_frame(name: str) -> Frame:
-    """Return a frame that nothing places: it is treated as the world."""
+    """Return a frame without a pose; it is treated as the world."""
     return Frame(name, WORLD, IDENTITY, STILL)
 
 
 def link_frame(link: LinkState, name: str, parent: str) -> Frame:
-    """Return a link of a model as a frame in it; its twist turned from the link's axes into the model's."""
+    """Return a link of a model as a frame in it; the twist is converted from the link's axes to the model's axes."""
     twist = None
     if link.twist is not None and link.pose is not None:
         R = matrix_from_quat(pose_quaternions([link.pose])[0])
@@ -200,7 +200,7 @@ def _place_bodies(
     twists: FloatArray,
     steps: FloatArray,
 ) -> None:
-    """Fill in models and frames, all of one distance from the world together, the nearest first."""
+    """Compute models and frames level by level from the world."""
     depths = _depths(parents)
     order = np.argsort(depths, kind="stable")
     ends = np.searchsorted(depths[order], np.arange(int(depths.max()) + 2))
@@ -216,7 +216,7 @@ def _place_bodies(
 
 
 def _depths(parents: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """Return how many steps each place is from place 0."""
+    """Return the number of steps from each item to item 0."""
     depths: npt.NDArray[np.intp] = (np.arange(len(parents)) != 0).astype(np.intp)
     above = parents
     # Each round doubles how far up everything looks, so that a chain of any length takes few rounds.
@@ -234,7 +234,7 @@ def _place_links(
     steps: FloatArray,
     wrenches: FloatArray,
 ) -> None:
-    """Fill in the links, each in its model's frame."""
+    """Compute the links, each in its model's frame."""
     if not links:
         return
     models = np.array([place for place, _ in links])

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Which robot a state belongs to (``rs:hash``): a digest of the model that a URDF gives, not of its text."""
+"""The identity of a state's robot (``rs:hash``): a digest of the model of a URDF, not of its text."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def model_digest(robot: RobotModel) -> str | None:
 
 @cached_per_object
 def appearance_digest(robot: RobotModel) -> str:
-    """Return a digest of how a robot looks: its visuals and materials."""
+    """Return a digest of a robot's appearance: its visuals and materials."""
     appearance = [
         {link.name: [_values(visual) for visual in link.urdf.visuals] for link in robot.links},
         [_values(item) for item in robot.urdf.content if isinstance(item, tree.Material)],
@@ -66,7 +66,7 @@ def describes_another_robot(state: ModelState, robot: RobotModel) -> str | None:
 
 
 def is_of(digest: str | None, robot: RobotModel) -> bool:
-    """Tell whether an ``rs:hash`` is this robot's: of its model or, in older files, of its URDF's canonical XML."""
+    """Return True if an ``rs:hash`` is this robot's: of its model or, in older files, of its URDF's canonical XML."""
     return digest is not None and digest in (model_digest(robot), _text_digest(robot))
 
 

@@ -5,7 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A world state between two others: positions, velocities and wrenches on straight lines, rotations the short way."""
+"""A world state between two others: positions, velocities and wrenches are interpolated linearly, rotations the short
+way.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +53,8 @@ def interpolate(
 
     Raises:
         ArrayError: `share` is not within 0 to 1.
-        DescriptionError: something stands in different parents, or a joint has different numbers of values; all of it
-            is reported.
+        DescriptionError: a body has different parents, or a joint has different numbers of values; all problems are
+            reported.
     """
     if not 0.0 <= share <= 1.0:
         raise ArrayError("share", f"{share} is not within 0 to 1")
@@ -82,7 +84,7 @@ def share_at(first: WorldState, second: WorldState, time_ns: int) -> float:
 
 
 class _Blend:
-    """Computes the values between two states, as the table of USDF has their fields."""
+    """Computes the values between two states by the table of USDF."""
 
     def __init__(self, share: float, robots: Mapping[str, RobotModel], found: Diagnostics) -> None:
         self._share = share
@@ -100,7 +102,7 @@ class _Blend:
         }
 
     def values(self, first: Any, second: Any, element: Element, path: str) -> Any:
-        """Return the value of an element between two, with all that it holds."""
+        """Return the value of an element between two, with all its content."""
         blended: dict[str, Any] = {"at": -1} if path == ROOT_PATH else {}
         if fields_with(element, ValueForm.CARRIER):
             self._check_carriers(first, second, path)
@@ -182,7 +184,7 @@ class _Blend:
         return row
 
     def _row(self, first: Any, second: Any, path: str, _: Any = None) -> Any:
-        """Return the row on the line between two, None where one of them is not stated."""
+        """Return the row on the line between two; None if one of them is not stated."""
         if first is None or second is None:
             if first is not second:
                 self._left_out(path, "it is in only one of the two states")

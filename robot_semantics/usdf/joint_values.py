@@ -40,8 +40,8 @@ class JointValues:
     Attributes:
         q: (size,) positions; joints not in `positions_of` have neutral positions.
         v: (velocity_size,) velocities; joints not in `velocities_of` have zero.
-        positions_of: joints whose position is known: stated, or by the leader or a follower whose position is.
-        velocities_of: joints whose velocity is known likewise.
+        positions_of: joints with a known position: stated, or from a leader or follower with a known position.
+        velocities_of: joints with a known velocity, likewise.
     """
 
     q: FloatArray
@@ -51,15 +51,15 @@ class JointValues:
 
 
 def position_counts(joint: JointModel) -> tuple[int, ...]:
-    """Return how many numbers a joint's `<positions>` may have."""
+    """Return the allowed numbers of values of a joint's `<positions>`."""
     count = joint.position_count
     return (count, RPY_COUNT) if joint.motion.has_quaternion else (count,)
 
 
 def stated_positions(joint: JointModel, state: JointState) -> FloatArray | None:
-    """Return (n,) a joint's position as joint space has it, None where it is not stated or of the wrong count.
+    """Return a joint's position (n,) in joint space; None if it is not stated or has a wrong number of values.
 
-    A quaternion is normalised; one of zeros is as not stated.
+    A quaternion is normalised; a zero quaternion means not stated.
     """
     if state.positions is None or len(state.positions) not in position_counts(joint):
         return None
@@ -76,14 +76,14 @@ def stated_positions(joint: JointModel, state: JointState) -> FloatArray | None:
 
 
 def stated_velocities(joint: JointModel, state: JointState) -> FloatArray | None:
-    """Return (n,) a joint's velocity, None where it is not stated or of the wrong count."""
+    """Return a joint's velocity (n,); None if it is not stated or has a wrong number of values."""
     if state.velocities is None or len(state.velocities) != joint.velocity_count:
         return None
     return np.array(state.velocities, dtype=np.float64)
 
 
 def joint_values(state: ModelState, space: JointSpace) -> JointValues:
-    """Return the joint-space variables that `state` gives; what does not fit the robot is passed over.
+    """Return the joint-space variables of `state`; values that do not fit the robot are ignored.
 
     A stated mimic joint has its stated value. A mimic joint without a value follows its leader. A leader without a
     value follows from its mimic joints.
@@ -111,10 +111,10 @@ def follow(mimics: MimicMap, values: FloatArray, where: Mapping[str, slice], kno
     """Return `values` with the leaders and followers of known joints (`MimicMap.completed`).
 
     Args:
-        mimics: how positions, or velocities, follow one another.
+        mimics: the mimic map of positions or of velocities.
         values: (size,) positions or velocities.
-        where: the place of each joint's values in them.
-        known: joints whose values are known; those that follow are added.
+        where: the slice of each joint's values.
+        known: joints with known values; leaders and followers are added.
     """
     mask = np.zeros(len(values), dtype=np.bool_)
     for name in known:
@@ -132,7 +132,7 @@ def joint_states(
 ) -> tuple[JointState, ...]:
     """Return the joint states of (size,) positions, (velocity_size,) velocities and efforts, each None if not stated.
 
-    The virtual root joint has none: it is the model's own parent and pose.
+    The virtual root joint has no joint state: it is the model's parent and pose.
     """
 
     def part(values: FloatArray | None, where: Mapping[str, slice], name: str) -> tuple[float, ...] | None:

@@ -7,8 +7,8 @@
 
 """Position of a leader from its own link and its mimic joints, which determine its number of turns.
 
-The pose of a link tells the angle of its joint up to whole turns. A follower that is scaled down, or that slides, has
-made less than a turn where its leader has made several, and so tells how many.
+The pose of a link gives the angle of its joint without the number of whole turns. A prismatic follower, or one with a
+small multiplier, moves less than a turn while its leader makes several turns. So it gives their number.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Sighting(NamedTuple):
         value: of the joint's own variable [rad, m].
         factor: 1 for the leader itself.
         offset: 0 for the leader itself [rad, m].
-        repeats: whether `value` is known up to whole turns.
+        repeats: True if the number of whole turns of `value` is unknown.
         lower: the joint's lower limit.
         upper: the joint's upper limit.
     """
@@ -44,21 +44,21 @@ class Sighting(NamedTuple):
     upper: float
 
     def there(self, leader: float) -> float:
-        """Return the joint's variable where its leader is at `leader`, whole turns included."""
+        """Return the joint's variable for the leader's position `leader`, with whole turns."""
         return self.factor * leader + self.offset
 
     def residual(self, leader: float) -> float:
-        """Return how far the joint was seen from where `leader` puts it."""
+        """Return the difference between the observed joint and its position for `leader`."""
         off = self.there(leader) - self.value
         return abs(math.remainder(off, TURN) if self.repeats else off)
 
     def allows(self, leader: float, tolerance: float) -> bool:
-        """Tell whether the joint is inside its limits."""
+        """Return True if the joint is inside its limits."""
         return self.lower - tolerance <= self.there(leader) <= self.upper + tolerance
 
 
 class LeaderPosition(NamedTuple):
-    """A leader's variable, and the joint that is furthest from where it puts it, with the distance [rad, m]."""
+    """A leader's variable, and the joint with the largest difference from it [rad, m]."""
 
     value: float
     worst: str
@@ -66,7 +66,7 @@ class LeaderPosition(NamedTuple):
 
 
 def leader_position(sightings: Sequence[Sighting], tolerance: float) -> LeaderPosition:
-    """Return the position of a leader that explains the sightings, the first of which is its own if it was seen.
+    """Return the position of a leader that agrees with the sightings; the leader's own sighting, if any, is the first.
 
     Candidates inside all limits are preferred, then the nearest to zero. If no candidate fits within `tolerance`, the
     result is the best one.

@@ -31,13 +31,15 @@ STILL: Vec6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def pose_matrix(pose: Pose | None) -> FloatArray:
-    """Return the (4, 4) transform of a pose [m]; a missing one is the identity."""
+    """Return the (4, 4) transform of a pose [m]; a missing pose is the identity."""
     T: FloatArray = pose_matrices([pose])[0]
     return T
 
 
 def pose_matrices(poses: Sequence[Pose | None]) -> FloatArray:
-    """Return (n, 4, 4) transforms of poses [m]; a missing pose is the identity, a stated quaternion wins."""
+    """Return (n, 4, 4) transforms of poses [m]; a missing pose is the identity; a stated quaternion has priority over
+    rpy.
+    """
     T = np.zeros((len(poses), 4, 4))
     if not poses:
         return T
@@ -52,7 +54,7 @@ def pose_matrices(poses: Sequence[Pose | None]) -> FloatArray:
 
 
 def pose_quaternions(poses: Sequence[Pose]) -> FloatArray:
-    """Return (n, 4) unit quaternions x y z w of poses; a stated one is returned as it stands."""
+    """Return (n, 4) unit quaternions x y z w of poses; a stated quaternion is returned unchanged."""
     if not poses:
         return np.zeros((0, 4))
     quats = quat_from_rpy(np.array([pose.xyz_rpy[3:] for pose in poses], dtype=np.float64))
@@ -78,7 +80,7 @@ def pose_from_matrix(T: npt.ArrayLike) -> Pose:
 
 
 def pose_from_quaternion(xyz: Sequence[float], quat_xyzw: Sequence[float]) -> Pose:
-    """Return the pose of a position [m] and a quaternion, which is kept bit for bit where its length is 1 to 1e-12.
+    """Return the pose of a position [m] and a quaternion, which keeps every bit if its length is 1 within 1e-12.
 
     Raises:
         ArrayError: a number is not finite, or the quaternion is all zeros.
@@ -108,7 +110,7 @@ def _quaternion(row: FloatArray) -> Quaternion:
 
 
 def six_or_none(values: Sequence[float]) -> Vec6 | None:
-    """Return six numbers, None where one of them is NaN."""
+    """Return six numbers; None if one of them is NaN."""
     if any(value != value for value in values):
         return None
     a, b, c, d, e, f = values

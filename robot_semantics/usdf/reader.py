@@ -24,7 +24,7 @@ from robot_semantics.xml.schema_reader import read_table
 class Examined(NamedTuple):
     """World state read from a document, and the problems found in it.
 
-    Parts whose text is in error are left out of the state; names, parents and orientations in error are still in it.
+    Parts with an invalid text are omitted from the state. Invalid names, parents and orientations are still in it.
     """
 
     state: WorldState
@@ -57,12 +57,12 @@ def parse_world(
 ) -> WorldState:
     """Read the text of a USDF document, called `source` in every message.
 
-    Notes and warnings are added to `diagnostics`, if given. Without `strict`, errors are added also. Each part in error
-    is omitted, with everything that stands on it; the remaining state has no errors.
+    Notes and warnings are added to `diagnostics`, if given. Without `strict`, errors are added also. Each invalid part
+    is omitted, with all bodies attached to it; the remaining state has no errors.
 
     Raises:
-        DescriptionError: with `strict`, the text has errors; the exception has all problems. Without, the text is not a
-            world state.
+        DescriptionError: with `strict`, the text has errors; the exception has all problems. Without `strict`, the text
+            is not a world state.
     """
     return parse_document(text, source, diagnostics, strict=strict).state
 
@@ -91,10 +91,10 @@ def parse_document(
 
 
 def examine(path: str | Path) -> Examined:
-    """Read as much of a USDF file as can be read, for checks that go on where it has errors.
+    """Read the readable parts of a USDF file, for checks that continue after errors.
 
     Raises:
-        DescriptionError: nothing can be read of it: no file, not well-formed, not a world state.
+        DescriptionError: it cannot be read at all: no file, not well-formed, or not a world state.
     """
     return examine_text(read_text(path), str(path))
 

@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Joints from links: the positions and velocities that the poses and twists of a state's links tell.
+"""Joints from links: positions and velocities computed from the poses and twists of a state's links.
 
-A joint is observable if the poses of its two links are known. A known pose is stated, is the root link's, or follows
-from another known pose through fixed joints and joints with known positions. The number of whole turns follows from the
+A joint is observable if the poses of its two links are known. A pose is known if it is stated, if it is the root
+link's, or if known joints connect it to another known pose. The number of whole turns follows from the
 joint's followers and leader. Otherwise the angle inside the limits is used, or else the angle nearest to zero.
 """
 
@@ -43,7 +43,7 @@ class UnobservableError(RobotSemanticsError):
     """Joint positions do not follow from a state.
 
     Attributes:
-        reasons: why not, by joint.
+        reasons: the reason for each joint.
     """
 
     def __init__(self, model: str, reasons: dict[str, str]) -> None:
@@ -55,12 +55,13 @@ class UnobservableError(RobotSemanticsError):
 def to_joint_positions(state: ModelState, robot: RobotModel) -> FloatArray:
     """Return (size,) the joint-space positions of a robot from its state [rad, m].
 
-    Joint states win. Other joints are recovered from the poses of their links, a moving virtual joint from the pose of
+    Joint states have priority. Other joints are recovered from the poses of their links, a moving virtual joint from
+    the pose of
     the model. Mimic joints without a state follow their leaders.
 
     Raises:
-        UnobservableError: a joint's position is neither stated nor observable, or no position of it makes the poses
-            that are stated; every such joint is named.
+        UnobservableError: a joint's position is neither stated nor observable, or no position agrees with the stated
+            poses; all such joints are named.
     """
     recovery = _Recovery(state, robot)
     reasons = recovery.run()
@@ -76,9 +77,9 @@ def to_joint_positions(state: ModelState, robot: RobotModel) -> FloatArray:
 
 
 def recover_joints(state: ModelState, robot: RobotModel) -> tuple[ModelState, dict[str, str]]:
-    """Return `state` with the positions and velocities of joints that it does not state and its links tell.
+    """Return `state`, completed with positions and velocities of joints that follow from its links.
 
-    Also returned is why the positions of the joints that are still missing could not be found, by joint.
+    Also return the reasons for the joints that are still unknown.
     """
     recovery = _Recovery(state, robot)
     reasons = recovery.run()
@@ -105,7 +106,7 @@ def _local(robot: RobotModel) -> LocalTransforms:
 
 
 class _Recovery:
-    """The links and joints that are known, growing until nothing more follows."""
+    """The known links and joints; they grow until nothing more can be computed."""
 
     def __init__(self, state: ModelState, robot: RobotModel) -> None:
         self._state = state
@@ -122,7 +123,7 @@ class _Recovery:
         self._placed.update((robot.link_index[link.name], T) for link, T in zip(posed, matrices, strict=True))
 
     def run(self) -> dict[str, str]:
-        """Find all positions that can be found; return why the others cannot."""
+        """Compute all possible positions; return the reasons for the others."""
         reasons: dict[str, str] = {}
         while True:
             before = (len(self.known), len(self._placed))
@@ -141,7 +142,7 @@ class _Recovery:
         return reasons
 
     def _lead(self, reasons: dict[str, str]) -> None:
-        """Put leaders whose followers were observed where all of these are explained; take out what disagrees."""
+        """Set leaders from their observed followers; remove joints that disagree."""
         followers: dict[str, list[JointModel]] = {}
         for joint, leader, _ in followings(self._robot):
             if joint.name in self.known and not joint.motion.has_quaternion:
@@ -168,7 +169,7 @@ class _Recovery:
             self._observed -= observed
 
     def _led(self, leader: JointModel, group: list[JointModel], at: int) -> LeaderPosition:
-        """Return where variable number `at` of a leader is, from the joints in `group`, the leader first if known."""
+        """Return variable number `at` of a leader from the joints in `group`; the leader is first, if known."""
         sightings = []
         for joint in group:
             place = self.space.positions_of(joint).start + at
@@ -182,7 +183,7 @@ class _Recovery:
         return float(self.space.mimics.factor[place]), float(self.space.mimics.offset[place])
 
     def observe(self, joints: list[JointModel], T_parent_child: FloatArray, reasons: dict[str, str]) -> None:
-        """Take the positions of `joints` from their transforms (n, 4, 4)."""
+        """Compute the positions of `joints` from their transforms (n, 4, 4)."""
         observer = JointObserver(self._robot, [joint.name for joint in joints])
         near = follow(self.space.mimics, self.q, self.space.joint_positions, set(self.known))
         found = observer.observe(T_parent_child, near)
@@ -197,7 +198,7 @@ class _Recovery:
             self._observed.add(joint.name)
 
     def velocities(self) -> tuple[FloatArray, frozenset[str]]:
-        """Return (velocity_size,) velocities, and the joints that they are known of: stated, or by links' twists."""
+        """Return (velocity_size,) velocities, and the joints with known velocities: stated, or from twists of links."""
         robot = self._robot
         twists: dict[int, FloatArray] = {0: np.zeros(6)}
         for said in self._state.links:
@@ -247,7 +248,7 @@ class _Recovery:
         return T
 
     def _place_links(self) -> None:
-        """Place the links that fixed and known joints tie to placed ones, down the tree and up."""
+        """Compute the poses of links that fixed and known joints connect to known links, down and up the tree."""
         if len(self._placed) == 1:
             # Nothing is placed but the root link: no joint follows from links.
             return

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Poses, twists and wrenches of all things in a world state, by name, relative to any frame."""
+"""Poses, twists and wrenches of all bodies of a world state, by name, relative to any frame."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Vec6, WorldState
 
 
 class NotStatedError(RobotSemanticsError):
-    """Something was asked that the state does not say.
+    """The requested value is not stated.
 
     Attributes:
-        name: of what.
+        name: the body.
         what: the missing value, for example ``"twist"``.
     """
 
@@ -36,25 +36,25 @@ class NotStatedError(RobotSemanticsError):
 
 
 def taken_as_world(frame: str) -> str:
-    """Return the note about a virtual joint's parent frame that nothing places."""
+    """Return the note about a virtual joint's parent frame without a pose."""
     return f"nothing places '{frame}', in which its virtual joint moves; '{frame}' is treated as the world"
 
 
 @dataclass(frozen=True, eq=False)
 class ResolvedWorld:
-    """Poses and motions of everything a state says, all in the world; make it with `resolve`.
+    """Poses and motions in the world of all bodies of a state; made by `resolve`.
 
     Attributes:
         state: the state.
-        names: all names, models and frames first, then the links as ``model::link``; the world itself is the first.
-        index: place of each name.
+        names: all names: the world, then models and frames, then links as ``model::link``.
+        index: index of each name.
         T_world_body: (n, 4, 4) poses, read-only [m].
         twists: (n, 6) velocity of each origin, then angular velocity, relative to the world in the world's axes
-            [m/s, rad/s]; NaN where something on the way to the world states none; read-only.
-        wrenches: (n, 6) force, then torque about the own origin, in the world's axes [N, N m]; NaN where none is
-            stated; read-only.
-        parents: (n,) index of the parent of each; the world is its own parent.
-        steps: (n, 6) twist of each relative to its parent, in the world's axes; NaN where none is stated; read-only.
+            [m/s, rad/s]; NaN if a motion on the path to the world is not stated; read-only.
+        wrenches: (n, 6) force, then torque about the own origin, in the world's axes [N, N m]; NaN if not stated;
+            read-only.
+        parents: (n,) index of each parent; the world is its own parent.
+        steps: (n, 6) twist relative to the parent, in the world's axes; NaN if not stated; read-only.
     """
 
     state: WorldState
@@ -67,7 +67,7 @@ class ResolvedWorld:
     steps: FloatArray
 
     def at(self, name: str) -> int:
-        """Return the place of a name in the arrays.
+        """Return the index of a name in the arrays.
 
         A link may be named without its model if only one link of the world has this name, and no model or frame.
 
@@ -89,7 +89,7 @@ class ResolvedWorld:
         raise UnknownNameError("model, frame or link", name, self.names)
 
     def frame_or_world(self, name: str) -> str:
-        """Return `name`, or ``world`` if nothing places a frame of this name: such a frame is a root."""
+        """Return `name`, or ``world`` if the frame has no pose and is therefore a root."""
         return name if name in self.index else WORLD
 
     def pose(self, name: str, relative_to: str = WORLD) -> FloatArray:
@@ -111,13 +111,13 @@ class ResolvedWorld:
         return result
 
     def twist(self, name: str, relative_to: str = WORLD, axes: str | None = None) -> Vec6:
-        """Return vx vy vz wx wy wz of `name`'s origin as an observer fixed to `relative_to` sees it [m/s, rad/s].
+        """Return vx vy vz wx wy wz of `name`'s origin, seen by an observer fixed to `relative_to` [m/s, rad/s].
 
         The axes are those of `axes`, by default of `relative_to`.
 
         Raises:
             UnknownNameError: a name does not exist.
-            NotStatedError: a pose or a motion on the way is not stated.
+            NotStatedError: a pose or a motion on the path is not stated.
         """
         row = self.relative_twists((name,), relative_to, axes)[0]
         if np.isnan(row).any():
@@ -125,7 +125,7 @@ class ResolvedWorld:
         return six(row)
 
     def relative_twists(self, names: Sequence[str], relative_to: str = WORLD, axes: str | None = None) -> FloatArray:
-        """Return (k, 6) twists as `twist` does, NaN where one is not stated."""
+        """Return (k, 6) twists as `twist` does; NaN if not stated."""
         at, observer = [self.at(name) for name in names], self.at(relative_to)
         twists = np.array(self.twists[at])
         moving = np.broadcast_to(self.twists[observer], twists.shape).copy()
@@ -142,7 +142,7 @@ class ResolvedWorld:
         return _into_axes(self.T_world_body[self.at(relative_to if axes is None else axes), :3, :3], twists)
 
     def path(self, name: str) -> list[str]:
-        """Return the names from `name` up to the world's, which is the last.
+        """Return the names from `name` up to the world, which is the last.
 
         Raises:
             UnknownNameError: a name does not exist.
@@ -151,7 +151,7 @@ class ResolvedWorld:
         return [self.names[place] for place in self._path(self.at(name))]
 
     def _path(self, place: int) -> list[int]:
-        """Return the places from this one up to the world's."""
+        """Return the indices from this one up to the world's."""
         path = [place]
         while path[-1]:
             path.append(int(self.parents[path[-1]]))
@@ -168,7 +168,7 @@ class ResolvedWorld:
         return twist
 
     def _unmoved(self, place: int, observer: int) -> str:
-        """Return the name of the one between two places whose motion is not stated."""
+        """Return the name of the body between two indices whose motion is not stated."""
         one, other = self._path(place), self._path(observer)
         between = [here for here in (*one, *other) if (here in one) != (here in other)]
         return self.names[next(here for here in between if np.isnan(self.steps[here]).any())]
@@ -194,5 +194,5 @@ class ResolvedWorld:
 
 
 def _into_axes(R_world_axes: FloatArray, sixes: FloatArray) -> FloatArray:
-    """Return (n, 6) twists or wrenches in the axes of one (3, 3) rotation from those in the world's."""
+    """Return (n, 6) twists or wrenches, converted from the world's axes to the axes of one (3, 3) rotation."""
     return (sixes.reshape(-1, 2, 3) @ R_world_axes).reshape(-1, 6)

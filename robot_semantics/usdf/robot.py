@@ -84,7 +84,7 @@ def from_joint_positions(
 
 
 def complete(state: ModelState, robot: RobotModel | ForwardKinematics) -> ModelState:
-    """Return `state` with the poses and twists of links that follow from it and it does not state.
+    """Return `state`, completed with the poses and twists of links that follow from it.
 
     A link's pose needs the positions of all joints between it and the root, stated or from other links; its twist also
     needs their velocities. Stated values stay unchanged, and so do links that the robot does not have.
@@ -97,7 +97,7 @@ def complete(state: ModelState, robot: RobotModel | ForwardKinematics) -> ModelS
 
 
 def complete_models(state: WorldState, robots: Mapping[str, RobotModel | ForwardKinematics]) -> WorldState:
-    """Return `state` with the models of `robots` completed, which are by the models' names; the others stay."""
+    """Return `state` with completed models of `robots`, which are by the models' names; other models stay unchanged."""
     models = (complete(model, robots[model.name]) if model.name in robots else model for model in state.models)
     return replace(state, models=tuple(models))
 
@@ -105,9 +105,9 @@ def complete_models(state: WorldState, robots: Mapping[str, RobotModel | Forward
 def with_carriers(
     state: WorldState, robots: Mapping[str, RobotModel | ForwardKinematics], also: Collection[str] = ()
 ) -> WorldState:
-    """Return `state` with the links of those models that carry others where their joints put them, unless stated.
+    """Return `state` with the links of carrying models at the poses that their joints give, unless stated.
 
-    `also` has names of other models that carry something.
+    `also` has names of further carrying models.
     """
     carriers = {*also, *(body.parent for body in state.bodies if body.parent_link is not None)} & robots.keys()
     return complete_models(state, {name: robots[name] for name in carriers})
@@ -116,9 +116,9 @@ def with_carriers(
 def rederive_links(
     state: ModelState, robot: RobotModel | ForwardKinematics, diagnostics: Diagnostics | None = None
 ) -> ModelState:
-    """Return `state` with the poses and twists of its links replaced by those that its joints give.
+    """Return `state` with the poses and twists of its links computed again from its joints.
 
-    A stated pose or twist that the joints do not determine is no longer stated, with a warning; none is added.
+    A pose or twist that the joints do not determine is removed, with a warning; no other link is added.
     """
     derived = _derived_links(state, robot)
     names = (robot.model if isinstance(robot, ForwardKinematics) else robot).link_index
@@ -157,7 +157,7 @@ def _first_stated(stated: LinkState | None, derived: LinkState | None) -> LinkSt
 
 
 def _known_links(robot: RobotModel, values: JointValues) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the links whose poses, and those whose twists, follow from the known joints."""
+    """Return the links whose poses follow from the known joints, and the links whose twists do."""
     placed, moved = {robot.root_link}, {robot.root_link}
     for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
         above = joint.parent_link
@@ -176,7 +176,7 @@ def _links(
     placed: Collection[str] | None,
     moved: Collection[str] | None,
 ) -> tuple[LinkState, ...]:
-    """Return the states of the links that are `placed`, with twists where they are `moved`; None means all."""
+    """Return the states of the links in `placed`, with twists if they are in `moved`; None means all."""
     poses = poses_from_matrices(kinematics.link_poses(q))
     twists: list[Vec6 | None] = [None] * len(poses)
     if v is not None:
@@ -191,7 +191,7 @@ def _links(
 def _positions(
     kinematics: ForwardKinematics, positions: Mapping[str, npt.ArrayLike] | npt.ArrayLike
 ) -> tuple[FloatArray, bool]:
-    """Return (size,) positions, and whether they say where a moving virtual joint is."""
+    """Return (size,) positions, and True if they include a moving virtual joint."""
     space, root = kinematics.space, kinematics.model.root_joint
     moving_root = root.position_count > 0
     if not isinstance(positions, Mapping):
@@ -217,7 +217,7 @@ def _all_named(joint: JointModel, positions: Mapping[str, npt.ArrayLike]) -> boo
 def _velocities(
     kinematics: ForwardKinematics, velocities: Mapping[str, float] | npt.ArrayLike | None
 ) -> tuple[FloatArray | None, bool]:
-    """Return (velocity_size,) velocities, and whether they say how the virtual joint moves."""
+    """Return (velocity_size,) velocities, and True if they include the virtual joint."""
     space, root = kinematics.space, kinematics.model.root_joint
     if velocities is None:
         return None, False

@@ -81,7 +81,7 @@ def check_descriptions(state: WorldState, folder: Path, max_bytes: int) -> None:
 def described_beside(state: WorldState, texts: Mapping[str, Texts]) -> tuple[WorldState, dict[str, bytes]]:
     """Return a state whose models name their description files, and the contents of these files by name.
 
-    A model that names a description already keeps it.
+    A model that already names a description keeps it.
     """
     models = []
     files: dict[str, bytes] = {}
@@ -101,7 +101,7 @@ def described_beside(state: WorldState, texts: Mapping[str, Texts]) -> tuple[Wor
 
 
 def copied_beside(state: WorldState, max_bytes: int) -> tuple[WorldState, dict[str, bytes]]:
-    """Return a state whose models name copies of the descriptions that they name by absolute paths, and the copies.
+    """Return a state whose absolute paths of descriptions are replaced by names of copies, and the copies.
 
     A model keeps a path if the file cannot be read, is not well-formed XML, is xacro, or has relative paths of meshes.
     """
@@ -119,7 +119,7 @@ def copied_beside(state: WorldState, max_bytes: int) -> tuple[WorldState, dict[s
 
 
 def _portable_content(uri: str | None, max_bytes: int) -> bytes | None:
-    """Return the content of a description named by an absolute path, None if it has another meaning elsewhere."""
+    """Return the content of a description with an absolute path; None if its meaning depends on its place."""
     if uri is None or not Path(uri).is_absolute() or uri.endswith(".xacro"):
         return None
     try:

@@ -26,5 +26,5 @@ ABOUT = """\
 
 @cache
 def full_schema() -> etree.RelaxNG:
-    """Return the schema ready to validate with."""
+    """Return the schema as a validator."""
     return schema_of(relax_ng(USDF, ABOUT))

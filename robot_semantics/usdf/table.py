@@ -60,7 +60,7 @@ class DifferenceKind(enum.Enum):
 
     @property
     def label(self) -> str:
-        """The name for people."""
+        """The name in texts."""
         return self.value[0]
 
     @property
@@ -70,7 +70,7 @@ class DifferenceKind(enum.Enum):
 
 
 class ValueForm(enum.Enum):
-    """The shape of a field's values: how they are measured and blended."""
+    """The shape of a field's values; it decides distance and interpolation."""
 
     STATEMENT = enum.auto()
     """Equal or different. Between two states, an equal value stays."""
@@ -97,8 +97,8 @@ class FieldQuantity:
     """How operations on world states treat a field.
 
     Attributes:
-        form: how two values are measured and blended.
-        kinds: of the differences: one, or one for each half of a pose, twist or wrench; none: not compared.
+        form: shape of the values.
+        kinds: kinds of difference: one, or one for each half of a pose, twist or wrench; none: not compared.
         lost: the sentence of a conversion that cannot hold the field, with `{path}` and `{name}` (the name in XML);
             empty: the field is motion, or belongs to the document.
     """
@@ -114,11 +114,11 @@ class ListQuantity:
 
     Attributes:
         type: the class of an item; None for entries of a mapping.
-        word: what an item is called in messages.
+        word: the word for an item in messages.
         path: the path of an item, from `{parent}`, `{word}` and `{name}`.
-        kind: of differences of statements in the items.
-        lost: the sentence of a conversion that cannot hold an item; empty: its fields are asked.
-        blends: whether an item between two states exists.
+        kind: kind of difference of statements in the items.
+        lost: the sentence of a conversion that cannot hold an item; empty: its fields decide.
+        blends: True if an item can be interpolated between two states.
     """
 
     type: type | None

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The texts of USDF: how each kind of text becomes a value and back."""
+"""The kinds of text in USDF, with the conversion of each to a value and back."""
 
 from __future__ import annotations
 

@@ -49,11 +49,11 @@ class Problem(NamedTuple):
     """One error in a state.
 
     Attributes:
-        at: number of the element in its document, -1 where the state comes from none.
-        child: tag of the child element that is at fault, ``""`` for the element itself.
-        attribute: the attribute at fault, if it is one.
-        path: where it is, for a state without document.
-        name, valid: a name that was not found, and those there are.
+        at: number of the element in its document; -1 without a document.
+        child: tag of the invalid child element; ``""`` for the element itself.
+        attribute: the invalid attribute, if any.
+        path: its path, for a state without a document.
+        name, valid: the unknown name, and the known names.
     """
 
     at: int
@@ -73,7 +73,7 @@ _PosedT = TypeVar("_PosedT", ModelState, Frame, LinkState)
 
 
 def problems(state: WorldState) -> list[Problem]:
-    """Return every error of `state`; numbers and the counts of numbers are left to reader and writer."""
+    """Return every error of `state`; reader and writer check numbers and their counts."""
     found: list[Problem] = []
     bodies = _Bodies.of(state)
     found.extend(bodies.name_problems())
@@ -88,7 +88,7 @@ def problems(state: WorldState) -> list[Problem]:
 
 
 def report(state: WorldState, places: SourceMap | None, found: Diagnostics) -> None:
-    """Add every error of `state` to `found`: at its place in the document, or by its path where it comes from none."""
+    """Add every error of `state` to `found`: at its place in the document, or by its path without a document."""
     for problem in problems(state):
         place = SourcePlace(SOURCE, path=problem.path) if places is None else _place(problem, places)
         found.error(problem.code, problem.message, place, name=problem.name, valid=problem.valid)
@@ -103,7 +103,9 @@ def _place(problem: Problem, places: SourceMap) -> SourcePlace:
 
 
 def without_faults(state: WorldState) -> WorldState:
-    """Return the state without parts in error and everything on them; of two things with one name, the first stays."""
+    """Return the state without invalid parts and bodies attached to them; of two items with one name, the first
+    stays.
+    """
 
     def sound(items: Sequence[_NamedT]) -> tuple[_NamedT, ...]:
         first: dict[str, _NamedT] = {}
@@ -141,7 +143,7 @@ def without_faults(state: WorldState) -> WorldState:
 
 
 def _connected_to_world(bodies: Sequence[_Placed]) -> list[_Placed]:
-    """Return those whose parents lead to the world."""
+    """Return the bodies that are connected to the world."""
     children: dict[str, list[_Placed]] = {}
     for body in bodies:
         children.setdefault(body.parent, []).append(body)
@@ -213,7 +215,7 @@ def world_names(
 
 
 def name_clashes(state: WorldState, more: Mapping[str, Collection[str]] | None = None) -> Iterator[Problem]:
-    """Report models, frames and links with the world name of a link: ``model::link`` would be two things.
+    """Report models, frames and links with the world name of a link, because ``model::link`` would be ambiguous.
 
     `more` has links that the state does not name, by model.
     """
@@ -333,7 +335,7 @@ def _array(rows: Sequence[tuple[float, ...]], count: int) -> npt.NDArray[np.floa
 
 
 def _with_quaternion(state: WorldState) -> list[tuple[ModelState | None, _Named, Pose, Quaternion]]:
-    """Return everything with a pose that states a quaternion, links with their model."""
+    """Return all items with a stated quaternion, links with their model."""
     found: list[tuple[ModelState | None, _Named, Pose, Quaternion]] = []
     for body in state.bodies:
         if (pose := body.pose) is not None and (quat := pose.quat_xyzw) is not None:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A world state as values: models, their links and joints, and the frames they stand in (founding document: USDF).
+"""A world state as values: models with links and joints, and frames (founding document: USDF).
 
 Poses are ``[x, y, z, roll, pitch, yaw]`` in m and rad, with an exact quaternion if stated. Twists are linear then
 angular velocity vectors [m/s, rad/s]. Wrenches are force then torque [N, N m]. None means "not stated", never zero.
@@ -35,7 +35,7 @@ SEPARATOR = "::"
 
 @dataclass(frozen=True)
 class Pose:
-    """A pose: position, and rpy about fixed axes X, Y, Z; `quat_xyzw`, where stated, is exact and wins."""
+    """A pose: position, and rpy about fixed axes X, Y, Z; `quat_xyzw`, if stated, is exact and has priority."""
 
     xyz_rpy: Vec6
     quat_xyzw: Quaternion | None = None
@@ -46,7 +46,7 @@ class JointState:
     """A joint's state: one number per degree of freedom; a planar joint's are x y theta.
 
     A floating joint's positions are x y z qx qy qz qw or x y z roll pitch yaw; its velocities and torques are linear,
-    then angular. `age_ns` is how much older than the world's time it is, where stated.
+    then angular. `age_ns`, if stated, is the time between its measurement and the world's time.
     """
 
     name: str
@@ -92,12 +92,12 @@ class ModelState:
     """A model's state: pose ``T_parent_model`` of its root link; twist relative to the parent, in the parent's axes.
 
     Attributes:
-        description: where its URDF is (package:// or relative to the file), if stated.
-        semantic: where its SRDF is, if stated.
+        description: path of its URDF (package:// or relative to the file), if stated.
+        semantic: path of its SRDF, if stated.
         urdf_sha256: SHA-256 of the model that the URDF gives, if stated.
-        age_ns: how much older than the world's time the pose and twist are, if stated.
-        parent_link: the link of the parent model that pose and twist are relative to, as of an object in a gripper, the
-            twist then in that link's axes; None: the parent itself.
+        age_ns: time between the measurement of pose and twist and the world's time, if stated.
+        parent_link: the link of the parent model to which pose and twist are relative, for example for an object in a
+            gripper; the twist is then in the link's axes. None: the parent itself.
     """
 
     name: str
@@ -118,7 +118,7 @@ class ModelState:
         """Return the state of the link called `name`.
 
         Raises:
-            UnknownNameError: none is stated; the error carries the nearest names.
+            UnknownNameError: the name is unknown; the error has the nearest names.
         """
         return _named(self.links, "link", name)
 
@@ -126,7 +126,7 @@ class ModelState:
         """Return the state of the joint called `name`.
 
         Raises:
-            UnknownNameError: none is stated; the error carries the nearest names.
+            UnknownNameError: the name is unknown; the error has the nearest names.
         """
         return _named(self.joints, "joint", name)
 
@@ -142,7 +142,7 @@ class EngineState:
 
     Attributes:
         name: the simulator.
-        version: its version; another one may lay out its arrays differently.
+        version: its version; another version may have other arrays.
         arrays: numbers by name.
         attributes: short texts by name.
     """
@@ -157,7 +157,7 @@ class EngineState:
 
 @dataclass(frozen=True)
 class WorldState:
-    """The state of a world at one time; `time_ns` is integer nanoseconds, None where not stated.
+    """The state of a world at one time; `time_ns` is in integer nanoseconds, None if not stated.
 
     `comment` is a person's text about the state; `version` is that of the extensions, if stated.
     """
@@ -174,14 +174,14 @@ class WorldState:
 
     @property
     def bodies(self) -> tuple[ModelState | Frame, ...]:
-        """All models and frames: what may be a parent."""
+        """All models and frames; each may be a parent."""
         return (*self.models, *self.frames)
 
     def model(self, name: str) -> ModelState:
         """Return the model called `name`.
 
         Raises:
-            UnknownNameError: there is none; the error carries the nearest names.
+            UnknownNameError: the name is unknown; the error has the nearest names.
         """
         return _named(self.models, "model", name)
 
@@ -189,7 +189,7 @@ class WorldState:
         """Return the frame called `name`.
 
         Raises:
-            UnknownNameError: there is none; the error carries the nearest names.
+            UnknownNameError: the name is unknown; the error has the nearest names.
         """
         return _named(self.frames, "frame", name)
 

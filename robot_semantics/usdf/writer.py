@@ -5,7 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A world state to text: checked first, every number in the shortest form that reads back to the same 64 bits."""
+"""A world state to text: the state is checked first, and every number has the shortest form that reads back to the same
+64 bits.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ def write_world(state: WorldState) -> str:
 
 
 def check_writable(state: WorldState) -> None:
-    """Raise what `write_world` would.
+    """Raise the errors of `write_world`, without writing.
 
     Raises:
         DescriptionError: the state cannot be written.
@@ -54,8 +56,8 @@ def check_writable(state: WorldState) -> None:
 def save_world(state: WorldState, path: str | Path, *, validate: bool = True) -> None:
     """Write `state` to a file: whole or not at all, on the disk when this returns.
 
-    The text goes to a temporary file in the same folder, which then takes the name. With `validate` it is first
-    held against the schema.
+    The text goes to a temporary file in the same folder, which then takes the name. With `validate`, the text is first
+    compared with the schema.
 
     Raises:
         DescriptionError: the state cannot be written; see `write_world`.
@@ -72,7 +74,7 @@ def save_world(state: WorldState, path: str | Path, *, validate: bool = True) ->
 
 
 def _has_foreign(state: WorldState) -> bool:
-    """Tell whether any part of a state carries foreign content."""
+    """Return True if any part of a state has foreign content."""
     carriers = (state, *state.bodies, *state.engines)
     return any(item.foreign for item in carriers) or any(
         any(link.foreign for link in model.links) or any(joint.foreign for joint in model.joints)
