@@ -41,6 +41,7 @@ ROOMS: dict[str, set[str]] = {
     "examples": {"base"},
     "collision": {"base", "transforms", "xml", "urdf", "srdf", "model", "kinematics"},
     "comparison": {"base", "transforms", "urdf", "model", "kinematics"},
+    "bringup": {"base", "xml", "urdf", "model"},
     "recording": {"base", "cdr", "transforms", "xml", "srdf", "model", "kinematics", "usdf", "state", "convert"},
     "simulation": {"base", "transforms", "xml", "urdf", "model", "kinematics", "usdf", "state", "convert", "collision"},
     "viewer": {
@@ -56,7 +57,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "cli": {
         *("base", "transforms", "xml", "urdf", "srdf", "model", "kinematics", "usdf", "state", "convert"),
-        *("examples", "collision", "comparison", "recording", "simulation", "viewer", "ros"),
+        *("examples", "collision", "comparison", "bringup", "recording", "simulation", "viewer", "ros"),
     },
     "robot_semantics": {"base", "model", "kinematics", "usdf", "recording", "api"},
 }
@@ -82,6 +83,7 @@ LIBRARIES: dict[str, set[str]] = {
     "examples": set(),
     "collision": {"coacd", "fcl", "matplotlib", "mujoco", "numpy", "scipy", "trimesh"},
     "comparison": {"numpy", "scipy"},
+    "bringup": set(),
     "recording": {
         *("apsw", "backports", "compression", "distributed", "lz4", "matplotlib", "numpy", "pyarrow", "rosbags"),
         *("rosbag2_py", "ruamel"),

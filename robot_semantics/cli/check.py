@@ -20,6 +20,7 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes, scratch_folder
+from robot_semantics.bringup.control_checks import check_control
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.printing import print_line
@@ -191,6 +192,7 @@ class _Check:
             return None
         check_files(model.urdf, self._resolver, self.diagnostics, file)
         check_foreign(model, self.diagnostics)
+        check_control(model, self.diagnostics)
         return model
 
     def _semantics(self, file: str, robot: RobotModel | None) -> RobotModel | None:

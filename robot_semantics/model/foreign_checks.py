@@ -8,7 +8,8 @@
 """Checks of foreign URDF elements against joints and links: ros2_control, transmissions, Gazebo.
 
 Foreign elements are kept unchanged, so loading a robot does not need these checks. `check` runs them, because other
-programs refuse a wrong name when the robot starts, or silently ignore it.
+programs refuse a wrong name when the robot starts, or silently ignore it. `robot_semantics.bringup` checks the content
+of `<ros2_control>` itself.
 """
 
 from __future__ import annotations
@@ -92,11 +93,8 @@ def _control_joint_moves(block: etree._Element, names: ValidNames) -> Iterator[F
 def _interface_spelt(block: etree._Element, names: ValidNames) -> Iterator[ForeignProblem]:
     for element, joint in _control_joints(block):
         for interface in element.iterchildren("command_interface", "state_interface"):
-            name = interface.get("name")
-            if name is None:
-                message = f"<{interface.tag}> of joint '{joint}' has no attribute 'name'"
-                yield ForeignProblem(interface, None, "unnamed-interface", message)
-            elif name not in INTERFACES and _is_nearly(name):
+            name = interface.get("name", "")
+            if name not in INTERFACES and _is_nearly(name):
                 message = f"interface '{name}' of joint '{joint}' is not a standard one: {', '.join(INTERFACES)}"
                 yield ForeignProblem(interface, "name", "odd-interface", message, name, INTERFACES)
 

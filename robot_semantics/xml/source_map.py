@@ -128,6 +128,23 @@ class Lines:
         return line, offset - start - int(until - before) + 1
 
 
+class PartPlaces(SourceMap):
+    """Places of one element of a text and of its content; number 0 is this element.
+
+    The text of the part may come from elsewhere: then `first` is negative and every place is the whole source.
+    """
+
+    def __init__(self, whole: SourceMap, first: int, text: bytes) -> None:
+        """Take element number `first` of `whole`, which has the text `text`."""
+        super().__init__(whole.source, text)
+        self._whole = whole
+        self._first = first
+
+    def place(self, at: int, attribute: str | None = None) -> SourcePlace:
+        """Return the place of element number `at` of the part in the whole text."""
+        return self._whole.place(self._first + at if min(self._first, at) >= 0 else -1, attribute)
+
+
 class ElementIndex:
     """Offset, end tag and parent of every element of a well-formed text.
 

@@ -23,6 +23,7 @@ from robot_semantics.cli.explain import Explanation, explanations
 from robot_semantics.cli.running import _parser, split_xacro_arguments
 
 EXAMPLES = {
+    "actuator-joints": "arm",
     "bad-json": "JSON of a joint",
     "bad-name": "world",
     "bad-number": "joint",
@@ -55,6 +56,8 @@ EXAMPLES = {
     "inertia-not-physical": "link",
     "joint-not-in-group": "groups",
     "large-angle": "joint",
+    "leader-not-controlled": "arm",
+    "limit-above-urdf": "arm",
     "limits-crossed": "joint",
     "link-frames-moved": "robot",
     "link-pose-disagrees": "model",
@@ -150,7 +153,7 @@ EXAMPLES = {
     "unknown-shape": "shape",
     "unknown-transmission-joint": "arm",
     "unknown-version": "file",
-    "unnamed-interface": "arm",
+    "unlisted-transmission-joint": "arm",
     "unnamed-material": "visual",
     "unplaced-frame": "world of a planar robot",
     "unplaced-link": "model",
@@ -167,6 +170,7 @@ EXAMPLES = {
     "xacro-not-expanded": "root element",
     "y-up-mesh": "shown mesh",
     "zero-axis": "joint",
+    "zero-reduction": "arm",
     "zero-quaternion": "model of a floating robot",
 }
 """The context of each example that is a part of a file, or a file."""

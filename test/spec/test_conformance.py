@@ -238,7 +238,10 @@ OTHERWISE = {
 }  # fmt: skip
 # Rooms that read no description and no state: their problems are about recordings, other programs, or shapes; and the
 # list of the problems that every command shows.
-OTHER_ROOMS = ("cli/inputs", "collision", "convert/mujoco", "convert/sdformat", "recording", "simulation", "viewer")
+OTHER_ROOMS = (
+    *("bringup", "cli/inputs", "collision", "convert/mujoco", "convert/sdformat"),
+    *("recording", "simulation", "viewer"),
+)
 
 
 def test_every_code_that_a_document_can_have_is_made_by_a_case() -> None:
