@@ -40,17 +40,17 @@ class Camera:
 
     @property
     def eye(self) -> FloatArray:
-        """(3,) where the camera is in the world [m]."""
+        """(3,) position of the camera in the world [m]."""
         R = self.T_camera_world[:3, :3]
         position: FloatArray = -R.T @ self.T_camera_world[:3, 3]
         return position
 
     def scaled(self, factor: int) -> Camera:
-        """Return the same view with more pixels."""
+        """Return the same view with another number of pixels."""
         return Camera(self.T_camera_world, self.focal * factor, (self.size[0] * factor, self.size[1] * factor))
 
     def rays(self, x: npt.NDArray[np.floating[Any]], y: npt.NDArray[np.floating[Any]]) -> FloatArray:
-        """Return (..., 3) the directions of sight through pixels x and y (...), one deep, in the camera's axes."""
+        """Return (..., 3) the rays through pixels x and y (...), with z = 1, in the camera's axes."""
         width, height = self.size
         across, down = (x - 0.5 * width) / self.focal, (y - 0.5 * height) / self.focal
         return np.stack([across, down, np.ones_like(across)], axis=-1)
@@ -78,13 +78,13 @@ def fit_camera(
     Args:
         points: (n, 3) in the world [m]; at least one.
         size: width and height [pixels].
-        azimuth: direction it looks from, about z from x [rad].
+        azimuth: direction from which it looks, about z from x [rad].
         elevation: above the horizon [rad].
         zoom: larger than 1 is nearer.
         left_margin: share of the width kept free on the left.
 
     Raises:
-        ArrayError: a point is so far away that no picture shows anything.
+        ArrayError: a point is too far away for a picture.
     """
     farthest = float(np.abs(points).max())
     if not farthest <= FARTHEST:

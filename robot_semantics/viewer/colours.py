@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The colours of groups: apart from each other for every kind of sight, and none the colour of warnings."""
+"""The colours of groups: distinguishable also with colour blindness, and different from the colour of warnings."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ FADED: tuple[float, float, float, float] = (0.82, 0.83, 0.85, 1.0)
 
 
 def group_colour(number: int) -> tuple[float, float, float, float]:
-    """Return the colour of the group that is number `number` of those asked for; the colours come round again."""
+    """Return the colour of group number `number`; after the last colour the first one follows."""
     return GROUP_COLOURS[number % len(GROUP_COLOURS)]

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""An SRDF while it is edited: every change is a step that can be undone, checked as it is made."""
+"""An SRDF during editing: every change is checked, and is a step that can be undone."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from robot_semantics.srdf.reader import parse_srdf
 
 
 class FileChangedError(RobotSemanticsError):
-    """The file is not the one that was read: another program wrote, created or deleted it."""
+    """The file has changed since it was read: another program wrote, created or deleted it."""
 
 
 class EditSession:
-    """The steps from the text that was read to the one that there is now.
+    """The steps from the text in the file to the present text.
 
     Attributes:
         bare: the robot without semantics.
         output: the file that `save` writes.
         version: a number that changes with every change.
-        robot: the robot with the semantics that the text gives it; what has no meaning is left out.
+        robot: the robot with the semantics of the text; invalid parts are omitted.
         problems: all problems of the text.
         written: text that another program wrote into the file while the session had unsaved changes; None after
-            `settle` has chosen one of the two.
+            `settle` chose a version.
     """
 
     def __init__(self, bare: RobotModel, text: SrdfText, output: Path) -> None:
@@ -54,24 +54,24 @@ class EditSession:
 
     @property
     def text(self) -> SrdfText:
-        """The text as it is now."""
+        """The present text."""
         return self._steps[self._at][1]
 
     @property
     def undoable(self) -> str | None:
-        """Title of the step that `undo` would undo, None without one."""
+        """Title of the step that `undo` would undo; None without a step."""
         return self._steps[self._at][0] if self._at else None
 
     @property
     def redoable(self) -> str | None:
-        """Title of the step that `redo` would repeat, None without one."""
+        """Title of the step that `redo` would repeat; None without a step."""
         return self._steps[self._at + 1][0] if self._at + 1 < len(self._steps) else None
 
     def change(self, title: str, edit: Callable[[SrdfText], SrdfText]) -> bool:
-        """Make a change; return whether the text has changed. Steps that were undone before are lost.
+        """Make a change; return True if the text has changed. Undone steps are lost.
 
         Raises:
-            RobotSemanticsError: the edit says why it cannot be made; nothing has changed.
+            RobotSemanticsError: the edit is impossible; nothing has changed.
         """
         text = edit(self.text)
         if bytes(text) == bytes(self.text):
@@ -91,7 +91,7 @@ class EditSession:
             self._go(1)
 
     def diff(self) -> str:
-        """Return what saving would change in the file, as a unified diff; empty where nothing."""
+        """Return the changes that `save` would make in the file, as a unified diff; empty without changes."""
         before = (self._content() or b"").decode("utf-8", "replace").splitlines()
         after = bytes(self.text).decode("utf-8", "replace").splitlines()
         name = self.output.name
@@ -99,20 +99,20 @@ class EditSession:
 
     @property
     def is_saved(self) -> bool:
-        """Whether the file holds the text as it is now."""
+        """True if the file has the present text."""
         return self._content() == bytes(self.text)
 
     def save(self, output: Path | None = None, *, overwrite: bool = False) -> None:
-        """Write the file, whole or not at all; with `output` another one, which is the session's from then on.
+        """Write the file atomically; with `output`, write another file and use it from then on.
 
         Args:
             output: another file, which must not exist.
-            overwrite: also if another program changed the session's file since it was last read or saved.
+            overwrite: write also if another program changed the session's file since it was read or saved.
 
         Raises:
-            FileChangedError: another program changed or deleted the session's file, or it is not settled yet which
-                changes count; nothing is written.
-            OSError: the file cannot be written, is a folder, or is another one that exists.
+            FileChangedError: another program changed or deleted the session's file, or `settle` has not chosen a
+                version yet; nothing is written.
+            OSError: the file cannot be written, is a folder, or is another file that exists.
         """
         target = self.output if output is None else output
         if target.is_dir():
@@ -172,7 +172,7 @@ class EditSession:
         ]
 
     def _content(self) -> bytes | None:
-        """Return the content of the file, None if it is not a regular file."""
+        """Return the content of the file; None if it is not a regular file."""
         return self.output.read_bytes() if self.output.is_file() else None
 
     def _go(self, steps: int) -> None:

@@ -20,10 +20,10 @@ AnyElement = TypeVar("AnyElement", bound=ui.element)
 
 
 def with_attributes(element: AnyElement, **attributes: str) -> AnyElement:
-    """Set attributes of an element to any texts, and return the element; ``_`` in a name stands for ``-``.
+    """Set attributes of an element to any texts, and return the element; ``_`` in a name means ``-``.
 
     ``element.props()`` parses its string, so a text from a file must not be a part of that string. A quote in the text
-    would begin other attributes, and the page evaluates attributes with a colon before their names.
+    would begin another attribute, and the page evaluates attributes whose names begin with a colon.
     """
     element.props.update({name.replace("_", "-"): value for name, value in attributes.items()})
     return element
@@ -34,14 +34,12 @@ class ViewerElement(
     component=str(ASSETS / "component.js"),
     esm={"nicegui-scene": str(three_js().parent), "robot-semantics-viewer": str(ASSETS)},
 ):
-    """Viewer of the scene at an address.
-
-    It tells ``ready``; ``picked`` (actor, link, joint, shift); ``posed`` (actor, q) when a person has moved a joint;
-    ``dragged`` (actor, T: 16 numbers of T_world_gizmo row by row, done).
+    """Viewer of the scene at an address. Its events are ``ready``; ``picked`` (actor, link, joint, shift); ``posed``
+    (actor, q) after the user moved a joint; ``dragged`` (actor, T: 16 numbers of T_world_gizmo row by row, done).
     """
 
     def __init__(self, source: str) -> None:
-        """Show what `source` on this server answers: `scene_bytes`."""
+        """Show the scene at the address `source` of this server, in the form of `scene_bytes`."""
         super().__init__()
         self._props["source"] = source
         self.style("width: 100%; height: 100%")
@@ -71,7 +69,7 @@ class Choice(ui.select, component=str(ASSETS / "choice.js")):
         self.on_value_change(lambda event: changed(event.value))
 
     def offer(self, options: Sequence[str]) -> None:
-        """Offer other names; chosen names that are missing there are removed."""
+        """Offer other names; chosen names that are not among them are removed."""
         names = list(options)
         if names == self.options:
             return
@@ -87,10 +85,12 @@ class Choice(ui.select, component=str(ASSETS / "choice.js")):
 
 
 class Shortcuts(ui.element, component=str(ASSETS / "shortcuts.js")):
-    """Keys of the whole page; it emits ``shortcut`` (the purpose of the key). No key counts while a dialog is open."""
+    """Keys of the whole page; it emits ``shortcut`` (the purpose of the key). Keys are ignored while a dialog is
+    open.
+    """
 
     def __init__(self, keys: Mapping[str, str]) -> None:
-        """Listen to keys, such as ``ctrl+s``; each has a word for its purpose."""
+        """Listen to keys, such as ``ctrl+s``; each key has a word for its purpose."""
         super().__init__()
         self.props["keys"] = dict(keys)
 
@@ -104,7 +104,7 @@ class Shortcuts(ui.element, component=str(ASSETS / "shortcuts.js")):
 
 
 class PairMatrix(ui.element, component=str(ASSETS / "matrix.js")):
-    """Draws a symmetric matrix of links as cells; it tells ``pair`` (the cell's id) when a person clicks a cell."""
+    """Draws a symmetric matrix of links as cells; it emits ``pair`` (the cell's id) after a click on a cell."""
 
     def __init__(self, matrix: dict[str, Any]) -> None:
         """Draw a matrix, see `robot_semantics.viewer.studio_matrix.matrix_data`."""
@@ -117,16 +117,18 @@ class PairMatrix(ui.element, component=str(ASSETS / "matrix.js")):
 
 
 class Thumbnail(ui.element, component=str(ASSETS / "thumbnail.js")):
-    """A small picture of robots in other positions than now, drawn by the viewer of the page."""
+    """A small picture of robots in other positions, drawn by the viewer of the page."""
 
     def __init__(self, stances: Mapping[str, Any], about: str) -> None:
-        """Draw robots with positions ``q`` and, if they stand elsewhere, ``T`` by their names; `about` says what."""
+        """Draw robots with positions ``q`` and, if their pose differs, ``T`` by their names; `about` is the
+        description.
+        """
         super().__init__()
         self.props.update({"stances": dict(stances), "about": about})
 
 
 class StanceDifference(ui.element, component=str(ASSETS / "difference.js")):
-    """Differences between the robots in the viewer of the page and other positions of these robots."""
+    """List of the differences between the robots in the viewer of the page and other positions of these robots."""
 
     def __init__(self, stances: Mapping[str, Any], most: int) -> None:
         """List at most `most` values, the largest difference first; `stances` as for `Thumbnail`."""

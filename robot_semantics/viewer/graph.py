@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A robot's links, joints and groups as a graph: SVG with a layout of its own, or DOT for Graphviz."""
+"""A robot's links, joints and groups as a graph: SVG with its own layout, or DOT for Graphviz."""
 
 from __future__ import annotations
 
@@ -104,7 +104,9 @@ def svg_graph(model: RobotModel) -> str:
 
 
 def _layout(model: RobotModel) -> tuple[list[int], list[float]]:
-    """Return column and row of each link: leaves one below the other, any other in the middle of its children."""
+    """Return column and row of each link: leaves are below each other, another link is in the middle of its
+    children.
+    """
     depths = [0] * len(model.links)
     rows = [0.0] * len(model.links)
     for link in model.links[1:]:
@@ -129,7 +131,7 @@ def _edge(start: float, above: float, end: float, below: float, joint: JointMode
 
 
 def _legend_places(names: list[str]) -> list[float]:
-    """Return where each group's name begins, and where the last one ends."""
+    """Return the start of each group's name, and the end of the last one."""
     places = [float(_MARGIN)]
     for name in names:
         places.append(places[-1] + _width(name, _JOINT_FONT) + 30)

@@ -41,10 +41,10 @@ class LinkSurface:
 
     Attributes:
         link: index of the link.
-        surface: its triangles; the same object where several show the same thing.
+        surface: its triangles; links with the same shape share one object.
         T_link_surface: (4, 4) [m].
         rgba: the colour in the description; None if it has no colour, so that the surface has its own colours.
-        y_up: its file says that y is up, and would have it turned, which RViz does not do.
+        y_up: True if its file states that y is up; as in RViz, it is not turned.
     """
 
     link: int
@@ -69,16 +69,16 @@ def link_surfaces(
     *,
     kinds: Collection[Kind] = VISUALS,
 ) -> tuple[LinkSurface, ...]:
-    """Return what all links look like; a robot without any visuals is shown by its collision geometry.
+    """Return the surfaces of all links; a robot without any visuals is shown by its collision geometry.
 
-    A mesh that cannot be found or read is a warning, and a small box stands for it.
+    A mesh that cannot be found or read gives a warning and is replaced by a small box.
 
     Args:
         model: the robot.
         resolver: finds the mesh files.
         relative_to: the description's file, for relative paths.
         diagnostics: takes the warnings.
-        kinds: visuals, collision geometry, or both; nothing is read where there is none.
+        kinds: visuals, collision geometry, or both.
 
     Raises:
         MissingExtraError: the description names mesh files, and trimesh is not installed.
@@ -119,7 +119,7 @@ def _surface(
     relative_to: Path | None,
     diagnostics: Diagnostics,
 ) -> tuple[Surface | None, bool]:
-    """Return the surface, None where there is none to show, and whether its file says that y is up."""
+    """Return the surface, or None, and True if its file states that y is up."""
     if not isinstance(geometry, urdf_tree.Mesh):
         return primitive(geometry), False
     place = robot.places.place(geometry.at, "filename")

@@ -38,7 +38,9 @@ class LiveRobotSource(Protocol):
     """Running robots: the source of a live page, and the target of its requests."""
 
     def wait(self, seen: int, timeout: float) -> tuple[int, Moment] | None:
-        """Return the newest moment and its number once that is above `seen`; None if none came in `timeout` seconds."""
+        """Wait for a moment with a number above `seen`; return the moment and its number, or None after `timeout`
+        [s].
+        """
 
     def ask(self, what: str, name: str) -> Sequence[str]:
         """Save, restore or delete (`what`) a snapshot; return the report, or raise a `RobotSemanticsError`."""
@@ -50,7 +52,7 @@ class LiveRobotSource(Protocol):
         """Return the content of a saved snapshot, or raise a `RobotSemanticsError`."""
 
     def can_jog(self) -> bool:
-        """Return whether anything subscribes to joint commands of a robot."""
+        """Return True if a node subscribes to joint commands of a robot."""
 
     def jog(self, robot: str, positions: Mapping[str, float]) -> None:
         """Command joints of a robot to positions [rad, m], by name."""

@@ -65,7 +65,7 @@ class Opening:
     Attributes:
         package_paths: folders of packages, for ``package://``.
         kinds: visuals, collision geometry, or both, for a page with a choice.
-        strict: refuse descriptions that have any problem.
+        strict: refuse descriptions with any problem.
         implicit_links: let joints name links that no ``<link>`` declares.
         xacro: how given xacro files are expanded; files named in a world state are never expanded.
     """
@@ -103,7 +103,7 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
     A URDF beside world states is the robot of the model with its name, or of the only model.
 
     Raises:
-        RobotSemanticsError: nothing can be shown of a file, or there are two descriptions.
+        RobotSemanticsError: a file has nothing to show, or there are two descriptions.
         DescriptionError: a description gives no tree, or a state has errors.
         SeriesError: a series cannot be read.
         MissingExtraError: there are meshes, and trimesh is not installed.
@@ -143,16 +143,16 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
 
 
 def _is_bag(path: Path) -> bool:
-    """Tell whether a file or folder is a recording: a rosbag2 folder, or files of ROS 1, mcap or sqlite3."""
+    """Return True if a file or folder is a recording: a rosbag2 folder, or files of ROS 1, mcap or sqlite3."""
     files = path.iterdir() if path.is_dir() else [path]
     return (path / "metadata.yaml").is_file() or any(file.name.endswith(BAG_ENDINGS) for file in files)
 
 
 class _Source(NamedTuple):
-    """World states that are shown.
+    """World states to show.
 
     Attributes:
-        path: the file that names of robot files are relative to.
+        path: the file to which names of robot files are relative.
         states: in the order in which they are shown.
         robots: the robots whose descriptions come with the states, by model.
     """
@@ -167,7 +167,7 @@ def _recorded(path: Path, urdf: Path | None, srdf: Path | None, opening: Opening
 
     Raises:
         MissingExtraError: the libraries that read recordings are not installed.
-        RobotSemanticsError: nothing can be read of it, or there is nothing in it to show.
+        RobotSemanticsError: it cannot be read at all, or it has nothing to show.
         OSError: it cannot be read.
     """
     # Only who looks at a recording needs the extra that reads one.
@@ -211,11 +211,11 @@ def _only(kind: FileKind, kinds: Sequence[tuple[FileKind, Path]]) -> Path | None
 
 
 class _Actors:
-    """The robots of worlds by their models' names; what each looks like is found out once.
+    """The robots of worlds by their models' names; the surfaces of each robot are read once.
 
     Attributes:
-        by_name: those that are known by now.
-        said: of which models, or items of them, it has been said that they are shown otherwise than stated.
+        by_name: the known robots.
+        said: models and items whose difference from the state was already reported.
     """
 
     def __init__(
@@ -282,7 +282,9 @@ def _worlds(sources: Sequence[_Source], actors: _Actors, diagnostics: Diagnostic
 def moment_of(
     path: Path, state: WorldState, actors: Mapping[str, Actor], diagnostics: Diagnostics, said: set[str]
 ) -> Moment:
-    """Return a state of `path` as a moment. Each difference from the state gives one message; `said` has the names."""
+    """Return a state of `path` as a moment. Each difference from the state gives one message; `said` has the names that
+    were reported.
+    """
     world = resolve_with(state, robots={name: actor.kinematics for name, actor in actors.items()})
     stances: dict[str, Stance] = {}
     parents: dict[str, FloatArray] = {}
@@ -309,7 +311,9 @@ def moment_of(
 
 
 def _stance(actor: Actor, model: ModelState, world: ResolvedWorld) -> tuple[Stance, AppliedState]:
-    """Return how a robot stands: its root link where the state has it, its virtual joint as near to it as it can be."""
+    """Return the stance of a robot: the root link has the stated pose, and the virtual joint the nearest possible
+    position.
+    """
     kinematics, own = actor.kinematics, Base.of(actor.model)
     # A picture needs no frame that the state does not state.
     frame = own.frame if own.frame in world.index else model.parent

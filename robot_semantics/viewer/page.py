@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""One page that shows a scene and needs nothing else: no network, no installation, no server."""
+"""One page that shows a scene without network, installation or server."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsaf
 
 
 def three_js() -> Path:
-    """Return three.js as one module, as the page framework ships it.
+    """Return three.js of the page framework as one module.
 
     Raises:
         MissingExtraError: the page framework is not installed.
@@ -70,6 +70,6 @@ def page(
 
 
 def _inlined(name: str) -> str:
-    """Return a module of ours as part of one script, where all share one scope."""
+    """Return one of our modules as part of a single script with one scope."""
     text = (ASSETS / name).read_text(encoding="utf-8")
     return re.sub(r"^(import .*\n|export )", "", text, flags=re.MULTILINE)

@@ -37,14 +37,15 @@ _SKY, _HAZE = np.array([0.985, 0.988, 0.992]), np.array([0.86, 0.88, 0.905])
 
 @dataclass(frozen=True)
 class View:
-    """How a picture is taken.
+    """Options of a picture.
 
     Attributes:
         size: width and height [pixels].
-        azimuth: direction the camera looks from, about z from x [deg].
+        azimuth: direction from which the camera looks, about z from x [deg].
         elevation: above the horizon [deg].
         zoom: larger than 1 is nearer.
-        groups: groups to colour, one colour each; the rest is faded. A link in several has the last one's colour.
+        groups: groups to colour, one colour each; the rest is faded. A link in several groups has the colour of the
+            last one.
         left_margin: share of the width kept free for a legend.
         kind: visuals or collision geometry; a scene may have both.
     """
@@ -126,7 +127,7 @@ def _triangles(scene: Scene, view: View) -> _Mesh:
 def _draw(
     image: FloatArray, camera: Camera, mesh: _Mesh, chosen: npt.NDArray[np.intp], before: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
-    """Put the chosen triangles into the picture where they are nearer than `before`; return how near things are."""
+    """Draw the chosen triangles where they are nearer than `before`; return the new nearness of each pixel."""
     if not len(chosen):
         return before
     corners = camera.project(mesh.corners[chosen].reshape(-1, 3)).reshape(-1, 3, 3)
@@ -154,7 +155,7 @@ def _draw(
 
 
 def _floor(camera: Camera, mesh: _Mesh) -> FloatArray:
-    """Return (height, width) how bright the floor below the lowest point is: darker where things stand near it."""
+    """Return (height, width) brightness of the floor below the lowest point: darker near bodies."""
     low, high = mesh.corners.reshape(-1, 3).min(axis=0), mesh.corners.reshape(-1, 3).max(axis=0)
     cells = 192
     cell = 1.5 * max(high[0] - low[0], high[1] - low[1], 1e-6) / cells
@@ -185,7 +186,7 @@ def _floor(camera: Camera, mesh: _Mesh) -> FloatArray:
 
 
 def _blurred(field: FloatArray, radius: int) -> FloatArray:
-    """Return the field, three times averaged over a square; it fades to nothing at the border."""
+    """Return the field, averaged three times over a square; it is zero outside of the border."""
     for _ in range(3):
         for axis in (0, 1):
             pads = [(radius + 1, radius) if a == axis else (0, 0) for a in (0, 1)]

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Which triangle is seen at each pixel: a z-buffer in whole-array operations, for machines without a display."""
+"""The visible triangle of each pixel: a z-buffer in array operations, for machines without a display."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _CANDIDATES = 2_000_000
 def visible_triangles(
     corners: FloatArray, size: tuple[int, int], near: float
 ) -> tuple[IntArray, npt.NDArray[np.float32]]:
-    """Return what each pixel shows: (height, width) index of the nearest triangle, -1 where there is none, and 1/depth.
+    """Return for each pixel (height, width) the index of the nearest triangle, -1 without one, and 1/depth.
 
-    Triangles are seen from both sides. One that reaches nearer than `near` is left out.
+    Triangles are seen from both sides. A triangle with a corner nearer than `near` is omitted.
 
     Args:
         corners: (m, 3, 3) pixel x, pixel y, depth [m] of the corners; the first pixel has its centre at (0.5, 0.5).
@@ -73,7 +73,7 @@ def _draw(
     grid: tuple[int, int],
     width: int,
 ) -> None:
-    """Let `seen` know of triangles whose pixels lie in boxes of at most `grid` columns and rows."""
+    """Draw the triangles whose pixels are in boxes of at most `grid` columns and rows into `seen`."""
     left, top, right, bottom = box
     columns, rows = np.arange(grid[0]), np.arange(grid[1])
     inside = (rows <= (bottom - top)[:, None])[:, :, None] & (columns <= (right - left)[:, None])[:, None, :]
@@ -102,7 +102,7 @@ def _linear(coefficients: FloatArray, columns: IntArray, rows: IntArray) -> Floa
 
 
 def edge_weights(corners: FloatArray, x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return (..., 3) areas opposite to the corners (..., 3, 3) as seen from pixel positions, and their (...) sum."""
+    """Return (..., 3) areas opposite to the corners (..., 3, 3) for pixel positions, and their (...) sum."""
     x, y = np.asarray(x), np.asarray(y)
     ax, ay = corners[..., 0, 0], corners[..., 0, 1]
     bx, by = corners[..., 1, 0], corners[..., 1, 1]

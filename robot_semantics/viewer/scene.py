@@ -32,8 +32,8 @@ class Actor:
         name: the model's name in the world, which may differ from its description's.
         surfaces: its visuals and collision geometry.
         parent: its parent: the world, a frame or another model.
-        description: where its URDF is, as a world state is to name it.
-        semantic: where its SRDF is.
+        description: path of its URDF for world states.
+        semantic: path of its SRDF.
     """
 
     name: str
@@ -50,11 +50,11 @@ class Actor:
 
 
 class Stance(NamedTuple):
-    """How a robot stands at one moment.
+    """Pose and positions of a robot at one moment.
 
     Attributes:
         q: (size,) joint positions [rad, m].
-        T_world_base: (4, 4) pose that the root link has where its virtual joint is in its zero position [m].
+        T_world_base: (4, 4) pose of the root link in the zero position of its virtual joint [m].
     """
 
     q: FloatArray
@@ -67,7 +67,7 @@ class Moment:
 
     Attributes:
         label: the time, or the name of the file.
-        stances: how each robot stands, by its name; one that is not there then is not in it.
+        stances: the stance of each robot by its name; a robot that is missing at this moment has none.
         frames: (4, 4) T_world_frame [m] by name.
         T_world_parent: (4, 4) pose of the parent of each robot, by the name of the robot.
         wrenches: force and torque on links that the state has [N, N m], by the robot's name and the link's.
@@ -90,11 +90,11 @@ class Scene:
     moments: tuple[Moment, ...]
 
     def actor(self, name: str | None = None) -> Actor:
-        """Return the robot of a name, without one the only robot.
+        """Return the robot with a name; without a name, the only robot.
 
         Raises:
             UnknownNameError: the robot does not exist.
-            RobotSemanticsError: there are several, or none.
+            RobotSemanticsError: there are several robots, or none.
         """
         names = [actor.name for actor in self.actors]
         if name is None and len(names) != 1:
@@ -104,19 +104,19 @@ class Scene:
         return self.actors[0 if name is None else names.index(name)]
 
     def with_moment(self, moment: Moment) -> Scene:
-        """Return the scene with this one moment."""
+        """Return the scene with only this moment."""
         return Scene(self.title, self.actors, (moment,))
 
 
 def posed(
     scene: Scene, actor: Actor, states: Sequence[tuple[str, str]], positions: Mapping[str, float] | None = None
 ) -> Scene:
-    """Return the scene with its first moment alone, in which a robot stands otherwise.
+    """Return the scene with only its first moment, with another pose of a robot.
 
     Args:
-        scene: what is shown.
+        scene: the scene.
         actor: the robot.
-        states: groups and their named states, taken up one after the other.
+        states: groups and their named states, applied one after the other.
         positions: by position variable or joint [rad, m], after the states.
 
     Raises:
@@ -136,17 +136,17 @@ def posed(
 
 
 def link_poses(actor: Actor, stance: Stance) -> FloatArray:
-    """Return (links, 4, 4) T_world_link [m]; a mimic joint is where it was measured, as on the page."""
+    """Return (links, 4, 4) T_world_link [m]; mimic joints have their measured positions, as on the page."""
     kinematics = actor.kinematics.measured
     poses: FloatArray = stance.T_world_base @ kinematics.T_parent_root(stance.q) @ kinematics.link_poses(stance.q)
     return poses
 
 
 def groups_of_links(model: RobotModel, groups: Sequence[str]) -> list[int]:
-    """Return for each link the number of the last of `groups` that has it, -1 where none has it.
+    """Return for each link the number of the last of `groups` that has it; -1 if none has it.
 
     Raises:
-        UnknownNameError: the robot has no group of such a name.
+        UnknownNameError: the robot does not have a group.
     """
     found = [-1] * len(model.links)
     for number, name in enumerate(groups):
@@ -156,10 +156,10 @@ def groups_of_links(model: RobotModel, groups: Sequence[str]) -> list[int]:
 
 
 def check_groups(scene: Scene, groups: Sequence[str]) -> None:
-    """See that each of the groups is one of a robot on the scene.
+    """Check that a robot of the scene has each of the groups.
 
     Raises:
-        UnknownNameError: none has a group of such a name.
+        UnknownNameError: no robot has a group.
     """
     known = {name for actor in scene.actors for name in actor.model.semantics.groups}
     for name in groups:

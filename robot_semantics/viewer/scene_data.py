@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A scene as data for the page: JSON, and behind it arrays for surfaces and series of numbers."""
+"""A scene as data for the page: JSON, followed by arrays for surfaces and series of numbers."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ MAGIC = b"RSV1"
 
 
 class _Arrays:
-    """The arrays of one document, one behind the other, each at a multiple of four bytes."""
+    """The arrays of one document, one after the other, each at a multiple of four bytes."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
         self._size = 0
 
     def add(self, array: npt.NDArray[Any]) -> list[int]:
-        """Take an array; return where it begins and how many numbers it has."""
+        """Add an array; return its offset and its number of elements."""
         content = np.ascontiguousarray(array).tobytes()
         start = self._size
         padded = content + b"\0" * (-len(content) % 4)
@@ -64,11 +64,11 @@ def scene_bytes(
     """Return the scene for the page, compressed (zlib): a mark, the length of the JSON, the JSON, the arrays.
 
     Args:
-        scene: what is shown.
-        groups: groups that are coloured at first.
+        scene: the scene.
+        groups: groups that have colours at the start.
         witnesses: colliding pairs: ``actor``, ``link1``, ``link2``, ``reason`` and ``positions`` by variable.
-        problems: problems of the files; each kind is shown once, with its remedy.
-        collision: show collision geometry at first.
+        problems: problems of the files; each kind is shown once, with its fix.
+        collision: show collision geometry at the start.
         live: positions come from a running robot, so that sliders do not move it.
     """
     arrays = _Arrays()
@@ -97,7 +97,9 @@ def scene_bytes(
 
 
 def _surface(surface: Surface, arrays: _Arrays) -> dict[str, Any]:
-    """Return a surface as triangles of numbered corners; equal corners have one number, and none is rounded further."""
+    """Return a surface as triangles of numbered corners; equal corners have one number, and coordinates keep float32
+    precision.
+    """
     faces = surface.faces.size
     corners = np.zeros((faces, 4 if surface.colours is None else 5), dtype=np.uint32)
     corners[:, :3] = surface.vertices[surface.faces].reshape(-1, 3).astype(np.float32).view(np.uint32)

@@ -36,15 +36,15 @@ Content = TypeVar("Content")
 
 
 class FreshContent(Generic[Content]):
-    """The newest content that could be made of some files.
+    """The newest valid content from some files.
 
     Attributes:
         version: a number that changes with the content.
-        problem: why the newest files cannot be shown; empty while they can.
+        problem: the reason why the newest files cannot be shown; empty without a problem.
     """
 
     def __init__(self, paths: Sequence[Path], make: Callable[[], Content]) -> None:
-        """Make it for the first time; whatever `make` raises is raised."""
+        """Make the content for the first time; errors of `make` are raised."""
         self._paths, self._make = paths, make
         self._lock = threading.Lock()
         self._stamps = self._stamped()
@@ -56,7 +56,7 @@ class FreshContent(Generic[Content]):
         return self._content
 
     def look(self) -> None:
-        """Make the content again if a file has changed; keep the old content if that fails."""
+        """Make the content again if a file has changed; after an error, keep the old content."""
         with self._lock:
             stamps = self._stamped()
             # A file that is missing is about to be replaced.
@@ -102,10 +102,11 @@ REFUSED = b"only for this machine's own page\n"
 
 
 class OwnPageOnly:
-    """An ASGI application around another that lets requests and websockets through only if they are the page's own.
+    """ASGI middleware that accepts only requests and websockets of its own pages.
 
-    A foreign ``Host`` is another name for this machine that somebody's name server made up; a foreign ``Origin`` is the
-    page of another site. Browsers send the latter with every websocket, and there it must not be missing.
+    A foreign ``Host`` comes from DNS rebinding: a name of another site that resolves to this machine. A foreign
+        ``Origin`` is the page of another site. Browsers send ``Origin`` with every websocket, so a websocket without it
+        is refused.
     """
 
     def __init__(self, application: Application, port: int) -> None:
@@ -202,10 +203,10 @@ def serve_viewer(
 
     Args:
         title: of the page.
-        content: gives each page its scene (`scene_bytes`); pages follow the changes of a `FreshContent`.
+        content: returns the scene of a page (`scene_bytes`); pages follow the changes of a `FreshContent`.
         beside: builds for each page the panel to the right of the viewer.
-        beside_width: of the panel until a person drags its edge [pixels].
-        port: where; 0 takes any free one.
+        beside_width: width of the panel until the user drags its edge [pixels].
+        port: the port; 0 means any free port.
         open_browser: show it in the browser.
 
     Raises:
@@ -238,7 +239,7 @@ def serve_viewer(
 
 
 def _page(beside: Callable[[ViewerElement], object] | None, width: int) -> tuple[ui.element, ViewerElement]:
-    """Build the viewer, and the panel beside it; return the whole and the viewer."""
+    """Build the viewer and the panel beside it; return the element around both, and the viewer."""
     if beside is None:
         with ui.element("div").classes("page").props("inert") as root, ui.element("div").classes("main"):
             return root, ViewerElement(SCENE)
@@ -265,7 +266,7 @@ class _UnconnectedPages:
         self._clients: deque[Client] = deque()
 
     def add(self, client: Client) -> None:
-        """Take a new page, and delete the oldest if there are more than `MAX_UNCONNECTED`."""
+        """Add a page, and delete the oldest if there are more than `MAX_UNCONNECTED`."""
         self._clients.append(client)
         client.on_connect(lambda: self._remove(client))
         client.on_delete(lambda: self._remove(client))
@@ -278,7 +279,7 @@ class _UnconnectedPages:
 
 
 def _follow(viewer: ViewerElement, content: FreshContent[bytes]) -> None:
-    """Reload the content of a page when it changes, and say when the files cannot be shown."""
+    """Reload the content of a page when it changes; show a message if the files cannot be shown."""
     seen, told = content.version, ""
 
     async def look() -> None:
@@ -295,7 +296,7 @@ def _follow(viewer: ViewerElement, content: FreshContent[bytes]) -> None:
 
 
 def _serve(*, port: int, open_browser: bool) -> None:
-    """Serve the pages that were declared until interrupted.
+    """Serve the declared pages until interrupted.
 
     Raises:
         OSError: the port is taken.

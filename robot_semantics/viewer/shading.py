@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Light on triangles: smooth normals on smooth surfaces, and the colour of each pixel."""
+"""Shading of triangles: smooth normals on smooth surfaces, and the colour of each pixel."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _AMBIENT = 0.40
 
 @lru_cache(maxsize=4096)
 def corner_normals(surface: Surface) -> npt.NDArray[np.float32]:
-    """Return (m, 3, 3) unit normals at the corners of each face, the face's own where it meets others at an edge."""
+    """Return (m, 3, 3) unit normals at the corners of each face; at a sharp edge, the normal of the face."""
     a, b, c = (surface.vertices[surface.faces[:, corner]] for corner in range(3))
     areas = np.cross(b - a, c - a)
     # A file may give each face its own vertices: those that lie on one place are one.
@@ -57,7 +57,7 @@ def corner_normals(surface: Surface) -> npt.NDArray[np.float32]:
 
 
 def lit(rgb: FloatArray, normals: FloatArray, rays: FloatArray) -> FloatArray:
-    """Return (n, 3) how (n, 3) colours look, with (n, 3) normals and directions of sight in the camera's axes."""
+    """Return (n, 3) shaded colours of (n, 3) colours, normals and viewing directions in the camera's axes."""
     # Seen from inside, a surface is lit as if it were turned round: many meshes are.
     facing = np.einsum("ij,ij->i", normals, rays)[:, None]
     normals = np.where(facing > 0.0, -normals, normals)

@@ -5,7 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The studio: an SRDF edited beside the robot that it is about; every change a step, nothing written without a look."""
+"""The studio: an SRDF is edited beside its robot; every change is a step, and the user sees the changes before
+saving.
+"""
 
 from __future__ import annotations
 
@@ -59,12 +61,12 @@ class Studio:
 
     Attributes:
         session: what is edited.
-        viewer: where the robot is seen.
+        viewer: the viewer with the robot.
         pieces: reads the robot's collision geometry.
-        running: asks the running robot for its joint positions [rad, m] by variable.
-        newest: gives the robot as its file describes it now, or raises why it does not.
+        running: returns the joint positions of the running robot [rad, m] by variable.
+        newest: returns the robot of the present file, or raises the reason why it is invalid.
         actor: the robot's name in the viewer.
-        q: (size,) the pose that is seen [rad, m].
+        q: (size,) the shown pose [rad, m].
     """
 
     def __init__(
@@ -118,7 +120,7 @@ class Studio:
     # --- changes
 
     def do(self, title: str, edit: Callable[[SrdfText], SrdfText]) -> bool:
-        """Make a change and show it; return whether the text has changed. A failure is shown."""
+        """Make a change and show it; return True if the text has changed. A failure is shown."""
         try:
             changed = self.session.change(title, edit)
         except RobotSemanticsError as error:
@@ -185,7 +187,7 @@ class Studio:
             {"save": self._save, "undo": self._undo, "redo": self._redo, "help": self._open_help}[what]()
 
     def pose(self, q: FloatArray) -> None:
-        """Put the robot into a pose."""
+        """Show the robot in a pose."""
         self.q = q
         self.viewer.call("setPositions", self.actor, q.tolist())
         self._states.moved()

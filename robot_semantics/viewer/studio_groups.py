@@ -54,7 +54,7 @@ class GroupsTab:
         self._kind = "chain"
 
     def build(self) -> None:
-        """Build the forms, which stay, and the lists."""
+        """Build the permanent forms and the lists."""
         heading("Create or extend a group")
         self._name = field("name", "group-name")
         toggle(list(HINTS), self._kind, self._choose, "data-kinds")
@@ -128,7 +128,7 @@ class GroupsTab:
         self._mark()
 
     def _chosen(self) -> list[str]:
-        """Return the names that are chosen."""
+        """Return the chosen names."""
         if self._kind == "chain":
             return [str(end.value) for end in self._ends if end.value]
         return list(self._members.value)
@@ -210,7 +210,7 @@ class GroupsTab:
 
 
 def with_members(text: SrdfText, name: str, made: Sequence[NewElement]) -> SrdfText:
-    """Return the text with a new group, or with more members in the group of that name."""
+    """Return the text with a new group, or with more members in the existing group."""
     if any(group.name == name for group in text.semantic.groups):
         return text.extend_group(name, made)
     return text.add([new.group(name, made)])

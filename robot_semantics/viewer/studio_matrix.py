@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""All pairs of links as one picture: a cell for each pair, coloured by why it is not checked."""
+"""All pairs of links as one picture: a cell for each pair, coloured by the reason why it is not checked."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def matrix_data(rows: Iterable[dict[str, Any]], links: Sequence[str], chosen: st
         chosen: the ``id`` of the marked pair, or nothing.
 
     Returns:
-        ``names`` of the links, ``cells`` (id, column, line, colour, frame or None, what its tooltip says) and
+        ``names`` of the links, ``cells`` (id, column, line, colour, frame or None, text of its tooltip) and
         ``legend`` (word, colour).
     """
     pairs = list(rows)

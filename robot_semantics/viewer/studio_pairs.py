@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Collision pairs in the studio: generated, sorted by risk, looked at, and decided by a person."""
+"""Collision pairs in the studio: generated, sorted by risk, shown, and decided by the user."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class PairsTab:
         self._clicked = ""
 
     def build(self) -> None:
-        """Build the forms, which stay, and the table."""
+        """Build the permanent forms and the table."""
         with ui.row(wrap=False).style("width: 100%; align-items: end; gap: 8px"):
             samples = with_attributes(
                 ui.number("samples", value=10_000, min=100, step=1000, format="%d"), **{"for": "samples"}
@@ -214,7 +214,7 @@ class PairsTab:
         self.decide(pairs, off, reason)
 
     def decide(self, pairs: Sequence[LinkPair], off: bool, reason: str) -> None:
-        """Have pairs not checked (`off`) for a reason, or checked, whatever the SRDF says of their links."""
+        """Disable pairs (`off`) with a reason, or enable them, also against the rules for their links."""
         title = f"{'do not check' if off else 'check'} {len(pairs)} pairs" if len(pairs) > 1 else " – ".join(pairs[0])
         if off:
             self._studio.do(title, lambda text: text.disable_collisions(dict.fromkeys(pairs, reason)))
@@ -227,7 +227,7 @@ class PairsTab:
         )
 
     def _look(self, event: events.GenericEventArguments) -> None:
-        """Mark both links of the pair that was clicked, and show them colliding if that was seen."""
+        """Mark both links of the clicked pair, and show their collision if one was found."""
         self._clicked = str(event.args)
         first, second = self._clicked.split(BETWEEN)
         self._studio.viewer.call("mark", {self._studio.actor: {first: RED, second: RED}})

@@ -52,7 +52,7 @@ class PoseReport:
         self._marked: list[LinkPair] = []
 
     def build(self) -> None:
-        """Build the table and the lines, for a group that is chosen later."""
+        """Build the table and the lines; the group is chosen later."""
         with ui.column().style("width: 100%; gap: 4px").props("data-pose") as self._box:
             self._title = small("")
             self._table = ui.table(rows=[], columns=COLUMNS, row_key="joint").classes("pairs values")
@@ -63,13 +63,13 @@ class PoseReport:
         self._box.set_visibility(False)
 
     def choose(self, group: str | None) -> None:
-        """Report on the joints of a group; on none without one."""
+        """Report on the joints of a group; without a group, on no joint."""
         self._group = group
         self._box.set_visibility(group is not None)
         self.renew()
 
     def renew(self) -> None:
-        """Show the pose that the robot has now."""
+        """Show the present pose of the robot."""
         semantics, space = self._studio.session.robot.semantics, self._studio.kinematics.space
         group = semantics.groups.get(self._group or "")
         if group is None or not self._studio.is_open("states"):
@@ -134,7 +134,7 @@ class PosesBetween:
         self.renew()
 
     def renew(self) -> None:
-        """Offer the poses that there are now."""
+        """Offer the present poses."""
         states = self._studio.session.robot.semantics.states
         self._names = {f"{group}/{name}": (group, name) for group, name in states}
         for end in self._ends:
@@ -163,7 +163,9 @@ def pose_rows(space: JointSpace, joint: JointModel, q: FloatArray) -> list[dict[
 
 
 def pose_between(space: JointSpace, first: FloatArray, second: FloatArray, share: float) -> FloatArray:
-    """Return positions (size,) between two poses (size,), `share` of the way: angles without limits the short way."""
+    """Return positions (size,) between two poses (size,) at the fraction `share`; angles without limits go the short
+    way.
+    """
     difference = second - first
     q: FloatArray = first + share * difference
     for joint in space.joints:

@@ -44,7 +44,7 @@ def tab_of(problem: Diagnostic) -> str:
 
 
 class ProblemList:
-    """The messages of the check, folded until a person looks at them."""
+    """The messages of the check, collapsed at first."""
 
     def __init__(self, session: EditSession, open_tab: Callable[[str], None]) -> None:
         """Begin with no message chosen; `open_tab` shows a tab."""

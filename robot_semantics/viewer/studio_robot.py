@@ -39,7 +39,7 @@ class RobotTab:
         self._type = "fixed"
 
     def build(self) -> None:
-        """Build the forms, which stay, and the lists."""
+        """Build the permanent forms and the lists."""
         heading("Virtual joint")
         with ui.column().style("width: 100%; gap: 8px") as self._virtual:
             self._frame = field("parent frame", "virtual-frame", new.VIRTUAL_JOINT_FRAMES[self._type])
@@ -90,7 +90,7 @@ class RobotTab:
         self._show_spheres()
 
     def _show_spheres(self) -> None:
-        """Show the typed spheres at the chosen link, as far as they are numbers."""
+        """Show the typed spheres at the chosen link, without incomplete ones."""
         rows = None
         with contextlib.suppress(ValueError):
             rows = sphere_rows(self._spheres.value or "")
@@ -131,7 +131,7 @@ class RobotTab:
             self._row(spheres.link, f"{len(spheres.spheres)} spheres", "link with spheres", spheres.link)
 
     def _row(self, title: str, about: str, kind: str, *name: str) -> None:
-        """Show a part with a button to remove it; the pointer or the focus on its name shows it in the viewer."""
+        """Show a part with a button to remove it; hover or focus on its name shows it in the viewer."""
         with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 6px"):
             shown = ui.label(title).style("overflow-wrap: anywhere; cursor: default")
             with_attributes(shown, tabindex="0", data_shows=title)
@@ -171,7 +171,7 @@ def sphere_rows(text: str) -> list[list[float]]:
     """Return centre and radius [m] of each sphere in ``x y z radius; …``.
 
     Raises:
-        ValueError: a sphere has other than four numbers, or there is none.
+        ValueError: a sphere does not have four numbers, or there is no sphere.
     """
     rows = [[float(part) for part in row.split()] for row in text.split(";") if row.strip()]
     if not rows or any(len(row) != 4 for row in rows):

@@ -73,7 +73,7 @@ class StartTab:
         self._list()
 
     def renew(self) -> None:
-        """Show the state that the session has now."""
+        """Show the present state of the session."""
         self._list.refresh()
 
     def picked(self, link: str, joint: str) -> None:
@@ -109,7 +109,7 @@ class StartTab:
             with_attributes(add, data_accept=suggestion.title, aria_label=f"add {suggestion.title}")
 
     def _state(self, step: Step) -> tuple[str, bool]:
-        """Return the state of a step in words, and whether it is done."""
+        """Return the state of a step in words, and True if it is done."""
         session = self._studio.session
         text: SrdfText = session.text
         semantic = text.semantic

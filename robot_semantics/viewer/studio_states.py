@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Named states in the studio: saved from the current pose, which sliders or a dragged hand set."""
+"""Named states in the studio, saved from the current pose; sliders or a dragged hand set this pose."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STEPS = 25
 
 
 class StatesTab:
-    """Records, takes up and removes named states; a hand is dragged by a gizmo."""
+    """Saves, shows and removes named states; a gizmo drags a hand."""
 
     def __init__(self, studio: Panel) -> None:
         """Begin with nothing chosen."""
@@ -42,14 +42,14 @@ class StatesTab:
         self._report, self._between = PoseReport(studio), PosesBetween(studio)
 
     def picked(self, link: str, joint: str) -> None:
-        """Drag the link that was clicked from now on, where a hand is dragged."""
+        """Let the gizmo drag the clicked link, if dragging is on."""
         del joint
         if self._solver is not None:
             self._tip = link
             self._grasp()
 
     def build(self) -> None:
-        """Build the form, which stays, and the list."""
+        """Build the permanent form and the list."""
         heading("Save current pose")
         self._choice = Choice("group", (), self._choose, name="state-of-group", noun="group")
         with ui.row(wrap=False).style("width: 100%; align-items: end; gap: 8px"):
@@ -72,7 +72,7 @@ class StatesTab:
         self._report.renew()
 
     def moved(self) -> None:
-        """Show the pose that the robot has now."""
+        """Show the present pose of the robot."""
         self._place()
         self._report.renew()
 
@@ -95,7 +95,7 @@ class StatesTab:
             messages(self._studio, state.name)
 
     def _thumbnail(self, group: str, name: str) -> None:
-        """Show a small picture of a state, from the default positions; none of a state that is invalid."""
+        """Show a small picture of a state, from the default positions; an invalid state has none."""
         with contextlib.suppress(RobotSemanticsError):
             q = with_state(self._studio.kinematics.space, group, name)
             Thumbnail({self._studio.actor: {"q": q.tolist()}}, f"robot in the state {name}")

@@ -45,7 +45,7 @@ class Panel(Protocol):
     q: FloatArray
 
     def do(self, title: str, edit: Callable[[SrdfText], SrdfText]) -> bool:
-        """Make a change and show it; return whether the text has changed."""
+        """Make a change and show it; return True if the text has changed."""
 
     def renew(self) -> None:
         """Show the current session."""
@@ -57,7 +57,7 @@ class Panel(Protocol):
         """Return whether a tab is open."""
 
     def pose(self, q: FloatArray) -> None:
-        """Put the robot into a pose."""
+        """Show the robot in a pose."""
 
 
 def heading(text: str) -> ui.label:
@@ -66,7 +66,7 @@ def heading(text: str) -> ui.label:
 
 
 def small(text: str) -> ui.label:
-    """Show a small text in full strength."""
+    """Show a small text with full contrast."""
     return ui.label(text).style("font-size: 12px; overflow-wrap: anywhere")
 
 
@@ -85,7 +85,7 @@ def button(title: str, pressed: Callable[[], object], name: str, *, outline: boo
 def field(
     label: str, name: str, value: str | None = "", changed: Callable[[str], object] | None = None, **options: Any
 ) -> ui.input:
-    """Show a field for a text; `name` is its id."""
+    """Show a text field; `name` is its id."""
     shown = with_attributes(ui.input(label, value=value or "", **options), **{"for": name}).props("dense")
     shown.style("width: 100%")
     if changed is not None:
@@ -94,7 +94,7 @@ def field(
 
 
 def toggle(options: Sequence[str], value: str | None, chosen: Callable[[str], object], name: str) -> ui.toggle:
-    """Show words of which one holds; `name` is its mark."""
+    """Show a choice of one of several words; `name` is its mark."""
     shown = ui.toggle(list(options), value=value, on_change=lambda event: chosen(str(event.value)))
     return with_attributes(shown, **{name: ""}).props("dense no-caps size=12px padding='2px 10px'")
 

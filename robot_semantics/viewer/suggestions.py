@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Parts of an SRDF that the tree of links suggests: a virtual joint, arms, hands, legs, end effectors, home poses."""
+"""Suggested parts of an SRDF from the tree of links: a virtual joint, arms, hands, legs, end effectors, home poses."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ ARM_JOINTS, LEG_JOINTS, FINGER_JOINTS = 4, 3, 4
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A part that a person may accept.
+    """A part that the user may accept.
 
     Attributes:
         step: its kind: ``virtual joint``, ``group``, ``end effector``, ``state`` or ``passive joint``.
-        title: what accepting it adds, in words.
-        edit: adds it to a text.
+        title: the added part, in words.
+        edit: function that adds it to a text.
     """
 
     step: str
@@ -46,10 +46,10 @@ class Chain:
     """A part of the tree without a branch of driven joints.
 
     Attributes:
-        base: the link from which it goes.
-        tip: its last link: that before a hand, or the last one.
+        base: its first link.
+        tip: its last link, without a hand.
         joints: its driven joints in order.
-        hand: the links below the tip that belong to a hand, the hand's own link first.
+        hand: the links of a hand below the tip, the palm first.
     """
 
     base: str
@@ -62,8 +62,8 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument) -> list[Suggestion]:
     """Return suggested parts for the semantics of a robot, in the order of work, without existing parts.
 
     Args:
-        robot: the robot with the semantics that it has.
-        semantic: the same semantics as they are stated.
+        robot: the robot with its present semantics.
+        semantic: the same semantics as an SRDF tree.
     """
     found: list[Suggestion] = []
     if not semantic.virtual_joints:
@@ -142,7 +142,7 @@ def _kind(chain: Chain) -> str:
 
 
 def chains(robot: RobotModel) -> Iterator[Chain]:
-    """Yield the parts of the tree without a branch of driven joints, from the root on."""
+    """Yield the parts of the tree without a branch of driven joints, starting at the root."""
     children = _children(robot)
     joint_above = {link.name: joint for link, joint in zip(robot.links, robot.joints, strict=True)}
     moves = _moving_joints(robot, children)
@@ -171,7 +171,7 @@ def chains(robot: RobotModel) -> Iterator[Chain]:
 
 
 def _moving_joints(robot: RobotModel, children: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Return how many joints move below each link, the joint above the link included."""
+    """Return the number of moving joints below each link, including the joint above the link."""
     moves: dict[str, int] = {}
     for link, joint in zip(reversed(robot.links), reversed(robot.joints), strict=True):
         moves[link.name] = _is_moving(joint) + sum(moves[child] for child in children[link.name])

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Surfaces as triangles: the primitives of a description, made of as few triangles as look round."""
+"""Triangles of the primitives of a description: as few as look round."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ SEGMENTS = 32
 
 @lru_cache(maxsize=512)
 def primitive(geometry: urdf_tree.Box | urdf_tree.Cylinder | urdf_tree.Capsule | urdf_tree.Sphere) -> Surface:
-    """Return the surface of a primitive, centred on its frame, cylinders and capsules along z; equal ones share it."""
+    """Return the surface of a primitive, centred on its frame, cylinders and capsules along z; equal primitives share
+    one surface.
+    """
     surface: Surface = _PRIMITIVES[type(geometry)](geometry)
     return surface
 
@@ -37,7 +39,7 @@ def _box(box: urdf_tree.Box) -> Surface:
 
 
 def _turned(radii: list[float], heights: list[float]) -> Surface:
-    """Return the surface that a line of (radius, height) points, from top to bottom, makes when it turns about z."""
+    """Return the surface of revolution about z of a line of (radius, height) points, from top to bottom."""
     angles = np.linspace(0.0, 2.0 * np.pi, SEGMENTS, endpoint=False)
     ring = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
     rows = [np.column_stack([radius * ring, np.full(SEGMENTS, z)]) for radius, z in zip(radii, heights, strict=True)]

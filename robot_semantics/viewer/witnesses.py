@@ -21,11 +21,11 @@ def witnesses(scene: Scene, path: Path) -> tuple[dict[str, Any], ...]:
     """Return the colliding pairs of a report, each in its deepest known collision, rarest first.
 
     Args:
-        scene: the scene; its first robot with the links is the colliding robot.
-        path: the report, as ``robot_semantics collisions generate --json`` prints it.
+        scene: the scene; the first robot with the links is the colliding one.
+        path: the report of ``robot_semantics collisions generate --json``.
 
     Raises:
-        RobotSemanticsError: the file is something else, or no robot has its links.
+        RobotSemanticsError: the file is of another kind, or no robot has its links.
         OSError: it cannot be read.
     """
     found = []
