@@ -23,9 +23,9 @@ class Converted(Generic[T]):
     """A converted value.
 
     Attributes:
-        value: in the other format.
-        lost: one sentence for each thing that it cannot say.
-        notes: how the value was read where that was not certain.
+        value: the value in the other format.
+        lost: one sentence for each item that the other format cannot hold.
+        notes: remarks on content with several possible meanings.
     """
 
     value: T
@@ -34,7 +34,7 @@ class Converted(Generic[T]):
 
 
 def beyond_motion(state: WorldState) -> list[str]:
-    """Return what only USDF holds of `state`: engine states, files, ages, the comment, foreign content."""
+    """Return the parts of `state` that only USDF can hold: engine states, files, ages, the comment, foreign content."""
     lost: dict[str, None] = {}
     engines: dict[str, None] = {}
     for item in walk(state):

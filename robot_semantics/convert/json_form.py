@@ -57,7 +57,7 @@ def parse_json(text: str | bytes, source: str = "<json>") -> WorldState:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; of a key that stands twice one value would be lost."""
+    """Return an object; a repeated key is an error, because one value would be lost."""
     values = dict(pairs)
     if len(values) < len(pairs):
         key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
@@ -66,7 +66,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def world_from_json(values: Any, source: str = "<json>") -> WorldState:
-    """Return the state of plain values as `world_to_json` makes them.
+    """Return the state of plain values in the form of `world_to_json`.
 
     Raises:
         DescriptionError: they are not a world state; it has all problems, each with its path.

@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Plain rows of numbers as ROS messages: the one way they are filled, whoever's message classes they are.
+"""ROS messages from plain rows of numbers, for the message classes of any library.
 
-The classes come by name, ``sensor_msgs/msg/JointState`` for one, from rclpy's packages or from the `rosbags` library:
-both take their fields as keywords.
+The classes come by name, such as ``sensor_msgs/msg/JointState``, from rclpy's packages or from the `rosbags` library.
+Both take their fields as keywords.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Row = Sequence[float]
 
 
 class Transform(NamedTuple):
-    """Where a frame is.
+    """Pose of a frame.
 
     Attributes:
         xyz_quat: (7,) T_parent_child [m].
@@ -40,7 +40,7 @@ class Transform(NamedTuple):
 
 
 class JointRow(NamedTuple):
-    """One variable of a joint [rad, m, N m, N]. None is an unknown value, and so is NaN as the position."""
+    """One variable of a joint [rad, m, N m, N]. None is an unknown value; a NaN position is also unknown."""
 
     name: str
     position: float
@@ -49,11 +49,11 @@ class JointRow(NamedTuple):
 
 
 class PoseRow(NamedTuple):
-    """One joint of several degrees of freedom.
+    """One joint with several degrees of freedom.
 
     Attributes:
         xyz_quat: (7,) [m].
-        twist: (6,) in the axes of the message's frame [m/s, rad/s], None where not known.
+        twist: (6,) in the axes of the message's frame [m/s, rad/s]; None if unknown.
     """
 
     name: str
@@ -116,7 +116,7 @@ class MessageMaker:
         ]
 
     def multi_dof(self, time_ns: int, frame: str, rows: Sequence[PoseRow]) -> list[Any]:
-        """Return ``sensor_msgs/msg/MultiDOFJointState``, those with and those without twists apart."""
+        """Return ``sensor_msgs/msg/MultiDOFJointState``, joints with and without twists in separate messages."""
         found = []
         for with_twist in (True, False):
             some = [row for row in rows if (row.twist is not None) is with_twist]
@@ -135,7 +135,7 @@ class MessageMaker:
         """Return ``builtin_interfaces/msg/Time``.
 
         Raises:
-            ArrayError: it is beyond what ROS has: 32 bits of seconds.
+            ArrayError: its seconds exceed the 32 bits of ROS.
         """
         seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
         if not -(2**31) <= seconds < 2**31:

@@ -5,10 +5,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The controls of a MuJoCo keyframe as commands to joints, where they are such, and as they are for the way back.
+"""The controls of a MuJoCo keyframe as commands to joints, if possible, and unchanged for the way back.
 
-MuJoCo's actuators are anything from motors to muscles. One on a hinge or slide, without activation, whose force is
-``kp (ctrl - length)``, ``kv (ctrl - velocity)`` or ``gain ctrl``, commands the joint's position, velocity or effort.
+MuJoCo's actuators are anything from motors to muscles. An actuator on a hinge or slide, without activation, is a
+command if its force is ``kp (ctrl - length)``, ``kv (ctrl - velocity)`` or ``gain ctrl``: of the joint's position,
+velocity or effort.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ _FIXED_GAIN, _NO_BIAS, _AFFINE_BIAS = 0, 0, 1
 
 
 def engines_of(model: Any, models: dict[str, str], ctrl: FloatArray, act: FloatArray) -> tuple[EngineState, ...]:
-    """Return the engine's parts of a world state for controls (nu,) and activations (na,); empty ones are not stated.
+    """Return the engine states for controls (nu,) and activations (na,); empty arrays give none.
 
     `models` are the names of the state's models by MuJoCo's joints.
 
     Raises:
-        ArrayError: there are other numbers of them than the model has.
+        ArrayError: their number differs from the model's.
     """
     for word, values, count in (("ctrl", ctrl, model.nu), ("act", act, model.na)):
         if len(values) not in (0, count):
@@ -91,7 +92,7 @@ def _from_commands(state: WorldState, model: Any) -> tuple[FloatArray, list[str]
 
 
 def _meaning(model: Any, index: int) -> tuple[str, str, float] | None:
-    """Return the joint, the mode and the factor from control to command of an actuator; None without these."""
+    """Return the joint, the mode and the factor from control to command of an actuator; None if it is not a command."""
     if int(model.actuator_trntype[index]) not in (_JOINT, _JOINT_IN_PARENT) or model.actuator_dyntype[index] != 0:
         return None
     joint = int(model.actuator_trnid[index, 0])
@@ -112,6 +113,6 @@ def _meaning(model: Any, index: int) -> tuple[str, str, float] | None:
 
 
 def _signature(model: Any) -> str:
-    """Return a digest of the actuators' names and of how much each has of state."""
+    """Return a digest of the actuators' names and numbers of states."""
     lines = [f"{model.actuator(index).name} {int(model.actuator_actnum[index])}" for index in range(model.nu)]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()

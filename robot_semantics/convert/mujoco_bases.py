@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Robots that stand in a mocap body ``NAME//frame``, as `sim export` writes fixed and planar bases.
+"""Robots in a mocap body ``NAME//frame``: `sim export` writes fixed and planar bases so.
 
 The body below the mocap body is the root link. A fixed base has no joints there; a planar base has two slides and a
 hinge, which are the model's pose and twist and no joint state.
@@ -38,7 +38,7 @@ class MocapBase:
 
     Attributes:
         model: the model's name.
-        body: the mocap body, in the frame that the root joint moves in.
+        body: the mocap body: the parent frame of the root joint.
         mocap: its row in mpos and mquat.
         plane: the planar joint above the root link; None for a fixed base.
         joints: the two slides and the hinge of a planar base, in this order.
@@ -74,7 +74,7 @@ class MocapBase:
         return pose_from_matrix(T_world_frame @ T_frame_root), six(np.concatenate((R @ twist[:3], R @ twist[3:])))
 
     def holds(self, T_frame_root: FloatArray, tolerance: float) -> bool:
-        """Return whether a planar base can take a pose (4, 4) in the frame of the mocap body [m, rad]."""
+        """Return True if a planar base can take a pose (4, 4) in the frame of the mocap body [m, rad]."""
         motion = self.on_plane(T_frame_root, np.full(6, np.nan))
         return max(motion.lost_m, motion.lost_rad) <= tolerance
 

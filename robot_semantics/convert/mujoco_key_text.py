@@ -32,13 +32,13 @@ class Keyframe:
     """One keyframe.
 
     Attributes:
-        qpos: (nq,) MuJoCo positions; quaternions are w x y z. None at all mean the model's reference configuration.
-        qvel: (nv,) MuJoCo velocities. None at all mean rest.
+        qpos: (nq,) MuJoCo positions; quaternions are w x y z. Empty: the model's reference configuration.
+        qvel: (nv,) MuJoCo velocities. Empty: rest.
         time: [s].
         name: its name; may be empty.
-        ctrl: (nu,) controls. None at all mean zeros, and likewise:
+        ctrl: (nu,) controls. Empty: zeros.
         act: (na,) activations.
-        mpos: (nmocap, 3) or flat, places of mocap bodies [m]. None at all mean the model's.
+        mpos: (nmocap, 3) or flat, positions of mocap bodies [m]. Empty: the model's.
         mquat: (nmocap, 4) or flat, their quaternions w x y z.
     """
 
@@ -52,18 +52,18 @@ class Keyframe:
     mquat: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def as_mjcf(self) -> str:
-        """Return the keyframe as an MJCF document of its own, to be included in a model."""
+        """Return the keyframe as a separate MJCF document, which a model can include."""
         root = etree.Element("mujoco")
         etree.SubElement(root, "keyframe").append(self._element())
         etree.indent(root)
         return etree.tostring(root, encoding="unicode") + "\n"
 
     def as_key(self) -> str:
-        """Return the keyframe as a document that is one ``<key>``, which mujoco_ros2_control starts from."""
+        """Return the keyframe as a document with the root ``<key>``, for the start of mujoco_ros2_control."""
         return etree.tostring(self._element(), encoding="unicode") + "\n"
 
     def at_full_size(self, controls: int, activations: int) -> Keyframe:
-        """Return the keyframe with zeros for controls and activations of which it says nothing."""
+        """Return the keyframe with zeros for controls and activations that it does not have."""
         ctrl = self.ctrl if np.size(self.ctrl) else np.zeros(controls)
         return replace(self, ctrl=ctrl, act=self.act if np.size(self.act) else np.zeros(activations))
 

@@ -5,12 +5,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""World states as keyframes of a MuJoCo model: qpos and qvel by joint name, free joints by the models they carry.
+"""World states as keyframes of a MuJoCo model: qpos and qvel by joint names, free joints by their models.
 
 A MuJoCo joint ``NAME``, or ``MODEL/NAME``, is the joint NAME of a model; ``NAME/x`` and the like are the variables of a
-planar or floating one. A model stands in the mocap body ``MODEL//frame``, if there is one: see `mujoco_bases`. A
-free joint carries the model that is named like its body, else whose root link its body is,
-else that is named like the first part of its body's or its own name (``MODEL/…``); where several may, none does.
+planar or floating one. The parent of a model is the mocap body ``MODEL//frame``, if it exists: see `mujoco_bases`. A
+free joint carries the model with the name of its body, else the model whose root link is its body, else the model with
+the first part of the body's or joint's name (``MODEL/…``). If several models fit, it carries none.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def to_keyframe(
     Args:
         state: the state.
         model: the compiled model (``mujoco.MjModel``).
-        robots: the robots by their models' names; they tell the root links.
+        robots: the robots by their models' names; they give the root links.
         name: the keyframe's name.
 
     Raises:
@@ -89,7 +89,9 @@ class _KeyframeExport:
         self._qvel = np.zeros(model.nv)
 
     def _with_joints(self, model: ModelState) -> ModelState:
-        """Return a model with all joints that follow, its virtual joint too, where its robot is known."""
+        """Return a model with all joints that follow, including its virtual joint; unchanged if its robot is
+        unknown.
+        """
         robot = self._robots.get(model.name)
         if robot is None:
             return model
@@ -151,7 +153,9 @@ class _KeyframeExport:
         return Converted(key, tuple(self._lost))
 
     def _mocap(self) -> tuple[FloatArray, FloatArray]:
-        """Return the places (nmocap, 3) and quaternions (nmocap, 4) of mocap bodies: frames, or the bases of models."""
+        """Return the positions (nmocap, 3) and quaternions (nmocap, 4) of mocap bodies: frames, or the bases of
+        models.
+        """
         model, frames = self._model, {frame.name: frame for frame in self._state.frames}
         models = {item.name: item for item in self._state.models}
         mpos, mquat = np.zeros((model.nmocap, 3)), np.zeros((model.nmocap, 4))
@@ -187,11 +191,11 @@ class _KeyframeExport:
 
         Args:
             base: the base.
-            T_world_mocap: (4, 4) where the MuJoCo model has the mocap body.
+            T_world_mocap: (4, 4) pose of the mocap body in the MuJoCo model.
 
         Returns:
-            (4, 4) where the mocap body is: in the frame of the robot's virtual joint. If the robot is not known, where
-            the MuJoCo model has it, or where the model is if that is not in this plane.
+            (4, 4) pose of the mocap body: the frame of the robot's virtual joint. If the robot is unknown: the pose in
+            the MuJoCo model, or the model's own pose if it is not in this plane.
         """
         name, frame = base.model, self._frame_of(base)
         self._placed.add(name)
@@ -240,7 +244,7 @@ class _KeyframeExport:
             self._qvel[place.qvel] = (*twist[:3], *(twist[3:] @ T[:3, :3]))
 
     def _carried(self, places: list[MujocoJoint]) -> dict[int, ModelState]:
-        """Return what free joints carry, by where they are in qpos; the best claim counts, and of equal ones none."""
+        """Return the models on free joints, by index in qpos; the best rank decides, and equal ranks give none."""
         claims = [
             (rank, place.qpos.start, model)
             for place in places
@@ -299,7 +303,7 @@ class _KeyframeExport:
             self._qvel[place.qvel] = rates
 
     def _stated(self, name: str) -> tuple[ModelState, JointState, str] | None:
-        """Return the model, the joint and the part of it that a MuJoCo joint's name means."""
+        """Return the model, the joint and its part for the name of a MuJoCo joint."""
         matches = []
         for model in self._state.models:
             joints = {joint.name: joint for joint in model.joints}
@@ -330,7 +334,7 @@ def _matrix(xyz: FloatArray, quat_wxyz: FloatArray) -> FloatArray:
 
 
 def _part(row: tuple[float, ...] | None, part: slice | None, count: int) -> tuple[float, ...] | None:
-    """Return the part of a joint's row that one MuJoCo joint has, None where it is not stated."""
+    """Return the part of a joint's row for one MuJoCo joint; None if it is not stated."""
     if row is None:
         return None
     chosen = row if part is None else row[part]

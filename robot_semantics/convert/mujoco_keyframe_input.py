@@ -42,7 +42,8 @@ def from_keyframe(key: Keyframe, model: Any) -> Converted[WorldState]:
     """Return the world state of a keyframe of a ``mujoco.MjModel``, and the lost data.
 
     Each tree of bodies with joints is a model, named by the first part of its root body's name (``MODEL/…``) or by its
-    root body; its pose in the world is that of its root body in the keyframe, or in the MuJoCo model. A body in a mocap
+    root body; its pose in the world is the pose of its root body in the keyframe, or in the MuJoCo model. A body in a
+    mocap
     body ``MODEL//frame`` is a model even without joints. The joints of a planar base are its pose and twist.
 
     Raises:
@@ -93,7 +94,7 @@ def _imported(
     base: MocapBase | None,
     lost: list[str],
 ) -> ModelState:
-    """Return the model of a tree of bodies, whose root body is `at` a pose unless its root joint moves it."""
+    """Return the model of a tree of bodies; its root body has the pose `at`, unless its root joint moves it."""
     root_body = str(model.body(root).name)
     name = root_body.split("/")[0] or f"body_{root}"
     twist = (0.0,) * 6
@@ -127,7 +128,9 @@ def _imported(
 
 
 def _is_variable(name: str, names: set[str]) -> bool:
-    """Return whether the joint `name` is a variable of a planar or floating joint, all of whose variables are there."""
+    """Return True if the joint `name` is a variable of a planar or floating joint, and all variables of this joint
+    exist.
+    """
     stem, _, part = name.rpartition("/")
     return any(part in parts and names >= {f"{stem}/{other}" for other in parts} for parts in PARTS)
 
@@ -143,7 +146,7 @@ def _joined(before: JointState | None, name: str, part: str, row: FloatArray, ra
 
 
 def _mocap_rows(word: str, given: FloatArray, model: Any, width: int) -> FloatArray:
-    """Return (nmocap, width) rows of a keyframe, NaN where it has none.
+    """Return (nmocap, width) rows of a keyframe; NaN if it has none.
 
     Raises:
         ArrayError: there are other numbers of them than the model has.
@@ -158,7 +161,7 @@ def _mocap_rows(word: str, given: FloatArray, model: Any, width: int) -> FloatAr
 def _mocap_frames(
     model: Any, trees: Collection[int], mpos: FloatArray, mquat: FloatArray, lost: list[str]
 ) -> Iterator[Frame]:
-    """Yield each mocap body that carries no joints as a frame of the world; one that does is where its model is."""
+    """Yield each mocap body without joints as a frame of the world; the others are part of their models."""
     for body, _ in mocap_bodies(model):
         name = str(model.body(body).name)
         if name and body not in trees:
@@ -168,7 +171,7 @@ def _mocap_frames(
 
 
 def _body_pose(model: Any, body: int, mpos: FloatArray, mquat: FloatArray) -> Pose:
-    """Return where a body of the world is: as the keyframe says, else as the model has it."""
+    """Return the pose of a body of the world: in the keyframe, else in the model."""
     xyz, quat, at = model.body_pos[body], model.body_quat[body], int(model.body_mocapid[body])
     if at >= 0:
         xyz = xyz if np.isnan(mpos[at]).any() else mpos[at]

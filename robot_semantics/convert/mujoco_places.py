@@ -41,8 +41,8 @@ class MujocoJoint(NamedTuple):
         body: the name of its body.
         body_id: the number of its body.
         type: MuJoCo's joint type.
-        qpos: where its positions are in qpos.
-        qvel: where its velocities are in qvel.
+        qpos: slice of its positions in qpos.
+        qvel: slice of its velocities in qvel.
     """
 
     number: int
@@ -55,14 +55,14 @@ class MujocoJoint(NamedTuple):
 
 
 def mocap_bodies(model: Any) -> Iterator[tuple[int, int]]:
-    """Yield the bodies that are moved from outside, and their places among these."""
+    """Yield the mocap bodies with their numbers."""
     for body in range(model.nbody):
         if model.body_mocapid[body] >= 0:
             yield body, int(model.body_mocapid[body])
 
 
 def places_of(model: Any) -> Iterator[MujocoJoint]:
-    """Yield the joints, and where their values are in qpos and qvel."""
+    """Yield the joints, with the slices of their values in qpos and qvel."""
     for index in range(model.njnt):
         kind = int(model.jnt_type[index])
         qpos, qvel = int(model.jnt_qposadr[index]), int(model.jnt_dofadr[index])

@@ -49,7 +49,7 @@ class ElementReader:
         self.lost: list[str] = []
 
     def halves(self, element: etree._Element, linear: str, angular: str, both: str) -> Vec6 | None:
-        """Return a twist or wrench from its two elements, or from the one of older versions."""
+        """Return a twist or wrench from its two elements, or from the single element of older versions."""
         parts = [element.find(linear), element.find(angular)]
         if parts == [None, None]:
             old = element.find(both)
@@ -84,7 +84,7 @@ class ElementReader:
         return Pose(six(row)), relative_to
 
     def numbers_of(self, element: etree._Element, count: int) -> tuple[float, ...] | None:
-        """Return the numbers of an element's text, None if they are in error."""
+        """Return the numbers of an element's text; None if they are invalid."""
         try:
             return numbers(element.text or "", count)
         except BadValueError as error:
@@ -112,7 +112,7 @@ class ElementReader:
         return name
 
     def not_read(self, element: etree._Element, kind: str, owner: str) -> None:
-        """List the child elements that are not carried, unless they say nothing."""
+        """List the child elements that are lost, without empty ones."""
         for child in element:
             tag: object = child.tag
             if isinstance(tag, str) and tag not in _READ[kind]:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""SDFormat `<state>` to a world state: 1.12 as it is written today, and the older spellings of the same."""
+"""SDFormat `<state>` to a world state: the present version 1.12, and the older forms."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def sdformat_from_file(path: str | Path, poses_in: str | None = None) -> Convert
 def from_sdformat(text: str | bytes, source: str = "<sdf>", poses_in: str | None = None) -> Converted[WorldState]:
     """Return the world state of the first `<state>` of an SDFormat document, and the lost data.
 
-    The velocities of links are relative to the world there; the link that stands where its model stands tells how the
-    model moves, and the others move relative to it. Nested models become models that stand in the outer one, or in the
-    world if their poses are given there.
+    In SDFormat, velocities of links are relative to the world. The link at the pose of its model gives the motion of
+    the model; the other links move relative to it. The parent of a nested model is the outer model, or the world if its
+    pose is relative to the world.
 
     Args:
         text: the document.
@@ -71,8 +71,8 @@ def from_sdformat(text: str | bytes, source: str = "<sdf>", poses_in: str | None
             `<wall_time>`, which Gazebo Classic writes and this package does not; a note says so.
 
     Raises:
-        DescriptionError: the text is not well-formed, has no `<state>`, or a value of it cannot be read; all such
-            problems are carried.
+        DescriptionError: the text is not well-formed, has no `<state>`, or one of its values cannot be read; all such
+            problems are reported.
     """
     document = parse_xml(text, source)
     found = Diagnostics()
@@ -119,7 +119,7 @@ class _Input(ElementReader):
         return state if self.found.errors else self._with_motion(self._with_links_in_models(state))
 
     def _with_links_in_models(self, state: WorldState) -> WorldState:
-        """Return the state with each link pose that is given in the world as the pose in the model."""
+        """Return the state with link poses converted from the world to the model."""
         if not self._links_in_world:
             return state
         resolved = resolve(replace(state, models=tuple(replace(model, links=()) for model in state.models)))
@@ -212,7 +212,7 @@ class _Input(ElementReader):
         return JointState(name, positions, velocities, torques)  # type: ignore[arg-type]  # rows with None are left out
 
     def _with_motion(self, state: WorldState) -> WorldState:
-        """Return the state with twists and wrenches, moved from the world's axes to where USDF has them."""
+        """Return the state with twists and wrenches, converted from the world's axes to the axes of USDF."""
         resolved = resolve(state)
         moving: dict[str, FloatArray] = {WORLD: np.zeros(6)}
         for model in state.models:
@@ -261,7 +261,7 @@ class _Input(ElementReader):
 def _relative(
     resolved: ResolvedWorld, name: str, observer: str, moving: FloatArray, observer_moving: FloatArray
 ) -> FloatArray:
-    """Return (6,) the motion of `name` that is seen from `observer`, both moving in the world, in the world's axes."""
+    """Return (6,) the motion of `name` relative to `observer`, in the world's axes; both move in the world."""
     lever = resolved.pose(name)[:3, 3] - resolved.pose(observer)[:3, 3]
     relative = moving - observer_moving
     relative[:3] -= np.cross(observer_moving[3:], lever)
