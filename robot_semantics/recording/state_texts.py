@@ -31,12 +31,9 @@ from robot_semantics.recording.series import Gap, Series
 from robot_semantics.recording.series_arrays import Column, table
 from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.ages import ValueAge, with_ages
-from robot_semantics.usdf.table import USDF
-from robot_semantics.usdf.validity import SOURCE
 from robot_semantics.usdf.world_state import WorldState
-from robot_semantics.usdf.writer import write_world
+from robot_semantics.usdf.writer import world_text, write_world
 from robot_semantics.xml.numbers import format_row
-from robot_semantics.xml.schema_writer import write_table
 
 _MARK = 123_456_700_000_000.5
 _TIME_MARK_NS = 1_234_567_890 * 10**9
@@ -93,7 +90,7 @@ class _Skeleton:
         self._numbers: list[int] = []
         self._number_places: list[int] = []
         self._times: list[tuple[int, int]] = []
-        end, text = 0, write_table(state, USDF, SOURCE, Diagnostics())
+        end, text = 0, world_text(state, Diagnostics())
         for found in _MARKS.finditer(text):
             self._parts += (text[end : found.start()], "")
             place, end = len(self._parts) - 1, found.end()

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from robot_semantics.srdf import tree
-from robot_semantics.xml.numbers import not_negative, number_text, numbers
+from robot_semantics.xml.numbers import finite_text, finite_texts, not_negative, numbers
 from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, FormatTable, Reference, ValueKind
 
 VIRTUAL_JOINT_TYPES = ("fixed", "planar", "floating")
@@ -55,17 +55,13 @@ def _center(text: str) -> tuple[float, ...]:
     return numbers(text, 3)
 
 
-def _texts(values: tuple[float, ...], _: str) -> str:
-    return " ".join(map(number_text, values))
-
-
 WORD = ValueKind("word", "<text/>", _word, TEXT.write)
 NAME = ValueKind("name", "<text/>", _name, TEXT.write)
 _DOUBLE = '<data type="double"/>'
 JOINT_TYPE = ValueKind("joint-type", "<text/>", _joint_type, TEXT.write)
-JOINT_VALUES = ValueKind("joint-values", f"<list><oneOrMore>{_DOUBLE}</oneOrMore></list>", _joint_values, _texts)
-CENTER = ValueKind("center", f"<list>{_DOUBLE * 3}</list>", _center, _texts)
-RADIUS = ValueKind("radius", _DOUBLE, not_negative, lambda value, _: number_text(value))
+JOINT_VALUES = ValueKind("joint-values", f"<list><oneOrMore>{_DOUBLE}</oneOrMore></list>", _joint_values, finite_texts)
+CENTER = ValueKind("center", f"<list>{_DOUBLE * 3}</list>", _center, finite_texts)
+RADIUS = ValueKind("radius", _DOUBLE, not_negative, finite_text)
 
 
 def _named(tag: str, names: str, attribute: str = "name") -> Element:

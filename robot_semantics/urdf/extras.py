@@ -16,6 +16,7 @@ from typing import Any
 from lxml import etree
 
 from robot_semantics.urdf.tree import Extra
+from robot_semantics.xml.foreign import quoted
 from robot_semantics.xml.reader import UNDECLARED_NAMESPACE, XmlDocument
 
 
@@ -70,6 +71,52 @@ class ExtraKeeper:
         """Write the kept content and the order into the fields of a part."""
         values["extras"] = tuple(kept)
         values["order"] = tuple(order)
+
+
+class KeptExtras:
+    """The extras of one part, for writing, and the original order of its children."""
+
+    def __init__(self, extras: tuple[Extra, ...], order: tuple[str, ...]) -> None:
+        self._extras = extras
+        self._order = order
+
+    def start_tag(self, within: str) -> str:
+        """Return the foreign attributes of an element."""
+        mine = [extra for extra in self._extras if extra.within == within and extra.tag.startswith("@")]
+        return "".join([f" {extra.tag[1:]}={quoted(extra.xml)}" for extra in mine])
+
+    def arranged(self, within: str, tags: Sequence[str]) -> Sequence[int | str]:
+        """Return the children in their original order; each comment and foreign element is before the same child."""
+        order = range(len(tags)) if within or not self._order else _in_order(tags, self._order)
+        mine = [extra for extra in self._extras if extra.within == within and not extra.tag.startswith("@")]
+        if not mine:
+            return order
+        mine.sort(key=lambda extra: extra.position)
+        arranged: list[int | str] = []
+        for position, child in enumerate(order):
+            while mine and mine[0].position <= position:
+                arranged.append(mine.pop(0).xml)
+            arranged.append(child)
+        return arranged + [extra.xml for extra in mine]
+
+
+def kept_extras(part: Any) -> KeptExtras | None:
+    """Return what a part of a robot keeps beside its fields; None if this changes nothing."""
+    order = getattr(part, "order", ())
+    return KeptExtras(part.extras, order) if part.extras or order else None
+
+
+def _in_order(tags: Sequence[str], order: Sequence[str]) -> list[int]:
+    """Return indices of tags in the given order; a tag that `order` does not have follows its usual predecessor."""
+    waiting: dict[str, list[int]] = {}
+    for usual, tag in enumerate(tags):
+        waiting.setdefault(tag, []).append(usual)
+    placed = [waiting[tag].pop(0) for tag in order if waiting.get(tag)]
+    for usual, tag in enumerate(tags):
+        if usual in waiting[tag]:
+            after = [index for index, other in enumerate(placed, 1) if other < usual]
+            placed.insert(after[-1] if after else 0, usual)
+    return placed
 
 
 def element_of(extra: Extra) -> etree._Element:

@@ -13,7 +13,7 @@ import math
 from functools import partial
 from typing import Any
 
-from robot_semantics.urdf.extras import ExtraKeeper, verbatim
+from robot_semantics.urdf.extras import ExtraKeeper, kept_extras, verbatim
 from robot_semantics.urdf.tree import (
     Box,
     Calibration,
@@ -21,6 +21,7 @@ from robot_semantics.urdf.tree import (
     Collision,
     Cylinder,
     Dynamics,
+    Inertia,
     Inertial,
     Joint,
     Limit,
@@ -34,7 +35,16 @@ from robot_semantics.urdf.tree import (
     UrdfRobot,
     Visual,
 )
-from robot_semantics.xml.numbers import not_negative, number, number_text, numbers, positive, quaternion, vec3
+from robot_semantics.xml.numbers import (
+    finite_text,
+    finite_texts,
+    not_negative,
+    number,
+    numbers,
+    positive,
+    quaternion,
+    vec3,
+)
 from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, FormatTable, ValueKind
 
 VERSIONS = ("1.0", "1.1", "1.2")
@@ -76,24 +86,16 @@ def _version(text: str) -> str:
     return text
 
 
-def _texts(values: tuple[float, ...], _: str) -> str:
-    return " ".join(map(number_text, values))
-
-
-def _text(value: float, _: str) -> str:
-    return number_text(value)
-
-
 _DOUBLE = '<data type="double"/>'
 NAME = ValueKind("name", "<text/>", _name, TEXT.write)
 LINK_NAME = ValueKind("link-name", "<text/>", _link_name, TEXT.write)
 VERSION = ValueKind("version", "<text/>", _version, TEXT.write)
-NUMBER = ValueKind("number", _DOUBLE, number, _text)
-POSITIVE = ValueKind("positive", _DOUBLE, positive, _text)
-NOT_NEGATIVE = ValueKind("not-negative", _DOUBLE, not_negative, _text)
-VEC3 = ValueKind("vec3", f"<list>{_DOUBLE * 3}</list>", vec3, _texts)
-RGBA = ValueKind("rgba", f"<list>{_DOUBLE * 4}</list>", partial(numbers, count=4), _texts)
-QUATERNION = ValueKind("quaternion", f"<list>{_DOUBLE * 4}</list>", quaternion, _texts)
+NUMBER = ValueKind("number", _DOUBLE, number, finite_text)
+POSITIVE = ValueKind("positive", _DOUBLE, positive, finite_text)
+NOT_NEGATIVE = ValueKind("not-negative", _DOUBLE, not_negative, finite_text)
+VEC3 = ValueKind("vec3", f"<list>{_DOUBLE * 3}</list>", vec3, finite_texts)
+RGBA = ValueKind("rgba", f"<list>{_DOUBLE * 4}</list>", partial(numbers, count=4), finite_texts)
+QUATERNION = ValueKind("quaternion", f"<list>{_DOUBLE * 4}</list>", quaternion, finite_texts)
 
 
 def _orientation(reader: Any, values: dict[str, Any], at: int) -> bool:
@@ -174,10 +176,6 @@ def _axis_is_known(reader: Any, values: dict[str, Any], at: int) -> bool:
     return reader.node(at).find("axis").get("xyz") is None
 
 
-def _inertia(**values: float) -> tuple[float, ...]:
-    return tuple(values[name] for name in INERTIA)
-
-
 def _around_root(reader: Any, values: dict[str, Any], at: int) -> bool:
     """Add the content of the whole document, including comments before and after the root."""
     root = reader.document.root
@@ -192,9 +190,6 @@ def _around_root(reader: Any, values: dict[str, Any], at: int) -> bool:
 
 def _robot(order: tuple[str, ...] = (), **values: Any) -> UrdfRobot:
     return UrdfRobot(**values)
-
-
-INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 def _attributes(kind: ValueKind, *names: str, required: bool = False) -> dict[str, Attribute]:
@@ -263,7 +258,7 @@ _INERTIAL = Element(
         ),
         "inertia": Child(
             "inertia",
-            Element("inertia", _inertia, _attributes(NUMBER, *INERTIA, required=True)),
+            Element("inertia", Inertia, _attributes(NUMBER, *Inertia._fields, required=True), fields=Inertia._make),
             required=True,
             at="inertia_at",
         ),
@@ -313,8 +308,14 @@ _JOINT = Element(
         "parent": _end("parent"),
         "child": _end("child"),
         "axis": Child("axis", Element("axis", None, {"xyz": Attribute("", VEC3, True)}), at="axis_at"),
-        "limit": Child("limit", _LIMIT),
+        "calibration": _values(
+            "calibration", Calibration, _attributes(NUMBER, "rising", "falling", "reference_position")
+        ),
         "dynamics": _values("dynamics", Dynamics, _attributes(NUMBER, "damping", "friction")),
+        "limit": Child("limit", _LIMIT),
+        "mimic": _values(
+            "mimic", Mimic, {"joint": Attribute("joint", TEXT, True), **_attributes(NUMBER, "multiplier", "offset")}
+        ),
         "safety_controller": _values(
             "safety_controller",
             SafetyController,
@@ -322,12 +323,6 @@ _JOINT = Element(
                 "k_velocity": Attribute("k_velocity", NUMBER, True),
                 **_attributes(NUMBER, "k_position", "soft_lower_limit", "soft_upper_limit"),
             },
-        ),
-        "calibration": _values(
-            "calibration", Calibration, _attributes(NUMBER, "rising", "falling", "reference_position")
-        ),
-        "mimic": _values(
-            "mimic", Mimic, {"joint": Attribute("joint", TEXT, True), **_attributes(NUMBER, "multiplier", "offset")}
         ),
     },
     keeps=True,
@@ -352,4 +347,5 @@ URDF = FormatTable(
     silent_tags=FOREIGN_TAGS,
     suggested_tags=("gazebo", "ros2_control", "sensor", "transmission"),
     keeper=ExtraKeeper,
+    kept=kept_extras,
 )

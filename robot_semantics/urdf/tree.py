@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from robot_semantics.xml.reader import SourceMap
 
@@ -152,9 +153,20 @@ class Material:
     at: int = field(default=-1, compare=False)
 
 
+class Inertia(NamedTuple):
+    """The inertia matrix about the axes of its frame [kg m²]."""
+
+    ixx: float
+    ixy: float
+    ixz: float
+    iyy: float
+    iyz: float
+    izz: float
+
+
 @dataclass(frozen=True)
 class Inertial:
-    """Mass and inertia about `origin`, the centre of mass; `inertia` is ixx ixy ixz iyy iyz izz [kg m²]."""
+    """Mass and inertia about `origin`, the centre of mass; `inertia` has the numbers of `Inertia`."""
 
     mass: float
     inertia: tuple[float, float, float, float, float, float]

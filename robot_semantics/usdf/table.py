@@ -30,7 +30,7 @@ from robot_semantics.usdf.world_state import (
     Pose,
     WorldState,
 )
-from robot_semantics.xml.foreign import ForeignTextKeeper
+from robot_semantics.xml.foreign import ForeignTextKeeper, ForeignTexts
 from robot_semantics.xml.schema import TEXT, Attribute, Child, Element, FormatTable, NamedValue
 
 NAMESPACE = "urn:robot-semantics:usdf:1"
@@ -269,6 +269,7 @@ USDF = FormatTable(
     reports_foreign=True,
     unknown=Severity.ERROR,
     keeper=lambda _: ForeignTextKeeper(NAMESPACE, PREFIX),
+    kept=lambda value: ForeignTexts(value.foreign) if value.foreign else None,
 )
 
 USDF_REFERENCES = USDF.references()

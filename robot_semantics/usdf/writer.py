@@ -36,12 +36,17 @@ def write_world(state: WorldState) -> str:
     """
     found = Diagnostics()
     report(state, None, found)
-    text = write_table(state, USDF, SOURCE, found)
+    text = world_text(state, found)
     found.raise_if_failed()
     if _has_foreign(state):
         # Foreign content can be any text.
         parse_document(text, SOURCE)
     return text
+
+
+def world_text(state: WorldState, found: Diagnostics) -> str:
+    """Return the text of `state`, without the checks of `write_world`; add values without a text to `found`."""
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{write_table(state, USDF, SOURCE, found)}'
 
 
 def check_writable(state: WorldState) -> None:

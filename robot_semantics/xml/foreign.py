@@ -53,6 +53,21 @@ class ForeignKeeper(Protocol):
         """Write the kept entries, and the tags of the known children in their order, into the fields of a value."""
 
 
+class KeptContent(Protocol):
+    """Unknown content of one value, as a writer needs it; `within` is as for `ForeignKeeper`."""
+
+    def start_tag(self, within: str) -> str:
+        """Return the attributes of an element, each after a space."""
+
+    def arranged(self, within: str, tags: Sequence[str]) -> Sequence[int | str]:
+        """Return the content of an element in order: indices of its known children, and texts as they are written.
+
+        Arguments:
+            within: the element.
+            tags: tags of its known children, in the order of the table.
+        """
+
+
 class NoForeignKeeper:
     """Keeper that keeps nothing, for texts that are edited in place."""
 
@@ -98,6 +113,28 @@ class ForeignTextKeeper:
         """Write the texts in the order of a re-read document: entries for children that cannot keep any come last."""
         if kept:
             values["foreign"] = tuple(text for _, text in sorted(kept, key=lambda entry: int(entry[0])))
+
+
+class ForeignTexts:
+    """Self-contained texts, for writing: elements and comments are before the known children."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = tuple(texts)
+
+    def start_tag(self, within: str) -> str:
+        """Return the attributes of the element that keeps the texts, or of the child `within`."""
+        start = f"@{within} " if within else ""
+        mine = (
+            text.removeprefix(start)
+            for text in self._texts
+            if not text.startswith("<") and (text.startswith(start) if within else not text.startswith("@"))
+        )
+        return "".join(f" {text}" for text in mine)
+
+    def arranged(self, within: str, tags: Sequence[str]) -> Sequence[int | str]:
+        """Return the elements and comments, then the known children."""
+        children = range(len(tags))
+        return children if within else [*(text for text in self._texts if text.startswith("<")), *children]
 
 
 def element_entry(node: etree._Element, own_namespace: str) -> str:
@@ -154,17 +191,6 @@ def attribute_items(element: etree._Element) -> list[tuple[str, str]]:
         return element.items()  # type: ignore[return-value]  # lxml's names and values are str here
     found = cast("list[Any]", element.xpath("@*"))
     return [(str(value.attrname), str(value)) for value in found]
-
-
-def attributes_of(entries: Iterable[str], child: str = "") -> str:
-    """Return the entries that belong into a start tag: the element's own, or the tag of its child `child`."""
-    start = f"@{child} " if child else ""
-    mine = (
-        entry.removeprefix(start)
-        for entry in entries
-        if not entry.startswith("<") and (entry.startswith(start) if child else not entry.startswith("@"))
-    )
-    return "".join(f" {entry}" for entry in mine)
 
 
 def quoted(value: str) -> str:

@@ -162,6 +162,26 @@ def number_text(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
+def finite_text(value: float, what: str) -> str:
+    """Return the shortest text that reads back to the same 64-bit float; `what` names the value in the message.
+
+    Raises:
+        BadValueError: the value is not finite.
+    """
+    if not math.isfinite(value):
+        raise BadValueError("bad-number", f"{what} cannot have the number {value}")
+    return number_text(value)
+
+
+def finite_texts(values: tuple[float, ...], what: str) -> str:
+    """Return the texts of finite numbers, separated by one space.
+
+    Raises:
+        BadValueError: as `finite_text`.
+    """
+    return " ".join([finite_text(value, what) for value in values])
+
+
 def format_row(row: tuple[float, ...]) -> str:
     """Return the `shortest` texts of a row's numbers, separated by one space.
 

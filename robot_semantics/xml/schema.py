@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from robot_semantics.base.diagnostics import Severity
+from robot_semantics.xml.foreign import ForeignKeeper, KeptContent
+from robot_semantics.xml.reader import XmlDocument
 
 Reference = tuple[str, str, str]
 """A place where a name occurs: the parent's tag, the element's tag, the attribute."""
@@ -151,6 +153,7 @@ class Element:
         children: by tag.
         text: kind of its text; None if it has no text.
         text_field: field that the text becomes.
+        fields: returns an object that has the fields as attributes; None if the value has them.
         choice: name of the choice if the element has exactly one of its children.
         keeps: True if unknown content is kept with its own value; else with the value of the surrounding element.
         numbered: True if the field ``at`` is the element's number in its document.
@@ -168,6 +171,7 @@ class Element:
     children: Mapping[str, Child] = field(default_factory=dict)
     text: ValueKind | None = None
     text_field: str = ""
+    fields: Callable[[Any], Any] | None = None
     choice: str = ""
     keeps: bool = False
     numbered: bool = False
@@ -194,6 +198,10 @@ class Element:
         return tuple(name for name, attribute in self.attributes.items() if attribute.required)
 
 
+def _nothing_kept(value: Any) -> None:
+    return None
+
+
 class NamedValue(NamedTuple):
     """One entry of a mapping."""
 
@@ -217,6 +225,7 @@ class FormatTable:
             readers of the format ignore them; then the first element is used.
         misplaced: True if a known element in a wrong place is a separate error; else it is reported as unknown.
         keeper: makes the keeper of unknown content for one document; None if nothing is kept.
+        kept: returns the unknown content that a value keeps, for writing; None if there is none.
     """
 
     root: Element
@@ -229,7 +238,8 @@ class FormatTable:
     suggested_tags: tuple[str, ...] = ()
     unknown: Severity = Severity.WARNING
     misplaced: bool = False
-    keeper: Callable[[Any], Any] | None = None
+    keeper: Callable[[XmlDocument], ForeignKeeper] | None = None
+    kept: Callable[[Any], KeptContent | None] = _nothing_kept
 
     def references(self) -> dict[str, tuple[Reference, ...]]:
         """Return the places where names occur, by the kind of thing that they name."""

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.urdf.reader import parse_urdf, urdf_from_file
 from robot_semantics.urdf.tree import (
     Box,
@@ -44,7 +44,8 @@ from robot_semantics.urdf.tree import (
     UrdfRobot,
     Visual,
 )
-from robot_semantics.urdf.writer import finite_number_text, save_urdf, write_urdf
+from robot_semantics.urdf.writer import save_urdf, write_urdf
+from robot_semantics.xml.numbers import number_text
 
 EVERYTHING = """<?xml version="1.0"?>
 <!-- before -->
@@ -231,7 +232,7 @@ def test_any_tree_is_read_back_bit_for_bit(robot: UrdfRobot) -> None:
 @settings(deadline=None)
 @given(numbers)
 def test_numbers_are_the_shortest_texts_of_their_64_bits(value: float) -> None:
-    text = finite_number_text(value)
+    text = number_text(value)
     assert struct.pack("d", float(text)) == struct.pack("d", value)
     assert len(text) <= len(repr(value))
 
@@ -246,6 +247,16 @@ def test_a_number_that_is_not_finite_is_not_written(value: float) -> None:
 def test_a_name_that_xml_cannot_hold_is_not_written(name: str) -> None:
     with pytest.raises(RobotSemanticsError, match="XML does not allow"):
         write_urdf(UrdfRobot(name))
+
+
+def test_all_problems_of_a_tree_are_reported_together_each_with_its_path() -> None:
+    shape, extra = Collision(Box((1.0, math.nan, 2.0))), Extra(-1, "\x01", "@odd")
+    with pytest.raises(DescriptionError) as error:
+        write_urdf(UrdfRobot("r", content=(Link("a", collisions=(shape,)), Link("b", extras=(extra,)))))
+    assert [(problem.code, problem.place.path) for problem in error.value.diagnostics] == [
+        ("bad-number", "/robot/link[@name='a']/collision/geometry/box/@size"),
+        ("not-xml", "/robot/link[@name='b']"),
+    ]
 
 
 @pytest.mark.parametrize("name", ["a\nb", "a\tb", "a\rb", "<&>\"'", " padded "])
