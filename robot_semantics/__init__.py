@@ -12,7 +12,7 @@ The names below can be imported from here; each is loaded when it is first asked
 
 from __future__ import annotations
 
-# Programs take care of Ctrl-C once this is imported: not even `typing` may hold that up.
+# Programs handle Ctrl-C after this import, so it imports nothing that is slow, not even `typing`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any

@@ -206,7 +206,7 @@ def save_all(files: Mapping[Path, bytes]) -> None:
     for parent in {target.parent for _, _, target in written}:
         folder = os.open(parent, os.O_RDONLY)
         try:
-            # The name is on the disk only when the folder is.
+            # The new name is safe on the disk only after the folder is synced.
             os.fsync(folder)
         finally:
             os.close(folder)

@@ -136,7 +136,7 @@ def save_heat_map(matrix: CollisionMatrix, robot: RobotModel, path: Path) -> Non
     # Logarithmic: the difference between rarely and never matters most.
     scale = LogNorm(1.0 / max(matrix.samples, 2), 1.0)
     image = axes.imshow(np.where(share > 0.0, share, np.nan), cmap="YlOrRd", norm=scale)
-    # A name with dollar signs must not become a formula.
+    # A name with dollar signs must not be shown as a formula.
     labels = [shown(link) for link in links]
     axes.set_xticks(range(len(links)), labels, rotation=90, fontsize=7, parse_math=False)
     axes.set_yticks(range(len(links)), labels, fontsize=7, parse_math=False)

@@ -77,7 +77,7 @@ def world_from_json(values: Any, source: str = "<json>") -> WorldState:
         found.error("bad-json", message, SourcePlace(source, path="/format"))
     state: WorldState | None = JsonReader(source, found).read(values, USDF.root, more_keys=("format",))
     found.raise_if_failed()
-    assert state is not None  # nothing of the root is required
+    assert state is not None  # the root has no required items
     for problem in problems(state):
         place = SourcePlace(source, path=problem.path)
         found.error(problem.code, problem.message, place, name=problem.name, valid=problem.valid)

@@ -105,7 +105,7 @@ def _surface(path: str, modified_ns: int) -> Surface:
         surface = _joined(pieces)
     except (MeshTooLargeError, UnpackedTooLargeError):
         raise
-    except Exception as error:  # trimesh passes on any error of its readers and numpy
+    except Exception as error:  # trimesh raises any error of its readers and of numpy
         raise RobotSemanticsError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
     if surface is None:
         raise RobotSemanticsError(f"{path} has no triangles with finite vertices")

@@ -275,8 +275,8 @@ class _Bag:
                 text = f"the links of '{model.name}', whose robot is not known, cannot be stored in a recording"
                 self.warn_once(text, "links")
             return list(model.joints), {}
-        # TF has the stated pose of the root link: it is not needed here. Limits do not matter: a recording is of the
-        # past, like a state with a robot's hash.
+        # The pose of the root link is on TF, so it is not needed here. Limits do not matter, because recorded values
+        # are measured values.
         digest = model.urdf_sha256 or self.digests[model.name]
         alone = replace(model, parent=WORLD, parent_link=None, pose=None, twist=None, urdf_sha256=digest)
         found = apply_model_state(alone, resolve(WorldState(models=(alone,))), kinematics)

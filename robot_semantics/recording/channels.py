@@ -62,7 +62,7 @@ BATCH_MESSAGES = 4096
 def in_batches(messages: Iterable[Message]) -> Iterator[Batch]:
     """Gather single messages into batches."""
     batch: Batch = {}
-    # By identity first: to hash a channel is to hash its whole definition. The channels are kept alive with them.
+    # By identity first: the hash of a channel needs its whole definition. The table keeps the channels alive.
     lists: dict[int, tuple[list[int], list[bytes], Channel]] = {}
     for count, (channel, log_ns, data) in enumerate(messages, start=1):
         own = lists.get(id(channel))

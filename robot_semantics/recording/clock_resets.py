@@ -59,7 +59,7 @@ def _group_from_zero(parts: list[Part]) -> list[Part]:
     stamped = order[~without[order]]
     if not without.any() or not len(stamped):
         return parts
-    # The next stamp decides: a clock that started at 0 is still small then.
+    # The next stamp decides: it is small if the clock started at 0.
     after = np.searchsorted(logs[stamped], logs, side="right")
     following = stamps[stamped[np.minimum(after, len(stamped) - 1)]]
     zero = without & (after < len(stamped)) & (following <= RESET_NS)
@@ -110,7 +110,7 @@ def _ahead(logs: IntArray, stamps: IntArray) -> Iterator[tuple[int, int]]:
         before = stamps[i - 1]
         back = next((j for j in range(i + 1, min(i + MOST_AHEAD, last) + 1) if stamps[j] < stamps[i] - RESET_NS), None)
         if back is None:
-            # The last messages of all have none after them; then the time of recording tells.
+            # The last messages have no next stamp; then the time of recording decides.
             usual = int(drift[: i - 1].max(initial=0))
             if last - i < MOST_AHEAD and i > 1 and drift[i - 1] > max(JUMP_NS, 10 * usual):
                 yield from ((k, int(stamps[k] - before)) for k in range(i, last + 1))
@@ -213,7 +213,7 @@ def _runs(parts: Sequence[Part], borders: IntArray) -> IntArray:
     """Return the run (n,) of every message; runs change near the log times `borders` [ns]."""
     logs, stamps, order = in_order(parts)
     number = np.searchsorted(borders, logs, side="right")
-    # A topic learns of a reset a little later than another; its own step back tells when.
+    # Topics see a reset at slightly different times; a topic's own step back gives its time.
     for i, _ in stamp_resets(stamps[order]):
         at = logs[order[i]]
         nearest = int(np.argmin(np.abs(borders - at)))

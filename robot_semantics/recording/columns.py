@@ -159,7 +159,7 @@ class Columns:
             else:
                 like = column.blocks[0]
                 shape = (column.spilled, *like.shape[1:])
-                # A mapped file of no bytes is refused, though an array without columns is quite usual.
+                # An empty file cannot be mapped, but arrays without columns are common.
                 empty = 0 in shape
                 path = self.folder / f"{number}.{name}"
                 yield name, np.empty(shape, like.dtype) if empty else np.memmap(path, like.dtype, "r", shape=shape)

@@ -58,7 +58,7 @@ def unpack(compression: str, packed: bytes) -> bytes:
             raise UnpackedTooLargeError("a chunk", limit)
         if not stream.eof:
             raise EOFError("the end of a packed chunk is missing")
-        # Packed data may consist of several frames, one behind the other.
+        # Packed data may have several frames, one after the other.
         rest = stream.unused_data or b""
     return b"".join(parts) if len(parts) > 1 else parts[0]
 

@@ -29,7 +29,7 @@ def definition_problem(channel: Channel) -> str | None:
     if isinstance(types, str):
         return f"its definition of {channel.msgtype} cannot be read ({types})"
     try:
-        # An older name of the type is the last one that its definition explains.
+        # The last definition may have an older name of the type.
         found = tuple(_flat(types, channel.msgtype if channel.msgtype in types else _main(types)))
     except LookupError as error:
         return f"its definition of {channel.msgtype} leaves out {error}"

@@ -143,7 +143,7 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
         beside = Path(tempfile.gettempdir()) if request.out is None or dry else request.out.absolute().parent
         beside.mkdir(parents=True, exist_ok=True)
         scratch = stack.enter_context(scratch_folder(beside))
-        # Within the folder: they are stopped before it is taken away.
+        # Inside the folder's block: the workers stop before the folder is deleted.
         workers: Workers = stack.enter_context(choose_workers(request.jobs, request.dask))
         recording = _read(plan, request, workers, scratch, problems, watch)
         sampler = WorldSampler(recording, request.sampling, problems)

@@ -154,7 +154,7 @@ def export_each(
         for bag, name in zip(bags, _names(bags), strict=True)
     ]
     rows = []
-    # Rows are small, so no bag waits for a slow one before it.
+    # Rows are small, so results of later bags may wait for a slow one.
     for row in workers.map(export_bag, tasks, ahead=len(tasks)):
         rows.append(row)
         yield row
@@ -194,7 +194,7 @@ def _exported(task: FleetTask, bag: Path, out: Path, content: str, *, force: boo
         report = export(replace(task.request, out=out, force=True), problems)
     except (RobotSemanticsError, OSError) as error:
         return replace(row, error=_reason(error), problems=tuple(map(str, problems)))
-    # One bag must never be the end of the others, whatever is in it.
+    # An error in one bag must never stop the others.
     except Exception as error:  # noqa: BLE001
         return replace(row, error=f"{type(error).__name__}: {error}")
     found = (*problems, *report.description_problems)

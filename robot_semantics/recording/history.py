@@ -179,7 +179,7 @@ class TransformHistory:
         if up and up[-1][1] == goal:
             return _earliest(up)
         if up and up[-1][1] in self.edges:
-            # Round in a circle.
+            # a cycle
             return None
         met = {start: 0} | {parent: count for count, (_, parent) in enumerate(up, 1)}
         down = self._rise(goal, met)

@@ -119,7 +119,8 @@ def _own_names(
         has_parent = [space for space, is_child in by.items() if is_child]
         for space, is_child in by.items():
             mine = (frame in EACH_ROBOTS_OWN and "" not in by) or frame in links.get(space, ())
-            # In one tree a child and in the others a top: then it is one frame, and that tree says where it is.
+            # If the frame is a child in one tree and a root in the others, it is one frame, and the first tree gives
+            # its pose.
             if space and (mine or (is_child and len(has_parent) > 1)):
                 own[space, frame] = f"{space.strip('/')}/{frame}"
     return own

@@ -163,7 +163,7 @@ class Npz(Output):
                     continue
                 self._stated.add(name)
                 if self._count:
-                    # It was stated nowhere so far.
+                    # No earlier state has it.
                     nothing = np.full((self._count, *array.shape[1:]), np.nan, array.dtype)
                     self._columns.append(key, {"rows": nothing})
             self._columns.append(key, {"rows": array})

@@ -112,13 +112,13 @@ class Processes(Workers):
             with deferred_interrupt():
                 return self._pool.submit(_guarded, function, item)
         except BrokenProcessPool as error:
-            # Found out now, told to who waits for it.
+            # Store the error; the reader of the result raises it.
             future: Future[Result] = Future()
             future.set_exception(error)
             return future
 
     def _start(self) -> None:
-        # Not by fork: threads, such as the progress display's, do not survive one.
+        # Do not fork: threads, such as the progress display, do not exist in the child.
         context = multiprocessing.get_context("forkserver")
         # Import once before the fork, not in each process: the imports take as long as a bag of two minutes.
         context.set_forkserver_preload(["robot_semantics.recording.fleet", "rosbags.highlevel"])
@@ -134,7 +134,7 @@ class Processes(Workers):
         """Stop the processes. After an error, they stop immediately and delete unfinished files."""
         assert self._pool is not None
         if error[0] is not None:
-            # Not killed: the pool would wait for ever for the rest of a result that was being sent.
+            # Do not kill them: the pool would wait forever for the rest of a result.
             for process in set(multiprocessing.active_children()) - self._others:
                 process.terminate()
         self._pool.shutdown(cancel_futures=True)
@@ -212,7 +212,7 @@ class Dask(Workers):
     def _result(self, future: Any) -> Any:
         seen = time.monotonic()
         while True:
-            # Asked before the wait: the work may end between the timeout and a look after it.
+            # Ask before the wait: the work may end between the timeout and a later question.
             failed = future.status == "error"
             try:
                 return future.result(timeout=1.0)

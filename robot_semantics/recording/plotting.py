@@ -125,12 +125,12 @@ def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | 
         _refuse_large(entry)
     panels = [(entry, [row for row in rows if row[0] is entry]) for entry in models]
     panels = [panel for panel in panels if panel[1] or panel[0] in paths]
-    # One robot below the other would be a strip that no page holds.
+    # Robots below each other would need a strip that is longer than any page.
     columns = math.ceil(math.sqrt(len(panels)))
     lines = [panels[at : at + columns] for at in range(0, len(panels), columns)]
     heights = [max(_height(entry in paths, len(own)) for entry, own in line) for line in lines]
     width = WIDTH if columns == 1 else PANEL_WIDTH * columns
-    # Text stays text in an SVG, also a name with dollars, and the same series gives the same file.
+    # Text stays text in an SVG, also with dollar signs; the same series gives the same file.
     with rc_context(
         {"svg.fonttype": "none", "svg.hashsalt": "robot_semantics", "font.size": 8, "text.parse_math": False}
     ):

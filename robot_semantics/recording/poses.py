@@ -63,7 +63,7 @@ def slerp_rows(a: FloatArray, b: FloatArray, share: FloatArray) -> FloatArray:
     sine[close] = 1.0
     first, second = np.sin((1.0 - share) * theta) / sine, np.sin(share * theta) / sine
     first[close], second[close] = 1.0 - share[close], share[close]
-    # The short way round: q and -q are one rotation.
+    # The short way: q and -q are the same rotation.
     second = np.copysign(second, dot)
     result: FloatArray = first[:, np.newaxis] * a + second[:, np.newaxis] * b
     return result

@@ -219,7 +219,7 @@ class TopicReader:
         logs: IntArray,
         arrays: Mapping[str, Array],
     ) -> None:
-        # A stamp of 0 says that there is none; the time of recording is the best that is known.
+        # Stamp 0 means no stamp; then the time of recording is used.
         stamps = np.where(stamps == 0, logs, stamps)
         self._columns.append(GroupKey(kind, self.topic, names, parents, has), {"log": logs, "stamp": stamps, **arrays})
 

@@ -120,7 +120,7 @@ def read_recording(
             pieces.setdefault(key, []).append(arrays)
         texts += stretch.texts
         refusals.extend(stretch.refusals)
-        # Each stretch of a damaged bag finds the same damage.
+        # Every time span of a damaged bag reports the same damage.
         problems.extend(tuple(problem for problem in stretch.problems if problem not in tuple(problems)))
         for topic, count in stretch.counts.items():
             counts[topic] = counts.get(topic, 0) + count

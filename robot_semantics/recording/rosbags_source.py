@@ -42,7 +42,7 @@ def _unpacks(kind: str) -> Callable[[bytes, int], bytes]:
     return lambda packed, _size: unpack(kind, packed)
 
 
-# What rosbags unpacks by itself, ROS 1 and MCAP without an index, it too unpacks no further than is allowed.
+# The limit also holds for data that rosbags unpacks: ROS 1, and MCAP without an index.
 ros1_chunks.update({kind: partial(unpack, kind) for kind in ros1_chunks})
 MCAP_CHUNKS.update({kind: _unpacks(kind) for kind in MCAP_CHUNKS})
 
@@ -70,7 +70,7 @@ class RosbagsSource(OwnMetadata):
 
     def __enter__(self) -> RosbagsSource:
         for file in sorted(self.path.glob("*.db3")) if self.path.is_dir() else (self.path,):
-            # rosbags would pass over it, and with it over the last messages of a recorder that was killed.
+            # rosbags would ignore it, and so the last messages of a killed recorder.
             if write_ahead_log(file) is not None:
                 raise ReaderError2(f"'{file.name}' has a write-ahead log")
             if file.suffix == ".db3" and is_cut_off(file):
@@ -79,7 +79,7 @@ class RosbagsSource(OwnMetadata):
         self._packed = False
         if isinstance(self._reader, Reader2) and self._reader.compression_mode == "message":
             self._packed = True
-            # rosbags would unpack each message to whatever it becomes.
+            # rosbags would unpack each message without a limit.
             folder = self._reader.storage
             folder.metadata = folder.metadata._replace(compression_mode=None)
         self._by_channel = [(self._channel(connection), connection) for connection in self._reader.connections]

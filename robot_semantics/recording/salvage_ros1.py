@@ -47,7 +47,7 @@ class _Ros1:
             at = file.tell()
             header = self.part(file)
             if header == b"":
-                # Space that was given to the file and never written, after a crash: there may be gigabytes of it.
+                # After a crash, the file may have gigabytes of allocated space that was never written.
                 self.report(f"byte {base + at}: no record starts here, only empty space")
                 return
             data = self.part(file)

@@ -47,7 +47,7 @@ def scan_sqlite(path: Path, report: Report) -> Iterator[Message]:
         yield from _scan(path, report)
         return
     with scratch_folder() as folder:
-        # The bag itself is left as it is: what its log holds goes into a copy.
+        # The bag itself does not change: the content of its log is added to a copy.
         whole = folder / path.name
         shutil.copyfile(path, whole)
         shutil.copyfile(log, whole.with_name(log.name))
@@ -63,13 +63,13 @@ def _scan(path: Path, report: Report) -> Iterator[Message]:
     if path.stat().st_size < _FILE_HEAD:
         report("byte 0: this is not the start of a database")
         return
-    # Not mapped into memory: a file that another program cuts off meanwhile would end the process.
+    # Do not map the file: if another program cuts it off, an access would kill the process.
     with path.open("rb") as file:
         pages = _Pages(file.fileno(), report)
         channels: dict[int, Channel] = {}
         for row in pages.rows():
             match row.values:
-                # Rows of the message definitions look alike, but for a type's name there stands its language.
+                # Rows of message definitions have the same form, but with a language instead of a type name.
                 case (None, str(topic), str(msgtype), str(encoding), *_) if "/" in msgtype:
                     none = MessageDefinition(DefinitionFormat.NONE, "")
                     other = "" if encoding == "cdr" else encoding

@@ -78,7 +78,7 @@ class WorldSampler:
         still = {frame for i, frame in self._standing.items() if self.roots[i].source in (None, RootSource.FIXED)}
         every = {*self.history.frames, *still} - {self._world, ""}
         called = recording.called
-        # In the order of their names: the order in which they came is chance.
+        # Sort by name: the order of arrival is random.
         self._free = tuple(sorted((name for name in every if name not in self._links), key=lambda n: called.get(n, n)))
         self.frames = tuple(called.get(name, name) for name in self._free)
         names = self._checked_names()
@@ -177,7 +177,7 @@ class WorldSampler:
             parent[local.parent >= 0] = self._index[child]
             return parent, invert_poses(local.poses), local.age_ns
         if history.index.get(name) not in history.edges:
-            # The root of frames that are not connected to the world: that it has a place is known, but not which.
+            # The root of frames that are not connected to the world has a pose, but an unknown one.
             return np.zeros(count, np.int64), np.full((count, 7), np.nan), age
         return self._frame_poses(history.index[name], times_ns)
 
@@ -215,7 +215,7 @@ class WorldSampler:
         tops = self._tops()
         if len(tops) <= 1:
             return tops[0] if tops else ""
-        # The frames that a robot hangs on matter most, then the larger tree.
+        # Frames above a robot have priority, then the larger tree.
         sizes = dict.fromkeys(tops, 0)
         for name in history.frames:
             top = self._top_of(name)
@@ -253,7 +253,7 @@ class WorldSampler:
                 )
             above = history.frames[edge.parents]
             if above in self._links:
-                # The joints place a link: TF need not have the frames between it and the root link.
+                # The joints give a link's pose: TF need not have the frames between the link and the root link.
                 above = self.recording.robots[self._links[above]].root_frame
             if above in result or above == self.world_frame:
                 break

@@ -100,7 +100,7 @@ class Series:
         """Return the world state of one row of `rows`, with the parents at the time of this index."""
         parents = self.frame_parent[index].tolist()
         above = [int(model.parent[index]) for model in self.models]
-        # A frame of which nothing is known at this time has its place for the sake of those that stand in it.
+        # A frame without a known pose at this time is kept as the parent of others.
         needed = {*parents, *above}
         frames, at = [], 0
         for j, name in enumerate(self.frames):
@@ -211,7 +211,7 @@ def report_gaps(
 
     No recorded state has the joints `unstated` (``model/joint``); these get a note instead of a warning.
     """
-    # Joints of one topic are old together: report items with the same gaps in one sentence.
+    # Joints of one topic have the same gaps: report them in one sentence.
     alike: dict[tuple[str, tuple[float, ...], bool], list[str]] = {}
     for (kind, name), gap in gaps.items():
         alike.setdefault((kind, astuple(gap), kind == "joint" and name in unstated), []).append(name)

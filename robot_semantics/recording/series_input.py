@@ -197,5 +197,5 @@ def _widths(models: Iterable[ModelState | None]) -> dict[str, tuple[int, int]]:
             speed = next((len(v) for v in (joint.velocities, joint.torques) if v is not None), 0)
             before = widths.get(joint.name, (0, 0))
             widths[joint.name] = (max(before[0], len(joint.positions or ())), max(before[1], speed))
-    # A joint of which only positions are stated moves in as many ways, a quaternion's one redundant number aside.
+    # Without velocities, their number is the number of positions, minus one for a quaternion.
     return {joint: (width, speed or min(width, 6)) for joint, (width, speed) in widths.items()}

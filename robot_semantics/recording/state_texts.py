@@ -64,7 +64,7 @@ def state_texts(series: Series, max_gap_ns: int) -> Iterator[str]:
         if not text:
             some = np.flatnonzero(old[i]).tolist()
             text = write_world(_aged(series, i, row, time_ns, some, series.ages_ns[i]))
-            # A shape that stands alone needs none.
+            # A shape with a single state needs no skeleton.
             if shape in skeletons and skeleton is None:
                 made = skeletons[shape] = _Skeleton(series, i, row, some)
                 # A name that looks like a mark is not one.

@@ -156,7 +156,7 @@ def _lost_files(path: Path) -> Iterator[str]:
     """Yield problems of files in the metadata that do not exist, minus the number of renamed files."""
     if not path.is_dir() or not (path / "metadata.yaml").exists():
         return
-    # It comes with rosbags, whose absence has been named by then.
+    # It is installed with rosbags; a missing rosbags was already reported.
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 

@@ -68,7 +68,7 @@ def bracket(stamps_ns: IntArray, times_ns: IntArray, mode: str = "linear", *, ho
         return Bracket(none, none, none, np.zeros(0), none)
     before = np.searchsorted(stamps_ns, times_ns, side="right") - 1
     if last and stamps_ns[0] == stamps_ns[1] and stamps_ns[0] != stamps_ns[last]:
-        # At the time of its oldest samples tf2 answers with the first of them.
+        # For the time of the oldest samples, tf2 returns the first of them.
         before[times_ns == stamps_ns[0]] = 0
     after = before + 1
     exact = (before >= 0) & (stamps_ns[np.maximum(before, 0)] == times_ns)
@@ -259,7 +259,7 @@ def _new(
     contents[:, 1] = np.asarray(numbers)[place[those]]
     for index in np.unique(place[those]).tolist():
         here = place[those] == index
-        # Adding zero makes -0.0 equal to 0.0, which they are to tf2.
+        # Adding zero makes -0.0 equal to 0.0, as in tf2.
         contents[here, 2:] = np.asarray(values[index][row[those[here]]]).reshape(int(here.sum()), -1) + 0.0
     as_bytes = np.ascontiguousarray(contents).view(np.dtype((np.void, contents.shape[1] * 8))).ravel()
     _, first = np.unique(as_bytes, return_index=True)

@@ -247,7 +247,7 @@ class _Application:
 
     def _outside_limits(self, joint: JointModel, positions: tuple[float, ...]) -> str | None:
         if joint.position_count != 1 or self.model.urdf_sha256 is not None:
-            # A state that says which robot it was taken of was there, whatever the limits say.
+            # A state with a robot's hash was measured, so the limits do not matter.
             return None
         lower, upper = joint.limits.lower, joint.limits.upper
         if lower - TOLERANCE <= positions[0] <= upper + TOLERANCE:

@@ -106,14 +106,14 @@ class FastLayout:
 
         They are valid until the next call. `now` gives the node's time [ns], asked only for messages without a stamp.
         """
-        # All in one piece, with few calls: see `kinematics.in_place` for why.
+        # One function with few calls: `kinematics.in_place` has the reason.
         head = data[AFTER_STAMP : self._at]
         if head not in self._heads and not self._repeater.knows(head):
             return None
         try:
             self._into[:] = data
         except ValueError:
-            # Another length: for example with velocities for once.
+            # Another length, for example a message with velocities.
             return None
         seconds, nanoseconds = unpack_stamp(data, BODY)
         stamp, stamp_ns = data[BODY:AFTER_STAMP], seconds * 1_000_000_000 + nanoseconds

@@ -65,7 +65,7 @@ class Health:
         if not timeout_s:
             self.stale = {}
             return
-        # Usually all is well, which takes one number to see.
+        # Usually there is no problem; one number shows this.
         if (
             not self.stale
             and now_ns - int(robot.values.received_ns.min(initial=now_ns)) <= robot.settings.stale_timeout_ns

@@ -71,7 +71,7 @@ def root_of(robot: RobotSample, heard: ReceivedFrames) -> Root:
         of_tf.add(candidate)
         said.append(RootStatement(candidate, transform.xyz_quat, None, transform.stamp_ns))
     if robot.root_frame == WORLD and not said:
-        # Nothing on TF can place it in the frame `world`: the TF tree begins with this link.
+        # TF cannot have its pose in the frame `world`, because this link is the root of the TF tree.
         said.append(RootStatement(RootCandidate(RootSource.FIXED, f"the name of '{WORLD}'", WORLD), AT_ORIGIN))
     choice = choose_root(statement.candidate for statement in said)
     chosen = next((statement for statement in said if statement.candidate == choice.chosen), None)

@@ -153,7 +153,7 @@ def make_plan(
     for entry, name in enumerate(names):
         variable = space.index.get(name)
         if variable is None:
-            # A fixed joint in a message is odd but harmless, and says nothing that we do not know.
+            # A fixed joint in a message has no information; ignore it.
             if name not in model.joint_index:
                 unknown.append(name)
             continue

@@ -167,7 +167,7 @@ class _Making:
                 twist=np.full((1, 6), np.nan) if twist is None else twist[np.newaxis],
             )
             self._age(None, robot.name, root.statement.stamp_ns, f"the pose of '{robot.name}'")
-        # The node's own inputs mean the frame `world`, also where a link has this TF name.
+        # In the node's own inputs, `world` is the world frame, even if a link has this TF name.
         if root.parent in self.links and (root.on_tf or root.parent != WORLD):
             self.on_links[robot.name] = self.links[root.parent]
         state = model_state(series, model_rows(series)[0].tolist(), root.parent)

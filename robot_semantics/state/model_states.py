@@ -154,7 +154,7 @@ def with_links(series: ModelSeries, kinematics: ForwardKinematics) -> ModelSerie
         at = robot.joint_index[name]
         known[:, at], moving[:, at] = good, good & fast
     for link in robot.links[1:]:
-        # Behind a joint that is not known no link is.
+        # Links behind an unknown joint are unknown.
         known[:, link.index] &= known[:, link.parent]
         moving[:, link.index] &= moving[:, link.parent]
     poses_ = np.array(xyz_quat_from_matrix(measured.link_poses(q)))
@@ -249,9 +249,9 @@ def pose_rows(xyz_quat: FloatArray) -> FloatArray:
     known = np.asarray(np.isfinite(xyz_quat).all(axis=1))
     safe = np.where(known[:, None], xyz_quat, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
     length = np.sqrt((safe[:, 3:] ** 2).sum(axis=1, keepdims=True))
-    # A quaternion that is of unit length already stays as it is, to the last bit.
+    # A unit quaternion keeps every bit.
     safe[:, 3:] = np.where(np.abs(length - 1.0) < QUATERNION_UNIT, safe[:, 3:], safe[:, 3:] / length)
-    rpy = rpy_from_quat(safe[:, 3:]) + 0.0  # which makes -0.0 the plain 0.0 that a person expects to read
+    rpy = rpy_from_quat(safe[:, 3:]) + 0.0  # changes -0.0 to 0.0
     rows = np.concatenate((safe[:, :3], rpy, safe[:, 3:]), axis=1)
     rows[~known] = np.nan
     return rows

@@ -73,7 +73,7 @@ class RunningRobot(RobotFrames):
         self._motion_orders: dict[str, MessageOrder] = {}
         self._reset_ns, self._reset_by = NEVER_NS, set[MessageOrder]()
         self._reported: LruCache[str, bool] = LruCache(1000)
-        # If stamps are ignored, every joint is always due: no difference of two stamps is below this.
+        # If stamps are ignored, every joint is always due: every difference of stamps is above this number.
         interval_ns = NEVER_NS if settings.ignore_timestamp else settings.publish_interval_ns
         self._schedule = PublishSchedule(len(self.moving), interval_ns, settings.complete_after_ns)
         self.fast_path = FastPath(model, self._buffer, self._schedule)
@@ -165,7 +165,7 @@ class RunningRobot(RobotFrames):
             self._streams.leave_fast_path()
         messages = self._publish(joints, bool(joints.all()), stamp_ns)
         if values.names is data.names and self.settings.raw:
-            # A joint must not be in two streams that publish by their own count.
+            # A joint must not be in two streams with separate publish times.
             self._streams.leave_fast_path(plan.joints)
             self.fast_path.enter(stream, data, self._buffer.known & self.publishable, self._frames_of)
         return messages
@@ -208,7 +208,7 @@ class RunningRobot(RobotFrames):
         chosen = np.zeros(len(self.moving), np.bool_)
         chosen[number] = True
         for follower in self.moving.followers:
-            # One that has a source of its own is where that has it.
+            # A root link with its own source gets its pose from this source.
             if follower.mimic is not None and follower.mimic.joint == name and follower.name not in self._motion_orders:
                 self._buffer.put_follower(follower, stamp_ns)
                 chosen[self.moving.number[follower.name]] = True
@@ -219,7 +219,7 @@ class RunningRobot(RobotFrames):
     def _report_lost(self, name: str, lost_m: float, lost_rad: float) -> None:
         worst_m, worst_rad = self.lost.get(name, (0.0, 0.0))
         self.lost[name] = (max(worst_m, lost_m), max(worst_rad, lost_rad))
-        # Said again only when it has become ten times worse.
+        # Report it again only if it is ten times larger.
         if lost_m > 10.0 * max(worst_m, _LOST_M / 10.0) or lost_rad > 10.0 * max(worst_rad, _LOST_RAD / 10.0):
             self.notices.append(
                 f"'{name}' is planar: of its source's pose, {lost_m:.6g} m off the plane and a tilt of"
@@ -237,7 +237,7 @@ class RunningRobot(RobotFrames):
         """Store a snapshot's values of some joints and return all transforms, also those that were published before."""
         self.values.restore(positions, velocities, positions_of, velocities_of, stamp_ns)
         messages = self.everything(stamp_ns)
-        # The restored world's clock may be set back too.
+        # The clock of the restored world may also be set back.
         self.accept_any_stamp()
         return messages
 
@@ -288,8 +288,8 @@ class RunningRobot(RobotFrames):
         able = self._buffer.known & self.publishable
         messages = self._send(joints & able, stamp_ns)
         if not complete:
-            # A silent joint is repeated as of the time since when it has been silent long enough. Had it the message's
-            # own stamp, its real value of that time, coming a moment later, would come too late for the listeners.
+            # A silent joint is repeated with an earlier stamp: the time at which it counted as silent. With the
+            # message's own stamp, listeners would ignore a real value that arrives a moment later.
             then_ns = max(0, stamp_ns - self.settings.complete_after_ns)
             messages += self._send(~joints & able & (self._buffer.stamps_ns <= then_ns), then_ns)
         return messages
@@ -301,7 +301,7 @@ class RunningRobot(RobotFrames):
             return ()
         block = self._block(due)
         self.sent += len(block)
-        # The fast path must not publish these joints by its own count.
+        # The fast path must not publish these joints by its own times.
         self._streams.leave_fast_path(due)
         return (block.message(stamp_ns, self._buffer.positions),)
 

@@ -73,7 +73,7 @@ def twist_in_parent(xyz_quat: FloatArray, twist: FloatArray) -> FloatArray:
 
 def _planar(joint: JointModel, pose: FloatArray, velocities: FloatArray | None) -> JointMotion:
     axes, normal = plane_axes(joint), joint.axis
-    # Of all turns about the normal, this one leaves the smallest rest: the tilt.
+    # Of all rotations about the normal, this one leaves the smallest rest, the tilt.
     along, real = float(pose[3:6] @ normal), float(pose[6])
     theta = 2.0 * np.arctan2(along, real)
     theta = (theta + np.pi) % (2.0 * np.pi) - np.pi

@@ -84,7 +84,7 @@ class RootPlacement:
             self.log.note(taken_as_world(base.frame))
         xyz_quat = xyz_quat_from_matrix(self.world.pose(model.name, frame))
         if carrier_of(model) == frame:
-            # As it is stated, to the last bit and with its quaternion's sign.
+            # Keep every bit of the stated pose, and its quaternion's sign.
             xyz_quat = np.array(xyz_quat_of(model.pose))
         self._note_unstated_frames()
         joint = base.joint
@@ -127,7 +127,7 @@ class RootPlacement:
         ours, others = self.world.path(self.model.name), self.world.path(self.frame() or WORLD)
         between = [name for name in (*ours, *others) if (name in ours) != (name in others) and name != self.model.name]
         for name in between:
-            # A link is stated with its pose, or is not there.
+            # Every stated link here has a pose.
             if name in bodies and bodies[name].pose is None:
                 self.log.note(f"'{name}' has no pose in '{bodies[name].parent}'; the identity is used")
 

@@ -233,7 +233,7 @@ class SnapshotStore:
             number = max(numbers, default=0) + 1
             self._save(self.path(f"{prefix}{number:06}"), state, "saved automatically", overwrite=False, texts=texts)
         for old in numbers[: max(0, len(numbers) + 1 - keep)]:
-            with suppress(UnknownNameError):  # a person or a second process of this name was quicker
+            with suppress(UnknownNameError):  # another process saved this name first
                 self.delete(f"{prefix}{old:06}")
 
     def saved_names(self) -> list[str]:
@@ -338,5 +338,5 @@ def _reported() -> Iterator[None]:
     except OSError as error:
         raise SnapshotError(f"{error.filename or 'the snapshot'}: {error.strerror or error}") from error
     except RuntimeError as error:
-        # `expanduser`, of a user that the machine does not have.
+        # `expanduser` raises it for an unknown user.
         raise SnapshotError(str(error)) from error

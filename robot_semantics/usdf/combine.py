@@ -184,7 +184,7 @@ def _frames_below(
     below: ModelState | Frame = model
     while True:
         above = bodies.get(below.parent)
-        # A state with a cycle cannot be read or written, but it can be made.
+        # A state with a cycle cannot be read or written, but a program can create it.
         if above is None or above.name in {model.name, *(frame.name for frame in frames)}:
             return frames
         if below.parent_link is not None:

@@ -219,7 +219,7 @@ def _depths(parents: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     """Return the number of steps from each item to item 0."""
     depths: npt.NDArray[np.intp] = (np.arange(len(parents)) != 0).astype(np.intp)
     above = parents
-    # Each round doubles how far up everything looks, so that a chain of any length takes few rounds.
+    # Each round doubles the number of levels, so a long chain takes few rounds.
     while above.any():
         depths = depths + depths[above]
         above = above[above]

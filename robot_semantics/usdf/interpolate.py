@@ -142,7 +142,7 @@ class _Blend:
             return state
         stated = {joint.name for joint in first.joints} & {joint.name for joint in second.joints}
         self._wrapping = frozenset(joint.name for joint in JointSpace.of(robot).joints if joint.motion.wraps)
-        # Links go where the joints take them, also those joints that only the links tell.
+        # Links follow the joints, including joints that are known only from links.
         first, second = (recover_joints(model, robot)[0] for model in (first, second))
         state = rederive_links(self.values(first, second, element, path), robot, self._found)
         return replace(state, joints=tuple(joint for joint in state.joints if joint.name in stated))
@@ -205,8 +205,8 @@ class _Blend:
     def _time(self, first: int | None, second: int | None, _: str, __: Any) -> int | None:
         if first is None or second is None:
             return None
-        # Through a fraction of integers: a 64-bit float cannot tell the nanoseconds of a date apart. Rounded, because a
-        # share such as a third is a little less than a third.
+        # Use a fraction of integers, because a 64-bit float has too few digits for the nanoseconds of a date. Round it,
+        # because a float such as 1/3 is a little too small.
         return first + round((second - first) * Fraction(self._share))
 
     def _common(self, first: tuple[str, ...], second: tuple[str, ...], path: str) -> tuple[str, ...]:

@@ -83,7 +83,7 @@ def leader_position(sightings: Sequence[Sighting], tolerance: float) -> LeaderPo
         candidates = sorted({start + period * step for step in steps}, key=abs)
     own = telling[0]
     if own.repeats and own.factor == 1.0 and own.offset == 0.0:
-        # The leader's own link tells the angle best, the others how many turns.
+        # The leader's own link gives the best angle, the other links give the number of turns.
         candidates = [own.value + TURN * round((found - own.value) / TURN) for found in candidates]
 
     def judged(found: float) -> tuple[float, str]:

@@ -89,7 +89,7 @@ def pose_from_quaternion(xyz: Sequence[float], quat_xyzw: Sequence[float]) -> Po
     quat = quat_normalize(given)
     if np.abs(quat - given).max() <= 1e-12:
         quat = given
-    # Adding zero makes -0.0, which no reader needs to see, a plain 0.0.
+    # Adding zero changes -0.0 to 0.0.
     rpy = rpy_from_matrix(matrix_from_quat(quat)) + 0.0
     return Pose(_six(np.concatenate((np.array(xyz, dtype=np.float64), rpy))), _quaternion(quat))
 

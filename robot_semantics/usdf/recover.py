@@ -132,7 +132,7 @@ class _Recovery:
             if joints:
                 self.observe(joints, np.array([self._motion(joint) for joint in joints]), reasons)
             elif (len(self.known), len(self._placed)) == before:
-                # Observed values win over derived ones: derive only after all observations.
+                # Observed values have priority over derived ones: derive only after all observations.
                 self._lead(reasons)
                 self.q = follow(self.space.mimics, self.q, self.space.joint_positions, self.known)
                 if (len(self.known), len(self._placed)) == before:
@@ -250,7 +250,7 @@ class _Recovery:
     def _place_links(self) -> None:
         """Compute the poses of links that fixed and known joints connect to known links, down and up the tree."""
         if len(self._placed) == 1:
-            # Nothing is placed but the root link: no joint follows from links.
+            # Only the root link has a pose: no joint follows from links.
             return
         local = _local(self._robot).matrices(self.q)
         tied = [

@@ -131,11 +131,11 @@ class ResolvedWorld:
         moving = np.broadcast_to(self.twists[observer], twists.shape).copy()
         unknown = np.isnan(twists).any(axis=1) | np.isnan(moving).any(axis=1)
         for row in np.flatnonzero(unknown).tolist() if observer else ():
-            # How the frames above both of them move makes no difference to what one sees of the other.
+            # The motion of frames above both of them has no effect on their relative motion.
             above = set(self._path(at[row]))
             common = next(place for place in self._path(observer) if place in above)
             twists[row], moving[row] = self._twist_from(common, at[row]), self._twist_from(common, observer)
-        # The observer's frame carries along whatever is fixed to it; that motion is not seen from it.
+        # Bodies fixed to the observer's frame move with it; the observer does not see this motion.
         lever = self.T_world_body[at, :3, 3] - self.T_world_body[observer, :3, 3]
         twists[:, :3] -= moving[:, :3] + np.cross(moving[:, 3:], lever)
         twists[:, 3:] -= moving[:, 3:]

@@ -224,14 +224,14 @@ def name_clashes(state: WorldState, more: Mapping[str, Collection[str]] | None =
         stated = next((item for item in owner.links if item.name == name), None)
         message = f"link '{name}' of '{owner.name}' has the same name in the world as link '{link}' of '{other.name}'"
         path = path_of(owner) if stated is None else path_of(stated, path_of(owner))
-        # A link that a robot's joints place has no element of its own.
+        # A link whose pose follows from a robot's joints has no element.
         at = owner.at if stated is None or stated.at < 0 else stated.at
         yield Problem(at, "", "name", path, "duplicate-name", message)
     lengths = set(map(len, links))
     for body in state.bodies:
         end = body.name.find(SEPARATOR)
         while end >= 0:
-            # A name that consists of separators has many parts; only those as long as a model's name are cut out.
+            # A name with many separators has many parts; compare only parts with the length of a model's name.
             if end in lengths:
                 model, link = body.name[:end], body.name[end + len(SEPARATOR) :]
                 if link in links.get(model, ()):
@@ -271,7 +271,7 @@ class _Bodies(NamedTuple):
 
     def graph_problems(self) -> Iterator[Problem]:
         """Report unknown parents and cycles."""
-        # Bodies whose way to the world is known to be sound, or known to be reported.
+        # Bodies whose path to the world is valid, or already reported.
         done: set[str] = {WORLD}
         # One list for all problems: there may be as many of them as names.
         valid = (WORLD, *self.by_name)
@@ -312,7 +312,7 @@ def _quaternion_problems(state: WorldState) -> Iterator[Problem]:
         meant = quat_from_rpy(_array([pose.xyz_rpy for _, _, pose, _ in stated], 6)[:, 3:])
         off = np.minimum(np.abs(given - meant).max(axis=1), np.abs(given + meant).max(axis=1))
         length = np.sqrt((given * given).sum(axis=1))
-    # `not <=` and not `>`: an overflow to NaN is wrong too.
+    # `not <=` instead of `>`: NaN from an overflow is also an error.
     for index in np.flatnonzero(~(off <= QUATERNION_TOLERANCE)):
         owner, item, *_ = stated[index]
         if not abs(length[index] - 1.0) <= QUATERNION_TOLERANCE:

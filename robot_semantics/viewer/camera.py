@@ -96,7 +96,8 @@ def fit_camera(
     free = width * (1.0 - left_margin)
     focal = max(min(free, height) / FIELD_OF_VIEW, 1.0)
     turned = points @ R.T
-    # The four planes of the view through the points: their intersection gives the nearest place that sees everything.
+    # The four border planes of the view through the points: their intersection is the nearest position that sees all
+    # points.
     slopes = np.array([0.47 * free / focal, 0.47 * height / focal]) * zoom
     centre = np.empty(3)
     backs = []

@@ -148,7 +148,7 @@ class EditSession:
         if self.output.is_dir():
             raise IsADirectoryError(errno.EISDIR, "is a folder now", str(self.output))
         content, before = self._content(), self._known
-        # A file that is missing is about to be replaced; `save` asks if it is not.
+        # A missing file is usually being replaced; if it stays missing, `save` asks.
         if content in (before, None, b""):
             return
         text = SrdfText(content, str(self.output))

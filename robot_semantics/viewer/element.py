@@ -77,7 +77,7 @@ class Choice(ui.select, component=str(ASSETS / "choice.js")):
         self.set_options(names, value=kept if self.multiple or kept in names else None)
 
     def _event_args_to_value(self, e: events.GenericEventArguments) -> Any:
-        # By name: the list may be another one by now, and a number in it another name.
+        # By name, because the list may have changed, and a number would mean another name.
         chosen = e.args if self.multiple else [e.args]
         names = [option["label"] for option in chosen or () if isinstance(option, dict)]
         known = [name for name in names if name in self.options]

@@ -170,7 +170,7 @@ def _recorded(path: Path, urdf: Path | None, srdf: Path | None, opening: Opening
         RobotSemanticsError: it cannot be read at all, or it has nothing to show.
         OSError: it cannot be read.
     """
-    # Only who looks at a recording needs the extra that reads one.
+    # Only recordings need this extra.
     from robot_semantics.recording.notebook import read_requested
     from robot_semantics.recording.robots import RobotRequest
     from robot_semantics.recording.sampling import Sampling
@@ -189,7 +189,7 @@ def _recorded(path: Path, urdf: Path | None, srdf: Path | None, opening: Opening
 def _loaded(path: Path, implicit_links: bool, problems: Diagnostics) -> _Source:
     """Return the states of a series in the order of time."""
     loaded = load_states([path], problems)
-    # Descriptions in files are read where they are: their meshes may be beside them.
+    # Description files are read from their own folder, because their meshes may be beside them.
     inside = {
         m.name for state in loaded.states for m in state.models if m.description is None and m.name in loaded.urdf
     }
@@ -315,7 +315,7 @@ def _stance(actor: Actor, model: ModelState, world: ResolvedWorld) -> tuple[Stan
     position.
     """
     kinematics, own = actor.kinematics, Base.of(actor.model)
-    # A picture needs no frame that the state does not state.
+    # A picture does not need a frame without a stated pose.
     frame = own.frame if own.frame in world.index else model.parent
     applied = apply_model_state(model, world, kinematics, base=replace(own, frame=frame, placeable=True))
     q = applied.positions

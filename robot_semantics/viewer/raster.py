@@ -46,7 +46,7 @@ def visible_triangles(
     bottom = np.clip(np.floor(y.max(axis=1) - 0.5), -1, height - 1).astype(np.int64)
     some = (right >= left) & (bottom >= top)
     chosen, left, top, right, bottom = chosen[some], left[some], top[some], right[some], bottom[some]
-    # Triangles of like size go together: their pixels make one array.
+    # Triangles of similar size are drawn together: their pixels are one array.
     columns, rows = _power_of_two(right - left + 1), _power_of_two(bottom - top + 1)
     for kind in np.unique(np.stack([columns, rows]), axis=1).T:
         same = np.flatnonzero((columns == kind[0]) & (rows == kind[1]))
@@ -89,7 +89,8 @@ def _draw(
     number, row, column = np.nonzero(inside)
     at = (top[number] + row) * width + left[number] + column
     who = numbers[number] + 1
-    # Positive floats are ordered as their bits are; the triangle's number rides along and settles ties.
+    # Positive floats have the order of their bits; the triangle's number in the lower bits decides between equal
+    # depths.
     key = nearness.view(np.uint32).astype(np.uint64) << np.uint64(32) | who.astype(np.uint64)
     np.maximum.at(seen, at, key)
 

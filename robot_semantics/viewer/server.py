@@ -59,7 +59,7 @@ class FreshContent(Generic[Content]):
         """Make the content again if a file has changed; after an error, keep the old content."""
         with self._lock:
             stamps = self._stamped()
-            # A file that is missing is about to be replaced.
+            # A missing file is usually being replaced.
             if stamps == self._stamps or 0 in stamps:
                 return
             self._stamps = stamps
@@ -119,7 +119,7 @@ class OwnPageOnly:
         if scope["type"] == "lifespan":
             await self._application(scope, receive, send)
         elif self._own(scope) and "\0" not in scope["path"]:
-            # No file has such a name; the framework would look for it, and fall.
+            # No file can have this name; the framework would look for it and fail.
             await self._application(scope, receive, self._guarded(send) if scope["type"] == "http" else send)
         elif scope["type"] == "websocket":
             await receive()
@@ -149,7 +149,7 @@ class OwnPageOnly:
         page: list[bytes] = []
 
         async def sent(message: MutableMapping[str, Any]) -> None:
-            # The scripts of a page that the server writes get the nonce; it is sent once all of it is there.
+            # The page's own scripts get the nonce; the page is sent as a whole.
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", ()), *headers]
                 start.update(message)
@@ -231,7 +231,7 @@ def serve_viewer(
         if isinstance(content, FreshContent):
             _follow(viewer, content)
 
-    # The bar for requests would say nothing: answers come over the websocket.
+    # The progress bar for requests is useless here: answers come over the websocket.
     app.config.quasar_config["loadingBar"]["skipHijack"] = True
     app.add_api_route(SCENE, scene)
     ui.page("/", response_timeout=30.0)(page)

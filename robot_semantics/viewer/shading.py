@@ -34,7 +34,7 @@ def corner_normals(surface: Surface) -> npt.NDArray[np.float32]:
     """Return (m, 3, 3) unit normals at the corners of each face; at a sharp edge, the normal of the face."""
     a, b, c = (surface.vertices[surface.faces[:, corner]] for corner in range(3))
     areas = np.cross(b - a, c - a)
-    # A file may give each face its own vertices: those that lie on one place are one.
+    # A file may give each face its own vertices: merge vertices at the same position.
     extent = max(float(np.ptp(surface.vertices, axis=0).max()), 1e-12)
     cells = np.round((surface.vertices - surface.vertices.min(axis=0)) * (1e5 / extent)).astype(np.int64)
     _, same = np.unique((cells[:, 0] << 42) | (cells[:, 1] << 21) | cells[:, 2], return_inverse=True)
@@ -42,7 +42,7 @@ def corner_normals(surface: Surface) -> npt.NDArray[np.float32]:
     weights, flat = np.repeat(areas, 3, axis=0), np.repeat(_unit(areas), 3, axis=0)
     normals = flat.copy()
     rest = np.argsort(np.linalg.norm(weights, axis=-1), kind="stable")
-    # At each place the largest face gathers those that run on smoothly; of the others again the largest, and so on.
+    # At each vertex, the largest face collects its smooth neighbours; then the largest of the rest, and so on.
     for _ in range(_SIDES):
         leader = np.zeros(at.max() + 1, dtype=np.int64)
         leader[at[rest]] = rest
@@ -58,7 +58,7 @@ def corner_normals(surface: Surface) -> npt.NDArray[np.float32]:
 
 def lit(rgb: FloatArray, normals: FloatArray, rays: FloatArray) -> FloatArray:
     """Return (n, 3) shaded colours of (n, 3) colours, normals and viewing directions in the camera's axes."""
-    # Seen from inside, a surface is lit as if it were turned round: many meshes are.
+    # A surface seen from inside is shaded like one seen from outside, because many meshes have inverted faces.
     facing = np.einsum("ij,ij->i", normals, rays)[:, None]
     normals = np.where(facing > 0.0, -normals, normals)
     light = np.full(len(rgb), _AMBIENT)

@@ -196,7 +196,7 @@ class Studio:
         problem = ""
         try:
             self.session.look()
-            # Meshes that have changed are read beside what goes on.
+            # Changed meshes are read in the background.
             robot = await run.io_bound(self.newest)
             if robot is not None:
                 self.session.take_robot(robot)

@@ -154,7 +154,7 @@ class GroupsTab:
             made = new.group_members(links=members)
         else:
             made = new.group_members(subgroups=members)
-        # The field is empty before the new row appears, so that a person can type the next name.
+        # Clear the field before the new row appears, so that the user can type the next name.
         self._name.set_value("")
         if self._studio.do(f"group {name}", partial(with_members, name=name, made=made)):
             self._choose(self._kind)

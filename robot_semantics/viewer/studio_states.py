@@ -131,7 +131,7 @@ class StatesTab:
         try:
             found = await run.io_bound(self._studio.running) or {}
             space = self._studio.kinematics.space
-            # A mimic joint that is measured a little beside its leader follows it here.
+            # A mimic joint with a measured deviation from its leader follows the leader here.
             known = {name: value for name, value in found.items() if name in space.index}
             leading = {name: value for name, value in known.items() if space.leader_of(name) not in known}
             if not known:
@@ -180,5 +180,5 @@ class StatesTab:
         T_root_tip = invert(self._studio.kinematics.T_parent_root(self._studio.q)) @ wanted
         self._studio.pose(self._solver.solve(T_root_tip, self._studio.q, iterations=STEPS).q)
         if event.args["done"]:
-            # Back to the hand, where it could not follow.
+            # Move the gizmo back to the hand, if the hand could not follow.
             self._place()

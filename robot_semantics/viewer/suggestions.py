@@ -114,7 +114,7 @@ def named_chains(robot: RobotModel) -> list[tuple[str, str, Chain]]:
     known: set[str] = set()
 
     def free(kind: str, of: str, tip: str) -> str:
-        # A side; without one the first word of the tip's name where there are several.
+        # The side; without a side, the first word of the tip's name if there are several chains.
         prefix = _side(tip) or (tip.split("_")[0] if plain[of] > 1 else "")
         name = first = f"{prefix}_{kind}" if prefix else kind
         number = 2

@@ -60,7 +60,7 @@ def to_transforms(
     state = without_parent_links(with_carriers(state, robots), but=on_links)
     roots = {model.name: _root_frame(model.name, robots, prefixes) for model in state.models}
     lost: list[str] = []
-    MAKER.time(state.time_ns or 0)  # refuses what ROS cannot say
+    MAKER.time(state.time_ns or 0)  # refuses values outside of ROS's range
     found: list[Transform] = []
 
     def add(parent: str, child: str, T: FloatArray) -> None:

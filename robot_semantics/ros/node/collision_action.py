@@ -115,7 +115,7 @@ class _GoalInThread:
             self.error = error
 
     def _run(self) -> None:
-        # Imported here: a node that is never asked for a matrix does without MuJoCo, and starts sooner.
+        # Import here: most nodes never need MuJoCo, and start sooner without it.
         from robot_semantics.collision.matrix import NO_PAIRS, generate_matrix
         from robot_semantics.collision.pieces import pieces_of
 

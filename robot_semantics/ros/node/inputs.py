@@ -59,7 +59,7 @@ class Inputs:
                 self._frames.listen_to_all()
         self._heard = self._root_sources()
         self._subscriptions = [*frequent, *others]
-        # To wait for one subscription alone costs the least.
+        # Waiting for a single subscription is the cheapest.
         for together in (*([subscription] for subscription in frequent), others):
             loop = MessageLoop(self._node.context)
             loop.start(together)

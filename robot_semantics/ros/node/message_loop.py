@@ -89,7 +89,7 @@ class MessageLoop:
                 in_use.enter_context(context.handle)
                 wait_set = rclpy_implementation.WaitSet(len(takers), 1, 0, 0, 0, 0, context.handle)
             except (InvalidHandle, rclpy_implementation.RCLError):
-                # Shut down between start and here.
+                # The context was shut down after the start.
                 if context.ok():
                     raise
                 return

@@ -55,7 +55,7 @@ class Monitor:
         if self._looks is not None:
             node.destroy_timer(self._looks)
         period_s = min(period_s or PERIOD_S, PERIOD_S)
-        # On one timer, because a wake of the executor costs more than all that is looked at.
+        # One timer for all checks, because a wake of the executor costs more than the checks.
         self._looks = node.create_timer(period_s, self._look, clock=self._clock, what="periodic checks")
 
     def ages(self, served: ServedRobot, robot: RunningRobot) -> dict[str, float]:
@@ -75,7 +75,7 @@ class Monitor:
             if robots.settings.check_tf_authority:
                 self._outputs.authority.tick(self._outputs.static_message)
         self._rates = {served.prefix: self._rates_of(served) for served in robots.served}
-        # Do not publish without subscribers: making the message costs more than all the rest.
+        # Do not publish without subscribers: the message costs more than all checks.
         if not self._period_s or not self._publisher.get_subscription_count():
             self._stop_publishing()
         elif self._timer is None:

@@ -37,7 +37,7 @@ class RobotSemanticsNode(GuardedNode):
             self.core.configure()
             self.core.activate()
         except BaseException:
-            # A node that is left to the interpreter's end may go down with it while messages come in.
+            # Destroy the node now: at the end of the interpreter, a message could crash it.
             self.destroy_node()
             raise
         # Offer the parameter services last: clients call a service as soon as they discover it.

@@ -64,7 +64,7 @@ class Outputs:
             message = item if isinstance(item, bytes) else rows_message(item)
             if self.authority.watching:
                 self.authority.note(item if isinstance(item, bytes) else serialize_message(message))
-            # rclpy takes bytes for a message of the type.
+            # rclpy accepts bytes instead of a message.
             self._moving.publish(message)
         served.traffic.transforms += served.robot.sent if served.robot is not None else 0
 
@@ -75,7 +75,7 @@ class Outputs:
         try:
             self._send_raw(message)
         except TypeError:
-            # An rclpy that takes nothing but bytes.
+            # This rclpy accepts only bytes.
             self._send_raw(bytes(message))
 
     def send_static(self, robots: Iterable[RunningRobot], stamp_ns: int) -> None:
@@ -88,7 +88,7 @@ class Outputs:
         static = [item for robot in present for item in robot.static_transforms()]
         frames = [(item.frame_id, item.child_frame_id) for item in static]
         values = np.array([item.xyz_quat for item in static]).reshape(-1, 7)
-        # As bytes, so that our own message is known when it comes back.
+        # As bytes, so that our own message is recognised when we receive it.
         self.static_message = serialize_message(rows_message(TransformRows(frames, values, stamp_ns)))
         if self.authority.watching:
             self.authority.note(self.static_message)
@@ -143,7 +143,7 @@ class UnmovedRobots:
                 robot = served.robot
                 assert robot is not None
                 since_ns = now_ns - self._sent_ns.get(served.prefix, now_ns - robot.settings.publish_interval_ns)
-                # Less than nothing: the clock was set back.
+                # A negative time means that the clock was set back.
                 if since_ns < 0 or since_ns >= robot.settings.publish_interval_ns:
                     self._sent_ns[served.prefix] = now_ns
                     self._outputs.send(served, robot.unmoved(now_ns))

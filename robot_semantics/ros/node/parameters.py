@@ -209,7 +209,7 @@ def defaults_of_models(models: Iterable[str]) -> dict[str, str]:
 
 
 def _nanoseconds(seconds: float) -> int:
-    # Thirty years stand for ever, and differences to them stay within 64 bits.
+    # Thirty years mean "never"; differences to other times fit into 64 bits.
     return int(min(seconds * 1e9, 1e18))
 
 

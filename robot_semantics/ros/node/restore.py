@@ -91,7 +91,7 @@ class Restore:
                 _, state = applied[robot.name]
                 self.states.restore(robot.name, robot.model, state, stamp_ns)
         if clients:
-            # Time has been set back, perhaps.
+            # The time may have been set back.
             self.frames.forget()
         return replace(report, applied=bool(report.restored) or report.complete)
 
@@ -201,7 +201,7 @@ class Restore:
     def _frames(self, live: LiveWorld, simulated: bool, log: RestoreLog) -> None:
         """Report the parent frames of models whose pose differs from the state; the node cannot move them."""
         present, before = resolve(live.state), None
-        # Nothing on TF places a root frame: the node treats it as the world.
+        # A root frame without a pose on TF is treated as the world.
         roots = {frame.name for frame in live.state.frames if frame == root_frame(frame.name)}
         told = {item.name for item in log.items if item.kind == "frame"} if simulated else set()
         for frame in self._frames_wanted():
@@ -258,7 +258,7 @@ def _base(robot: RobotSample, live: LiveWorld, called: Mapping[str, str]) -> Bas
         by = "odometry" if source is RootSource.ODOMETRY else "another node's transforms"
         return Base(joint, frame, xyz_quat=at, held_by=f"{by} move '{name}'")
     if not robot.parent_frame and root.statement is None:
-        # A robot without a virtual joint stands in the world.
+        # The parent of a robot without a virtual joint is the world.
         return Base(joint, WORLD, xyz_quat=AT_ORIGIN, held_by=f"'{name}' has no virtual joint that the node could move")
     if robot.source is robot.source.FIXED:
         return Base(joint, frame, xyz_quat=at, held_by=f"a parameter holds '{name}' in '{root.parent}'")

@@ -78,12 +78,12 @@ class TfAuthority:
                 for topic, profile in _TOPICS
             ]
         elif 0 < self._nameless < _PATIENCE_LOOKS:
-            # A new publisher is seen before its node's name is.
+            # Discovery reports a new publisher before the name of its node.
             pass
         elif any(others.values()) and (others != self._others or now_s > self._next_s):
             self._others = others
             self._own.clear()
-            # Subscriptions come at the next look: whatever another thread sends then comes back, and has been noted.
+            # Subscribe at the next check: until then, messages of other threads are noted, so they are recognised.
             self.watching = True
         elif not any(others.values()):
             self._others = others

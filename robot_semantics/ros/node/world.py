@@ -185,10 +185,10 @@ def _perhaps(model: str, robot: str) -> RestoreItem:
 def _completed(first: ModelState, other: ModelState) -> ModelState:
     """Return a model's first state, completed with values that only the other states have."""
     if not first.joints:
-        # A simulator of entities knows where a robot is, the node how it stands.
+        # A simulator of entities has the robot's pose, the node has its joints.
         return replace(first, joints=other.joints, links=other.links, urdf_sha256=other.urdf_sha256)
     if first.pose is None:
-        # Or it knows how a robot stands, the node where: its base does not move.
+        # Or the simulator has the joints, and the node has the pose, because the base does not move.
         return replace(first, parent=other.parent, pose=other.pose, twist=other.twist)
     return first
 

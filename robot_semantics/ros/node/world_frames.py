@@ -53,7 +53,7 @@ class WorldFrames:
         self._loop = MessageLoop(node.context, _PACE_S)
         self._subscriptions = [self._listen("/tf_static", qos.STATIC_LISTENER, static=True)]
         self._loop.start(self._subscriptions)
-        # Our own messages come back on /tf, a thousand a second perhaps: we listen there only if others speak.
+        # We also receive our own messages on /tf, up to a thousand a second: listen only if other nodes publish there.
         self._alone = True
 
     def stop(self) -> None:
@@ -122,7 +122,7 @@ class WorldFrames:
                     continue
                 parents = self._heard.setdefault(transform.child_frame_id.removeprefix("/"), {})
                 if static:
-                    # A static frame is put under another parent by one that says so last.
+                    # The last message decides the parent of a static frame.
                     parents.clear()
                 parents[transform.header.frame_id.removeprefix("/")] = item
 

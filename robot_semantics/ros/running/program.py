@@ -53,7 +53,7 @@ class Interrupts:
         self.come = False
         self._begun = False
         for number, default in _HANDLED.items():
-            # Not where it is ignored, as SIGINT behind nohup.
+            # Keep ignored signals, such as SIGINT with nohup.
             if signal.getsignal(number) == default:
                 _handle(number, self._note)
 
@@ -151,7 +151,7 @@ def run(
             serve(node)
     except Exception as error:
         if interrupts.come or not rclpy.ok():
-            # Told to stop in the middle of its start: whatever failed then, failed because of that.
+            # A signal during the start: any error is a consequence of it.
             return 0
         if not isinstance(error, expected):
             raise

@@ -29,14 +29,14 @@ class _QuietGuard(SignalHandlerGuardCondition):  # type: ignore[misc, unused-ign
             super().__del__()
 
 
-# An executor makes one by this name.
+# The executor's constructor uses this name.
 vars(executors)["SignalHandlerGuardCondition"] = _QuietGuard
 
 
 class QuietExecutor(SingleThreadedExecutor):  # type: ignore[misc]  # rclpy is typed in part
     """An executor that can be destroyed at any moment of its construction without a message."""
 
-    # rclpy's destructor asks for this even where the constructor failed, because the context was shut down before.
+    # rclpy's destructor reads this also after a failed constructor, if the context was shut down before.
     _sigint_gc = None
 
 

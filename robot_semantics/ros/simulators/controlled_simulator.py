@@ -62,7 +62,7 @@ class ControlledSimulator(RemoteSimulator):
         manager = f"{name.rpartition('/')[0]}/controller_manager"
         self._list = self._client(ListControllers, "list_controllers", manager)
         self._switch = self._client(SwitchController, "switch_controller", manager)
-        # Some hundred messages a second, one of which is looked at now and then: they are kept as they come.
+        # Hundreds of messages a second, of which few are read: keep them unparsed.
         self._joints: deque[bytes] = deque(maxlen=KEPT)
         self._bodies: deque[bytes] = deque(maxlen=1)
         self._looks = 0

@@ -301,7 +301,7 @@ class _Ordering:
         if model.pose is not None:
             xyz_quat = xyz_quat_from_matrix(self.world.pose(model.name))
             if model.parent == WORLD:
-                # As it is stated, to the last bit.
+                # Keep every bit of the stated value.
                 xyz_quat = np.array([*model.pose.xyz_rpy[:3], *pose_quaternions([model.pose])[0]])
             self.log.done("pose", "", "set")
             if model.twist is None:

@@ -60,7 +60,7 @@ class EntitySimulator(RemoteSimulator):
         self._set_state = self._client(SetEntityState, "set_entity_state")
         self._get_simulation = self._client(GetSimulationState, "get_simulation_state")
         self._set_simulation = self._client(SetSimulationState, "set_simulation_state")
-        # Before version 2 a request says pose and twist together, always.
+        # Before version 2, a request always has pose and twist together.
         self._sets_parts = "set_pose" in SetEntityState.Request.get_fields_and_field_types()
 
     async def get(self, *, hold: bool = True) -> WorldState:

@@ -83,7 +83,7 @@ class MujocoWorld(GuardedNode):
         try:
             self._set_up()
         except BaseException:
-            # A node that is left to the interpreter's end may go down with it while messages come in.
+            # Destroy the node now: at the end of the interpreter, a message could crash it.
             self.destroy_node()
             raise
 
@@ -110,7 +110,7 @@ class MujocoWorld(GuardedNode):
 
     def _initial_state(self, diagnostics: Diagnostics) -> WorldState:
         state = read_world(self.settings.world, diagnostics) if self.settings.world else WorldState()
-        MAKER.time(state.time_ns or 0)  # refuses what the clock could not say
+        MAKER.time(state.time_ns or 0)  # refuses values outside of the range of the clock
         return state
 
     def _simulator(self, diagnostics: Diagnostics) -> Simulator:
@@ -203,7 +203,7 @@ class MujocoWorld(GuardedNode):
             if self._due():
                 return 0.0
             if now - started > LONGEST_BATCH_S:
-                # Too slow for the wall clock: go on from here rather than run after it for ever.
+                # Slower than the wall clock: continue from the present time instead of catching up.
                 self._resync()
                 return 0.0
             if not self._stepped():
@@ -291,7 +291,7 @@ class MujocoWorld(GuardedNode):
         # The limits of the text form also hold for messages.
         check_writable(state)
         check_magnitudes(state)
-        MAKER.time(state.time_ns or 0)  # refuses what the clock could not say
+        MAKER.time(state.time_ns or 0)  # refuses values outside of the range of the clock
         report = self.simulator.restore(
             state, models=list(request.models) or None, partial=request.partial, dry_run=request.dry_run
         )

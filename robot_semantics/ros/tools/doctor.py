@@ -68,7 +68,7 @@ def _running(listen: float) -> Iterator[Finding]:
                 look = time.monotonic() + LOOK_SECONDS
                 heard.listen_to_new_topics()
             executor.spin_once(timeout_sec=0.05)
-        # A name that begins with an underscore is a tool's, as the ros2 command's daemon.
+        # A name that begins with an underscore belongs to a tool, such as the ros2 daemon.
         others = sorted({name for name in node.get_node_names() if not name.startswith(("rs_doctor", "_"))})
         if not others:
             yield Finding("note", f"no node found in {listen:g} s, so no robot can be checked")

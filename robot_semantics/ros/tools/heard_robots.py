@@ -60,7 +60,7 @@ class Senders:
             return
         if self._last is not None:
             self._back += number < self._last
-            # A single publisher that restarts goes back once, and counts up from one without a gap.
+            # A restarted publisher goes back once, and counts up from 1 without a gap.
             came_back = number > self._highest and number != self._last + 1 and self._last < self._highest
             self.several |= number == self._last or came_back or self._back > (0 if latched else 1)
         self._last, self._highest = number, max(number, self._highest)
