@@ -72,7 +72,7 @@ LIBRARIES: dict[str, set[str]] = {
     "base": {"ruamel"},
     "transforms": {"numpy"},
     "cdr": {"numpy"},
-    "xml": {"lxml", "msgspec", "numpy", "xacro"},
+    "xml": {"lxml", "msgspec", "xacro"},
     "urdf": {"lxml", "numpy"},
     "srdf": {"lxml"},
     "model": {"lxml", "numpy", "trimesh"},

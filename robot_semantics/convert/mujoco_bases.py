@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from robot_semantics.convert.mujoco_places import MujocoJoint, places_of
+from robot_semantics.model.joint_frames import frames_of_root
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.state.joint_input import Refusal
@@ -111,7 +112,6 @@ def mocap_bases(model: Any) -> Iterator[MocapBase]:
                 type=JointType.PLANAR,
                 parent_link="",
                 child_link=str(model.body(root).name).removeprefix(f"{owner}/"),
-                T_parent_joint=np.eye(4),
-                axis=model.jnt_axis[joints[2].number],
+                frames=frames_of_root(tuple(model.jnt_axis[joints[2].number].tolist())),
             )
             yield MocapBase(owner, body, mocap, plane, joints)

@@ -9,9 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
-import numpy as np
+from collections.abc import Iterable, Iterator, Sequence
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.urdf.tree import Box, Cylinder, Inertial, Link, Material, Sphere, UrdfRobot, Visual
@@ -45,29 +43,29 @@ def _mass_is_good(name: str, inertial: Inertial, robot: UrdfRobot, diagnostics: 
 
 
 def _check_inertias(inertials: list[tuple[str, Inertial]], robot: UrdfRobot, diagnostics: Diagnostics) -> None:
-    """Warn about inertias that are not positive semi-definite, by their principal minors, for all links together."""
-    if not inertials:
-        return
-    values = np.array([inertial.inertia for _, inertial in inertials])
-    # Scaled to entries of at most 1: the minors neither overflow nor underflow, and one tolerance fits all.
-    scale = np.abs(values).max(axis=1)
-    xx, xy, xz, yy, yz, zz = (values / np.where(scale > 0, scale, 1.0)[:, None]).T
-    minors = np.array(
-        [
-            xx,
-            yy,
-            zz,
-            xx * yy - xy * xy,
-            xx * zz - xz * xz,
-            yy * zz - yz * yz,
-            xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz),
-        ]
-    )
-    # The rounded decimal inertia of a thin rod may miss semi-definiteness slightly.
-    for index in np.flatnonzero(minors.min(axis=0) < -1e-9):
-        name, inertial = inertials[index]
+    """Warn about inertias that are not positive semi-definite, by their principal minors."""
+    for name, inertial in inertials:
+        if _is_semi_definite(inertial.inertia):
+            continue
         message = f"the inertia of link '{name}' is not positive semi-definite, which is impossible for a body"
         diagnostics.warning("inertia-not-physical", message, robot.places.place(inertial.inertia_at))
+
+
+def _is_semi_definite(inertia: Sequence[float]) -> bool:
+    # Scaled to entries of at most 1: the minors neither overflow nor underflow, and one tolerance fits all.
+    scale = max(map(abs, inertia)) or 1.0
+    xx, xy, xz, yy, yz, zz = (value / scale for value in inertia)
+    minors = (
+        xx,
+        yy,
+        zz,
+        xx * yy - xy * xy,
+        xx * zz - xz * xz,
+        yy * zz - yz * yz,
+        xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz),
+    )
+    # The rounded decimal inertia of a thin rod may miss semi-definiteness slightly.
+    return min(minors) >= -1e-9
 
 
 def _check_sizes(robot: UrdfRobot, diagnostics: Diagnostics) -> None:

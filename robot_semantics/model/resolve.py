@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.model.joint_checks import check_joint, unit_axis
+from robot_semantics.model.joint_checks import X_AXIS, check_joint, unit_axis
+from robot_semantics.model.joint_frames import JointFrames
 from robot_semantics.model.joint_types import MOTION, JointType
 from robot_semantics.model.link_checks import check_links
 from robot_semantics.model.mimics import resolve_mimics
@@ -27,8 +26,6 @@ from robot_semantics.model.robot_model import (
     RobotModel,
 )
 from robot_semantics.model.tree_checks import Tree, find_tree
-from robot_semantics.transforms import matrix_from_rpy, matrix_from_xyz_quat
-from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Joint, Link, UrdfRobot
 
 _UNLIMITED = JointLimits()
@@ -67,10 +64,11 @@ def resolve_urdf(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: 
 
 
 def _joints(tree: Tree, types: dict[str, JointType], mimics: dict[str, MimicSource]) -> tuple[JointModel, ...]:
-    frames = joint_frames(tree.joints)
-    axes = np.array([(1.0, 0.0, 0.0), *(unit_axis(joint, types[joint.name]) for joint in tree.joints)])
-    axes.setflags(write=False)
-    root = JointModel(0, ASSUMED_ROOT_JOINT, JointType.FIXED, "", tree.root, frames[0], axes[0], virtual=True)
+    frames = JointFrames(
+        (None, *(joint.origin for joint in tree.joints)),
+        (X_AXIS, *(unit_axis(joint, types[joint.name]) for joint in tree.joints)),
+    )
+    root = JointModel(0, ASSUMED_ROOT_JOINT, JointType.FIXED, "", tree.root, frames, virtual=True)
     return (
         root,
         *(
@@ -80,8 +78,7 @@ def _joints(tree: Tree, types: dict[str, JointType], mimics: dict[str, MimicSour
                 types[joint.name],
                 joint.parent,
                 joint.child,
-                frames[index],
-                axes[index],
+                frames,
                 joint_limits(types[joint.name], joint),
                 mimics.get(joint.name),
                 urdf=joint,
@@ -108,23 +105,6 @@ def _links(tree: Tree, bad_inertials: frozenset[str]) -> tuple[LinkModel, ...]:
 
 def _without_inertial(link: Link) -> Link:
     return replace(link, inertial=None)
-
-
-def joint_frames(joints: tuple[Joint, ...]) -> FloatArray:
-    """Return (1 + n, 4, 4): the identity, then ``T_parent_joint`` [m] of each joint; read-only."""
-    frames = np.zeros((len(joints) + 1, 4, 4))
-    frames[:, 3, 3] = 1.0
-    origins = [joint.origin for joint in joints]
-    frames[1:, :3, 3] = [origin.xyz if origin is not None else (0.0, 0.0, 0.0) for origin in origins] or np.zeros(
-        (0, 3)
-    )
-    rpy = np.array([(0.0, 0.0, 0.0), *((origin and origin.rpy) or (0.0, 0.0, 0.0) for origin in origins)])
-    frames[:, :3, :3] = matrix_from_rpy(rpy)
-    for at, origin in enumerate(origins, 1):
-        if origin is not None and origin.quat_xyzw is not None:
-            frames[at] = matrix_from_xyz_quat(origin.xyz, origin.quat_xyzw)
-    frames.setflags(write=False)
-    return frames
 
 
 def joint_limits(kind: JointType, joint: Joint) -> JointLimits:

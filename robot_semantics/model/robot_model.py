@@ -9,19 +9,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.model.joint_frames import JointFrames
 from robot_semantics.model.joint_types import MOTION, JointType, Motion, variable_names
 from robot_semantics.model.semantics import Semantics
-from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
+
+if TYPE_CHECKING:
+    from robot_semantics.transforms.arrays import FloatArray
 
 ASSUMED_ROOT_JOINT = "ASSUMED_FIXED_ROOT_JOINT"
 """MoveIt's name for the root link's parent joint if no virtual joint names it."""
@@ -48,15 +50,15 @@ class JointLimits:
     only positions outside `lower` and `upper`.
     """
 
-    lower: float = -np.inf
-    upper: float = np.inf
-    velocity: float = np.inf
-    effort: float = np.inf
-    acceleration: float = np.inf
-    deceleration: float = np.inf
-    jerk: float = np.inf
-    soft_lower: float = -np.inf
-    soft_upper: float = np.inf
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+    acceleration: float = math.inf
+    deceleration: float = math.inf
+    jerk: float = math.inf
+    soft_lower: float = -math.inf
+    soft_upper: float = math.inf
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -69,9 +71,9 @@ class JointLimits:
         low, high = self.bounds
         if low <= 0.0 <= high:
             return 0.0
-        if np.isinf(low):
+        if math.isinf(low):
             return high
-        return low if np.isinf(high) else 0.5 * (low + high)
+        return low if math.isinf(high) else 0.5 * (low + high)
 
     def broken_by(self, position: float, tolerance: float = 0.0) -> LimitRange | None:
         """Return the range that `position` violates by more than `tolerance`; None if it is within bounds."""
@@ -126,8 +128,7 @@ class JointModel:
     Attributes:
         index: index in `RobotModel.joints`, and of its child link in `RobotModel.links`.
         parent_link: the parent link; for the root joint the SRDF's parent frame, ``""`` if there is none.
-        T_parent_joint: (4, 4) pose of the joint frame in the parent [m]; at q = 0 it is the child link's frame.
-        axis: (3,) unit axis in the joint frame; for a planar joint the normal of its plane.
+        frames: poses and axes of all joints of its robot.
         mimic: the joint that this one follows, if any.
         passive: True if a passive_joint of the SRDF names it.
         virtual: True if it is from the SRDF (or assumed), not from the URDF.
@@ -139,13 +140,24 @@ class JointModel:
     type: JointType
     parent_link: str
     child_link: str
-    T_parent_joint: FloatArray
-    axis: FloatArray
+    frames: JointFrames
     limits: JointLimits = JointLimits()
     mimic: MimicSource | None = None
     passive: bool = False
     virtual: bool = False
     urdf: urdf_tree.Joint | None = None
+
+    @property
+    def T_parent_joint(self) -> FloatArray:
+        """(4, 4) pose of the joint frame in the parent [m]; at q = 0 it is the child link's frame."""
+        T: FloatArray = self.frames.T_parent_joint[self.index]
+        return T
+
+    @property
+    def axis(self) -> FloatArray:
+        """(3,) unit axis in the joint frame; for a planar joint the normal of its plane."""
+        axis: FloatArray = self.frames.axes[self.index]
+        return axis
 
     @property
     def variable_names(self) -> tuple[str, ...]:

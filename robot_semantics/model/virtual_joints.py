@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
+from robot_semantics.model.joint_checks import Z_AXIS
+from robot_semantics.model.joint_frames import frames_of_root
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, MimicSource, RobotModel
 from robot_semantics.model.semantic_scope import ResolutionScope
@@ -78,14 +78,12 @@ def with_root_joint(model: RobotModel, virtual_joints: tuple[VirtualJoint, ...])
             chosen = replace(joint, parent_frame="")
     if chosen is None:
         return model
-    axis = np.array((0.0, 0.0, 1.0))
-    axis.setflags(write=False)
     root = replace(
         model.root_joint,
         name=chosen.name,
         type=JointType(chosen.type),
         parent_link=chosen.parent_frame,
-        axis=axis,
+        frames=frames_of_root(Z_AXIS),
         virtual=True,
     )
     return replace(model, joints=(root, *_followers_of(root, model.joints[1:])))

@@ -14,17 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.model.joint_checks import Z_AXIS
+from robot_semantics.model.joint_frames import frames_of_root
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 
 LONGEST_TIMESTEP = 1e9
 """Longest time step [s]. With a longer one, the time overflows in a world state."""
-
-_UP = np.array([0.0, 0.0, 1.0])
-_UP.setflags(write=False)
 
 BASES = (JointType.FIXED, JointType.PLANAR, JointType.FLOATING)
 
@@ -102,7 +99,7 @@ class ModelSpec:
         root = self.robot.root_joint
         if self.robot.has_virtual_joint or self.base is root.type:
             return root
-        return replace(root, type=self.base, axis=_UP)
+        return replace(root, type=self.base, frames=frames_of_root(Z_AXIS))
 
     @property
     def carries_weight(self) -> bool:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.urdf.dialects import move_link_frames
 from robot_semantics.urdf.older_forms import ChildOrigin, UrdfReader, has_older_forms, to_current_form
 from robot_semantics.urdf.table import URDF, VERSIONS
 from robot_semantics.urdf.tree import Origin, UrdfRobot
@@ -66,7 +65,12 @@ def _read(document: XmlDocument, found: Diagnostics) -> UrdfRobot:
     child_origins = _child_origins(reader, taken_out) if taken_out else {}
     robot: UrdfRobot = reader.read_root()
     report_oddities(document, found)
-    return move_link_frames(robot, child_origins, found) if child_origins and robot.complete else robot
+    if not child_origins or not robot.complete:
+        return robot
+    # Import here: few robots need numpy for it.
+    from robot_semantics.urdf.dialects import move_link_frames
+
+    return move_link_frames(robot, child_origins, found)
 
 
 def _child_origins(reader: UrdfReader, taken_out: list[ChildOrigin]) -> dict[str, Origin]:

@@ -18,9 +18,10 @@ import copy
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, cast
-from xml.sax.saxutils import quoteattr
 
 from lxml import etree
+
+from robot_semantics.xml.edit import escape
 
 _XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
 _MANY = 50
@@ -195,4 +196,5 @@ def attribute_items(element: etree._Element) -> list[tuple[str, str]]:
 
 def quoted(value: str) -> str:
     """Return an attribute's value in quotes, escaped so that it reads back unchanged."""
-    return quoteattr(value, {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
+    quote = "'" if '"' in value and "'" not in value else '"'
+    return f"{quote}{escape(value, quote).replace('>', '&gt;')}{quote}"

@@ -16,16 +16,58 @@ from functools import lru_cache
 
 from robot_semantics.xml.schema import BadValueError
 
-try:
-    import msgspec
-except ImportError:  # without it the numbers are the same, and reading is slower
-    msgspec = None  # type: ignore[assignment, unused-ignore]  # as an extra
-
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _SPACE = re.compile("[ \t\r\n]+")
 _MINUS_ZERO = re.compile(r"-0(?:\s|$)")
 # Descriptions repeat short texts ("0 0 0", "0 0 1") thousands of times; a look-up costs a tenth of a conversion.
 _SHORT = 8
+_LOAD_AFTER = 1_000_000
+"""Characters of rows before msgspec is imported: the import takes 45 ms, and a million characters save 30 ms."""
+_CHARACTERS = 10
+"""Usual length of a number in a row."""
+Row = tuple[float, ...]
+
+
+class _FastRows:
+    """Rows of numbers by msgspec, if it is installed and there are many of them.
+
+    The numbers and texts are the same without it.
+
+    Attributes:
+        decoders: from a JSON array to its numbers, by their count; empty until `load`.
+        errors: what a decoder raises.
+        encode: from numbers to a JSON array; None until `load`.
+    """
+
+    def __init__(self) -> None:
+        self.decoders: dict[int | None, Callable[[str], Row]] = {}
+        self.errors: tuple[type[Exception], ...] = ()
+        self.encode: Callable[[Row], bytes] | None = None
+        self._characters = 0
+
+    def count(self, characters: int) -> None:
+        """Note a row that was read or written without msgspec."""
+        self._characters += characters
+        if self._characters - characters < _LOAD_AFTER <= self._characters:
+            self.load()
+
+    def load(self) -> None:
+        """Import msgspec if it is installed."""
+        try:
+            import msgspec
+        except ImportError:
+            return
+        self.errors = (msgspec.DecodeError, UnicodeEncodeError)
+        self.decoders = {
+            None: msgspec.json.Decoder(tuple[float, ...]).decode,
+            3: msgspec.json.Decoder(tuple[float, float, float]).decode,
+            4: msgspec.json.Decoder(tuple[float, float, float, float]).decode,
+            6: msgspec.json.Decoder(tuple[float, float, float, float, float, float]).decode,
+        }
+        self.encode = msgspec.json.Encoder().encode
+
+
+FAST_ROWS = _FastRows()
 
 
 def number(text: str) -> float:
@@ -56,11 +98,13 @@ def numbers(text: str, count: int | None = None) -> tuple[float, ...]:
         BadValueError: as `number`; ``wrong-count`` if the texts are numbers but their count is wrong.
     """
     # With commas nearly every row is valid JSON, which reads three times as fast.
-    decode = _DECODERS.get(count)
-    if decode is not None and "," not in text:
+    decode = FAST_ROWS.decoders.get(count)
+    if decode is None:
+        FAST_ROWS.count(len(text))
+    elif "," not in text:
         try:
             row = decode(f"[{text.replace(' ', ',')}]")
-        except (msgspec.DecodeError, UnicodeEncodeError):
+        except FAST_ROWS.errors:
             pass
         else:
             # JSON's -0 is an integer and has no sign.
@@ -87,16 +131,6 @@ def numbers(text: str, count: int | None = None) -> tuple[float, ...]:
     if count not in (None, len(values)):
         raise BadValueError("wrong-count", f"should be {what}, not {len(values)}: '{one_line(text)}'")
     return tuple(values)
-
-
-_DECODERS: dict[int | None, Callable[[str], tuple[float, ...]]] = {}
-if msgspec is not None:
-    _DECODERS = {
-        None: msgspec.json.Decoder(tuple[float, ...]).decode,
-        3: msgspec.json.Decoder(tuple[float, float, float]).decode,
-        4: msgspec.json.Decoder(tuple[float, float, float, float]).decode,
-        6: msgspec.json.Decoder(tuple[float, float, float, float, float, float]).decode,
-    }
 
 
 def numbers_or_none(text: str) -> tuple[float, ...] | None:
@@ -188,9 +222,12 @@ def format_row(row: tuple[float, ...]) -> str:
     Raises:
         ValueError: a value is NaN, infinite, or not a number.
     """
-    if msgspec is not None:
+    encode = FAST_ROWS.encode
+    if encode is None:
+        FAST_ROWS.count(_CHARACTERS * len(row))
+    else:
         try:
-            text: str = _ENCODER.encode(row).decode()
+            text = encode(row).decode()
         except (TypeError, ValueError):
             # Other number types, for example numpy's.
             pass
@@ -222,10 +259,6 @@ def shortest(value: float) -> str:
         return f"{mantissa}e{int(exponent)}"
     sign, digits = ("-", mantissa[1:]) if mantissa.startswith("-") else ("", mantissa)
     return f"{sign}0.0000{digits.replace('.', '')}"
-
-
-if msgspec is not None:
-    _ENCODER = msgspec.json.Encoder()
 
 
 def one_line(text: str, limit: int = 60) -> str:

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import html
 import re
-from collections import Counter
+from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from functools import cached_property, partial
-
-import numpy as np
-import numpy.typing as npt
+from itertools import accumulate
 
 from robot_semantics.base.diagnostics import SourcePlace
 
@@ -34,10 +33,15 @@ SKIPPED = re.compile(
     re.DOTALL,
 )
 """Parts that look like tags and are not: comments, CDATA sections, instructions, the whole document type."""
-_LESS, _GREATER, _SLASH, _NEWLINE = b"<>/\n"
-
-_Bytes = npt.NDArray[np.uint8]
-_Places = npt.NDArray[np.intp]
+_MARKUP = re.compile(
+    SKIPPED.pattern + rb"""|<(?:(/)[^>]*|[^>"'!?][^>"']*(?:(?:"[^"]*"|'[^']*')[^>"']*)*)>""",
+    re.DOTALL,
+)
+"""A skipped part, an end tag (its slash is a group), or a start tag."""
+_SLASH = ord("/")
+_NOT_TAGS = b"!?"
+_CONTINUATION = bytes(range(0x80, 0xC0))
+_BLOCK = 4096
 
 
 class SourceMap:
@@ -115,17 +119,32 @@ class Lines:
     """Offsets of the line starts of a UTF-8 text."""
 
     def __init__(self, text: bytes) -> None:
-        array = np.frombuffer(text, np.uint8)
-        self._starts = np.concatenate(([0], np.flatnonzero(array == _NEWLINE) + 1))
-        # Positions of continuation bytes, computed once: a line may be long and have many problems.
-        self._within = np.zeros(0, np.intp) if text.isascii() else np.flatnonzero(array & 0xC0 == 0x80)
+        self._text = text
+        self._is_ascii = text.isascii()
+        self._starts = [0, *accumulate(len(line) + 1 for line in text.split(b"\n"))]
 
     def line_column(self, offset: int) -> tuple[int, int]:
         """Return line and column of a byte of the text; both count from 1, columns in characters."""
-        line = int(np.searchsorted(self._starts, offset, "right"))
-        start = int(self._starts[line - 1])
-        before, until = np.searchsorted(self._within, (start, offset))
-        return line, offset - start - int(until - before) + 1
+        line = bisect_right(self._starts, offset)
+        start = self._starts[line - 1]
+        return line, offset - start - (self._continuations(offset) - self._continuations(start)) + 1
+
+    def _continuations(self, offset: int) -> int:
+        """Return the number of continuation bytes before a byte of the text."""
+        if self._is_ascii:
+            return 0
+        block = offset // _BLOCK
+        return self._blocks[block] + _continuation_count(self._text[block * _BLOCK : offset])
+
+    @cached_property
+    def _blocks(self) -> list[int]:
+        """Continuation bytes before each block, computed once: a line may be long and have many problems."""
+        blocks = range(0, len(self._text), _BLOCK)
+        return [0, *accumulate(_continuation_count(self._text[at : at + _BLOCK]) for at in blocks)]
+
+
+def _continuation_count(text: bytes) -> int:
+    return len(text) - len(text.translate(None, _CONTINUATION))
 
 
 class PartPlaces(SourceMap):
@@ -146,12 +165,7 @@ class PartPlaces(SourceMap):
 
 
 class ElementIndex:
-    """Offset, end tag and parent of every element of a well-formed text.
-
-    Whole-array operations on the positions of ``<`` and ``>`` find them all, in a tenth of the time of an XML parser
-    with a callback for each tag. This works because ``<`` is forbidden in attributes, and comments and the like are
-    removed first.
-    """
+    """Offset, end tag and parent of every element of a well-formed text."""
 
     def __init__(self, text: bytes) -> None:
         self._text = text
@@ -159,39 +173,21 @@ class ElementIndex:
         self._labels: dict[int, str] = {}
         self._last_tag: tuple[int, dict[bytes, re.Match[bytes]]] = (-1, {})
         self._numbers: dict[int, dict[int, int]] = {}
-        array = np.frombuffer(text, np.uint8)
         self.line_column = Lines(text).line_column
-        skipped = np.array([found.span() for found in SKIPPED.finditer(text)], np.intp).reshape(-1, 2)
-        opening, closing = (_outside(np.flatnonzero(array == mark), skipped) for mark in (_LESS, _GREATER))
-        is_end = array[opening + 1] == _SLASH if len(opening) else np.zeros(0, bool)
-        starts = opening[~is_end]
-        empty = self._empty(array, starts, np.append(opening, len(text))[1:][~is_end], closing)
-        steps = np.where(is_end, -1, 1)
-        steps[np.flatnonzero(~is_end)[empty]] = 0
-        depth_before = np.cumsum(steps) - steps
-        depths, end_depths, ends = depth_before[~is_end], depth_before[is_end], opening[is_end]
-        parents = np.full(len(starts), -1, np.intp)
-        end_tags = np.full(len(starts), -1, np.intp)
-        for depth in range(int(depths.max(initial=-1)) + 1):
-            here = np.flatnonzero(depths == depth)
-            with_end = here[~empty[here]]
-            # On one level, the nth start tag that is not empty belongs to the nth end tag.
-            end_tags[with_end] = ends[end_depths == depth + 1]
-            below = np.flatnonzero(depths == depth + 1)
-            parents[below] = here[np.searchsorted(here, below) - 1]
-        self.offset: list[int] = starts.tolist()
-        self._end_tag: list[int] = end_tags.tolist()
-        self._parents = parents
-
-    def _empty(self, array: _Bytes, starts: _Places, following: _Places, closing: _Places) -> npt.NDArray[np.bool_]:
-        """Return which tags at `starts` are empty-element tags; `following` has the next ``<`` after each."""
-        first, last = np.searchsorted(closing, starts), np.searchsorted(closing, following)
-        empty = array[closing[first] - 1] == _SLASH if len(starts) else np.zeros(0, bool)
-        # More than one ">" before the next "<": it is in an attribute, or in the text after the tag.
-        for index in np.flatnonzero(last - first > 1):
-            end = start_tag_end(self._text, int(starts[index]))
-            empty[index] = self._text[end - 2 : end] == b"/>"
-        return empty
+        self.offset: list[int] = []
+        self._end_tag: list[int] = []
+        self._parents: list[int] = []
+        open_elements = [-1]
+        for found in _MARKUP.finditer(text):
+            start, end = found.span()
+            if found.lastindex:
+                self._end_tag[open_elements.pop()] = start
+            elif text[start + 1] not in _NOT_TAGS:
+                self._parents.append(open_elements[-1])
+                if text[end - 2] != _SLASH:
+                    open_elements.append(len(self.offset))
+                self.offset.append(start)
+                self._end_tag.append(-1)
 
     def attribute(self, at: int, name: bytes) -> int:
         """Return the offset of attribute `name` in the start tag of element `at`; of the tag if it has no such
@@ -244,12 +240,12 @@ class ElementIndex:
             if at not in self._labels:
                 self._labels[at] = self._label(at)
             labels.append(self._labels[at])
-            at = int(self._parents[at])
+            at = self._parents[at]
         return "/" + "/".join(reversed(labels))
 
     def _label(self, at: int) -> str:
         tag, name = self._tag_and_name(at)
-        parent = int(self._parents[at])
+        parent = self._parents[at]
         if parent < 0:
             return tag
         if name is not None:
@@ -277,16 +273,15 @@ class ElementIndex:
         return next((child for child in self._children(at) if self._tag_and_name(child)[0] == tag), None)
 
     def _children(self, parent: int) -> list[int]:
-        by_parent, parents = self._by_parent
-        first, last = np.searchsorted(parents, [parent, parent + 1])
-        children: list[int] = by_parent[first:last].tolist()
-        return children
+        return self._by_parent.get(parent, [])
 
     @cached_property
-    def _by_parent(self) -> tuple[_Places, _Places]:
-        """The elements sorted by parent, siblings in document order, and their parents."""
-        elements = np.argsort(self._parents, kind="stable")
-        return elements, self._parents[elements]
+    def _by_parent(self) -> defaultdict[int, list[int]]:
+        """The elements below each parent, in document order."""
+        children: defaultdict[int, list[int]] = defaultdict(list)
+        for element, parent in enumerate(self._parents):
+            children[parent].append(element)
+        return children
 
     def _tag_and_name(self, at: int) -> tuple[str, str | None]:
         tag = _NAME.match(self._text, self.offset[at] + 1)
@@ -303,12 +298,3 @@ def start_tag_end(text: bytes, start: int) -> int:
     while (found := _TAG_MARK.search(text, at)) is not None and found.group() != b">":
         at = text.find(found.group(), found.end()) + 1
     return start if found is None else found.end()
-
-
-def _outside(places: _Places, spans: npt.NDArray[np.intp]) -> _Places:
-    """Return the sorted `places` that are inside none of the sorted `spans`."""
-    if not len(spans):
-        return places
-    last = np.searchsorted(spans[:, 0], places, "right") - 1
-    kept: _Places = places[(last < 0) | (places >= spans[last, 1])]
-    return kept

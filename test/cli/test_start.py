@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from robot_semantics.examples import example
 
 SHOW_MODULES = """import sys
 from robot_semantics.cli.main import main
@@ -36,3 +39,12 @@ def test_the_version_and_the_help_import_two_rooms_and_no_library(option: str) -
     rooms = {name.split(".")[1] for name in modules if name.startswith("robot_semantics.")}
     assert rooms == {"base", "cli"}
     assert not modules & {"numpy", "lxml", "msgspec", "dataclasses", "difflib", "json"}
+
+
+@pytest.mark.parametrize("line", ["", '<link name="rim" mass="2"/>'], ids=["without problems", "with a problem"])
+def test_a_check_imports_no_array_library_and_no_network(line: str, tmp_path: Path) -> None:
+    urdf = tmp_path / "robot.urdf"
+    urdf.write_text(example("block.urdf").read_text().replace("</robot>", f"{line}</robot>"))
+    modules = modules_of("check", str(urdf), str(example("block.srdf")))
+    assert "robot_semantics.model.resolve" in modules
+    assert not modules & {"numpy", "msgspec", "urllib.request", "robot_semantics.transforms"}
