@@ -5,21 +5,31 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics collisions spheres`: check the sphere approximations of links."""
+"""`robot_semantics collisions spheres`: check and convert the sphere approximations of links."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Mapping
 from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.endings import UnknownEndingError, format_of
+from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import number_in_range
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import add_json_argument, counted, print_json, print_line
+from robot_semantics.cli.usage import UsageError
+from robot_semantics.cli.usdf_files import print_lost
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sphere_check import LinkCheck, check_spheres
+from robot_semantics.convert.planner_formats import ENDINGS, SRDF, read_planner, write_planner
 from robot_semantics.model.resources import PackageResolver
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.srdf.tree import SrdfSphere
 
 VERSION = 1
 """Version of the JSON; increased when a key changes its meaning."""
@@ -28,7 +38,8 @@ VERSION = 1
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the operation's arguments."""
     inputs.add_robot_arguments(parser)
-    parser.add_argument("--spheres", metavar="FILE.srdf", help="SRDF with the spheres, instead of SRDF")
+    endings = ", ".join(ENDINGS)
+    parser.add_argument("--spheres", metavar="FILE", help=f"file with the spheres, instead of SRDF ({endings})")
     parser.add_argument(
         "--tolerance", type=number_in_range(0.0), default=0.0, metavar="M", help="accepted protrusion [m] (0)"
     )
@@ -37,13 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check(arguments: argparse.Namespace) -> int:
     """Print the check of every link; return 1 if a link is not covered within the tolerance."""
-    arguments.srdf = arguments.spheres or arguments.srdf
-    robot = inputs.load(arguments)
+    robot, spheres = _robot_and_spheres(arguments)
     diagnostics = Diagnostics()
     pieces = pieces_of(robot, PackageResolver(arguments.package_path), diagnostics)
     diagnostics.raise_if_failed()
     inputs.print_diagnostics(diagnostics)
-    results = list(check_spheres(robot, pieces, arguments.tolerance))
+    results = list(check_spheres(robot, pieces, spheres, arguments.tolerance))
     holes = sum(result.covered is False for result in results)
     if arguments.json:
         print_json({"version": VERSION, "links": [_as_json(result) for result in results]})
@@ -52,6 +62,57 @@ def check(arguments: argparse.Namespace) -> int:
             print_line(_as_line(result))
         print_line(f"{counted(len(results), 'link')}, {holes} not covered")
     return int(holes > 0)
+
+
+def _robot_and_spheres(arguments: argparse.Namespace) -> tuple[RobotModel, Mapping[str, tuple[SrdfSphere, ...]]]:
+    """Return the robot, and its spheres by the rules of MoveIt, from the SRDF or from ``--spheres``."""
+    file = arguments.spheres
+    if file is None or _format_of(file) == SRDF:
+        arguments.srdf = file or arguments.srdf
+        robot = inputs.load(arguments)
+        return robot, robot.semantics.link_spheres
+    robot = inputs.load(arguments)
+    diagnostics = Diagnostics()
+    planner = read_planner(file, robot, diagnostics).value
+    _print_every(diagnostics)
+    return robot, planner.for_moveit(robot)
+
+
+def _convert_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("urdf", metavar="URDF", help="URDF, plain or xacro")
+    parser.add_argument("source", metavar="FROM", help=f"file to convert ({', '.join(ENDINGS)})")
+    add_output(parser, "-o", "--output", required=True, metavar="TO", help="file to write, with another ending")
+    parser.add_argument("--group", metavar="NAME", help="group that the planner moves")
+    parser.add_argument("--state", metavar="NAME", help="state of the group with the default positions")
+    inputs.add_loading_arguments(parser)
+
+
+def convert(arguments: argparse.Namespace) -> None:
+    """Write the converted file; list lost content on stderr."""
+    kind, _ = _format_of(arguments.source), _format_of(arguments.output)
+    arguments.srdf = arguments.source if kind == SRDF else None
+    robot = inputs.load(arguments)
+    diagnostics = Diagnostics()
+    read = read_planner(arguments.source, robot, diagnostics, arguments.group, arguments.state)
+    diagnostics.raise_if_failed(strict=arguments.strict)
+    _print_every(diagnostics)
+    written = write_planner(read.value, arguments.output, robot, arguments.urdf, arguments.group, arguments.state)
+    for note in written.notes:
+        print_line(f"note: {note}", file=sys.stderr)
+    print_lost((*read.lost, *written.lost))
+    save_bytes(written.value.encode(), arguments.output)
+
+
+def _format_of(path: str) -> str:
+    try:
+        return format_of(path, ENDINGS)
+    except UnknownEndingError as error:
+        raise UsageError(str(error)) from None
+
+
+def _print_every(diagnostics: Diagnostics) -> None:
+    for item in diagnostics:
+        print_line(item, file=sys.stderr)
 
 
 def _as_json(result: LinkCheck) -> dict[str, Any]:
@@ -83,14 +144,23 @@ def _as_line(result: LinkCheck) -> str:
 
 
 COMMAND = Command(
-    help="check the spheres of links",
+    help="check and convert the spheres of links",
     operations={
         "check": Command(
             add_arguments,
             check,
             "prove that spheres cover the collision geometry",
             examples=("robot_semantics collisions spheres check robot.urdf robot.srdf --tolerance 0.002",),
-        )
+        ),
+        "convert": Command(
+            _convert_arguments,
+            convert,
+            "convert spheres between SRDF, cuRobo, XRDF and URDF",
+            examples=(
+                "robot_semantics collisions spheres convert robot.urdf robot.srdf --group arm -o robot.xrdf",
+                "robot_semantics collisions spheres convert robot.urdf robot.srdf --group arm -o robot.yml",
+            ),
+        ),
     },
     examples=("robot_semantics collisions spheres check robot.urdf robot.srdf",),
 )

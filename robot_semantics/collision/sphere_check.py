@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import mujoco
@@ -20,6 +20,7 @@ from robot_semantics.collision.shapes import Piece, trimesh_of
 from robot_semantics.collision.sphere_cover import ROUNDING, Cover, Patches, Spheres, cover
 from robot_semantics.collision.sphere_overshoot import signed_distances
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.srdf.tree import SrdfSphere
 from robot_semantics.transforms import transform_points
 from robot_semantics.transforms.arrays import FloatArray
 
@@ -57,21 +58,26 @@ class LinkCheck(NamedTuple):
     volume_ratio: float | None = None
 
 
-def check_spheres(robot: RobotModel, pieces: tuple[Piece, ...], tolerance: float = 0.0) -> Iterator[LinkCheck]:
+def check_spheres(
+    robot: RobotModel,
+    pieces: tuple[Piece, ...],
+    stated: Mapping[str, tuple[SrdfSphere, ...]],
+    tolerance: float = 0.0,
+) -> Iterator[LinkCheck]:
     """Yield the check of every link with collision geometry, by the rules of MoveIt.
 
-    Without spheres in the SRDF, a link has one enclosing sphere. A sphere of radius 0 means that it is not considered.
+    A link that is missing in `stated` has one enclosing sphere. A sphere of radius 0 means that it is not considered.
     """
     for link in robot.links:
         own = [piece for piece in pieces if piece.link == link.index]
         if not own:
             continue
         surface = [part for element, piece in enumerate(own) for part in surface_parts(piece, element)]
-        stated = robot.semantics.link_spheres.get(link.name)
-        if stated is None:
+        given = stated.get(link.name)
+        if given is None:
             spheres = enclosing_sphere(surface)
         else:
-            spheres = Spheres(np.array([one.center for one in stated]), np.array([one.radius for one in stated]))
+            spheres = Spheres(np.array([one.center for one in given]), np.array([one.radius for one in given]))
         if not spheres.radii.any():
             yield LinkCheck(link.name, 0)
             continue

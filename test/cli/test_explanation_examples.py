@@ -28,6 +28,7 @@ EXAMPLES = {
     "bad-name": "world",
     "bad-number": "joint",
     "bad-value": "world file",
+    "bad-yaml": "spheres",
     "calibration-outside-limits": "joint",
     "chain-without-joints": "group",
     "colour-range": "material",
@@ -201,7 +202,6 @@ COMMANDS = frozenset(
 
 WITHOUT_EXAMPLE = frozenset(
     {
-        "bad-yaml",
         "bag-damaged",
         "bag-salvaged",
         "bag-scanned",

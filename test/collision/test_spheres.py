@@ -41,7 +41,7 @@ def checked(folder: Path, geometry: str, spheres: list[Sphere] | None, tolerance
     diagnostics = Diagnostics()
     pieces = pieces_of(robot, PackageResolver(()), diagnostics)
     diagnostics.raise_if_failed()
-    (result,) = check_spheres(robot, pieces, tolerance)
+    (result,) = check_spheres(robot, pieces, robot.semantics.link_spheres, tolerance)
     return result
 
 

@@ -167,6 +167,10 @@ CONTEXTS = {
         ),
         _ON_BASE,
     ),
+    "spheres": Context(
+        "collisions spheres convert robot.urdf robot.yml -o robot.xrdf --force",
+        {"robot.urdf": _ARM.format(""), "robot.yml": "{}"},
+    ),
     "JSON": Context("usdf convert world.json -o world.usdf --force", {"world.json": "{}"}),
     "JSON of a joint": Context(
         "usdf convert world.json -o world.usdf --force",

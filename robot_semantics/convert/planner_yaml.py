@@ -1,0 +1,271 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+"""Reading of cuRobo's YAML and of XRDF 1.0: spheres, ignored pairs, joints, default positions, tool frames."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.names import LinkPair
+from robot_semantics.base.yaml_reader import YamlNode, read_yaml
+from robot_semantics.convert.conversion import Converted
+from robot_semantics.convert.planner_robot import PlannerRobot
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.srdf.tree import SrdfSphere
+
+_DERIVED = {"format_version", "urdf_path", "asset_root_path", "collision_link_names", "mesh_link_names"}
+"""Keys of cuRobo that follow from the URDF and the spheres."""
+
+
+def from_curobo(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -> Converted[PlannerRobot]:
+    """Return the planner's facts of a robot in cuRobo's YAML, of format 1 or 2.
+
+    Unknown links and joints are warnings, and their entries are left out.
+
+    Raises:
+        DescriptionError: the file is not YAML, or a value has a wrong form.
+        OSError: the file cannot be read.
+    """
+    reader = _Reader(read_yaml(path), robot, diagnostics)
+    top = reader.root.get("robot_cfg") or reader.root
+    kinematics = top.get("kinematics") or top
+    reader.declare(kinematics.get("extra_links"))
+    buffer = kinematics.get("collision_sphere_buffer")
+    spheres = reader.spheres(reader.required(kinematics, "collision_spheres"))
+    names = reader.joints(kinematics.get("cspace", "joint_names"))
+    stated = kinematics.get("cspace", "default_joint_position") or kinematics.get("cspace", "retract_config")
+    locked = reader.by_name(kinematics.get("lock_joints"), "joint", robot.joint_index)
+    tools = kinematics.get("tool_frames") or kinematics.get("ee_link")
+    planner = PlannerRobot(
+        spheres=spheres,
+        ignored=reader.pairs(kinematics.get("self_collision_ignore")),
+        joints=tuple(name for name in reader.existing(names) if name not in locked),
+        positions={**reader.per_joint(stated, names), **locked},
+        tool_frames=reader.links(tools, "a tool frame"),
+        base_link=reader.base(kinematics.get("base_link")),
+        acceleration=reader.per_joint(kinematics.get("cspace", "max_acceleration"), names),
+        jerk=reader.per_joint(kinematics.get("cspace", "max_jerk"), names),
+        buffer=reader.buffers(buffer, spheres),
+        self_buffer=reader.buffers(kinematics.get("self_collision_buffer"), spheres),
+    )
+    used = {"collision_spheres", "self_collision_ignore", "self_collision_buffer", "collision_sphere_buffer"}
+    used |= {"cspace", "lock_joints", "tool_frames", "ee_link", "base_link", "extra_links"}
+    reader.leave(reader.root, {"robot_cfg", "kinematics"} if top is not kinematics else used | _DERIVED)
+    if top is not kinematics:
+        reader.leave(top, {"kinematics"}, skip=top is reader.root)
+        reader.leave(kinematics, used | _DERIVED)
+    cspace = {"joint_names", "default_joint_position", "retract_config", "max_acceleration", "max_jerk"}
+    reader.leave(kinematics.get("cspace"), cspace)
+    return reader.finish(planner)
+
+
+def from_xrdf(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -> Converted[PlannerRobot]:
+    """Return the planner's facts of a robot in XRDF 1.0; problems as in `from_curobo`.
+
+    Raises:
+        DescriptionError: the file is not XRDF 1, or a value has a wrong form.
+        OSError: the file cannot be read.
+    """
+    reader = _Reader(read_yaml(path), robot, diagnostics)
+    root = reader.root
+    for key, wanted in (("format", "xrdf"), ("format_version", 1.0)):
+        stated = reader.required(root, key)
+        if stated is not None and stated.value != wanted:
+            diagnostics.error("bad-value", f"the {key} should be {wanted}, not '{stated.text}'", stated.place)
+    frames = [item.get("add_frame") for item in reader.list_of(root.get("modifiers"))]
+    base = next((item.get("set_base_frame") for item in reader.list_of(root.get("modifiers"))[::-1]), None)
+    reader.declare_names([name for frame in frames if frame and (name := frame.get("frame_name"))])
+    spheres = reader.spheres(reader.geometry("collision"))
+    own = root.get("self_collision", "geometry")
+    if own is not None and own.value != (root.get("collision", "geometry") or own).value:
+        reader.lost.append(f"geometry '{own.text}', which only checks of collisions between links use")
+    names = reader.joints(root.get("cspace", "joint_names"))
+    planner = PlannerRobot(
+        spheres=spheres,
+        ignored=reader.pairs(root.get("self_collision", "ignore")),
+        joints=reader.existing(names),
+        positions=reader.by_name(root.get("default_joint_positions"), "joint", robot.joint_index),
+        tool_frames=reader.links(root.get("tool_frames"), "a tool frame"),
+        base_link=reader.base(base),
+        acceleration=reader.per_joint(root.get("cspace", "acceleration_limits"), names),
+        jerk=reader.per_joint(root.get("cspace", "jerk_limits"), names),
+        buffer=reader.buffers(root.get("collision", "buffer_distance"), spheres),
+        self_buffer=reader.buffers(root.get("self_collision", "buffer_distance"), spheres),
+    )
+    used = {"format", "format_version", "modifiers", "default_joint_positions", "cspace", "tool_frames"}
+    reader.leave(root, used | {"collision", "self_collision", "geometry"})
+    reader.leave(root.get("cspace"), {"joint_names", "acceleration_limits", "jerk_limits"})
+    reader.leave(root.get("collision"), {"geometry", "buffer_distance"})
+    reader.leave(root.get("self_collision"), {"geometry", "buffer_distance", "ignore"})
+    return reader.finish(planner)
+
+
+class _Reader:
+    """Reads values of a YAML tree; wrong forms are errors, unknown names warnings, and added frames are lost."""
+
+    def __init__(self, root: YamlNode, robot: RobotModel, found: Diagnostics) -> None:
+        self.root, self._robot, self._found = root, robot, found
+        self.lost: list[str] = []
+        self._added: set[str] = set()
+
+    def finish(self, planner: PlannerRobot) -> Converted[PlannerRobot]:
+        self._found.raise_if_failed()
+        return Converted(planner, tuple(dict.fromkeys(self.lost)))
+
+    def error(self, node: YamlNode, message: str) -> None:
+        self._found.error("bad-value", message, node.place)
+
+    def required(self, node: YamlNode | None, key: str) -> YamlNode | None:
+        """Return the entry; without it, add an error. Return None for no node."""
+        found = node.get(key) if node is not None else None
+        if found is None and node is not None:
+            self.error(node, f"the key '{key}' is missing")
+        return found
+
+    def leave(self, node: YamlNode | None, used: set[str], *, skip: bool = False) -> None:
+        """List the keys that are not used and not empty."""
+        for key, entry in (node.entries if node is not None and not skip else {}).items():
+            if key not in used and entry.value not in (None, [], {}, ""):
+                self.lost.append(f"{entry.key_place.path.strip('/')} (line {entry.key_place.line})")
+
+    def declare(self, node: YamlNode | None) -> None:
+        """Take the keys of a map for the names of added frames."""
+        self._added |= {name for name in (node.entries if node is not None else {}) if not self._known(name)}
+        self.lost += [f"the added frame '{name}'" for name in sorted(self._added)]
+
+    def declare_names(self, nodes: Sequence[YamlNode]) -> None:
+        self._added |= {node.text for node in nodes}
+        self.lost += [f"the added frame '{node.text}'" for node in nodes]
+
+    def _known(self, link: str) -> bool:
+        return link in self._robot.link_index
+
+    def known(self, node: YamlNode, name: str, kind: str, user: str, valid: Mapping[str, int]) -> bool:
+        """Return whether a name exists; add a warning, or list an added frame, if it does not."""
+        if name in valid:
+            return True
+        if name in self._added and kind == "link":
+            self.lost.append(f"{user} with the added frame '{name}'")
+        else:
+            self._found.warning(
+                f"unknown-{kind}",
+                f"unknown {kind} '{name}' in {user}; left out",
+                node.key_place,
+                name=name,
+                valid=valid,
+            )
+        return False
+
+    def number(self, node: YamlNode | None) -> float:
+        """Return a finite number; 0 for no node, and after an error."""
+        if node is None:
+            return 0.0
+        value = node.value
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+        self.error(node, f"should be a number, not '{node.text}'" if node.text else "should be a number")
+        return 0.0
+
+    def list_of(self, node: YamlNode | None) -> list[YamlNode]:
+        if node is not None and node.value is not None and not isinstance(node.value, list):
+            self.error(node, "should be a list")
+        return node.items if node is not None else []
+
+    def map_of(self, node: YamlNode | None) -> dict[str, YamlNode]:
+        if node is not None and node.value is not None and not isinstance(node.value, dict):
+            self.error(node, "should be a map")
+        return node.entries if node is not None else {}
+
+    def geometry(self, user: str) -> YamlNode | None:
+        """Return the spheres of the geometry that a section of an XRDF names."""
+        name = self.required(self.required(self.root, user), "geometry")
+        if name is None:
+            return None
+        return self.required(self.required(self.required(self.root, "geometry"), name.text), "spheres")
+
+    def spheres(self, node: YamlNode | None) -> dict[str, tuple[SrdfSphere, ...]]:
+        if node is not None and isinstance(node.value, str):
+            self.error(node, f"the spheres are in another file, '{node.text}': convert that file")
+            return {}
+        found: dict[str, tuple[SrdfSphere, ...]] = {}
+        for link, items in self.map_of(node).items():
+            spheres = tuple(self._spheres(link, items))
+            if self.known(items, link, "link", "spheres", self._robot.link_index) and spheres:
+                found[link] = spheres
+        return found
+
+    def _spheres(self, link: str, items: YamlNode) -> Iterator[SrdfSphere]:
+        for at, item in enumerate(self.list_of(items)):
+            if not isinstance(item.value, dict):
+                self.error(item, "should be a map with center and radius")
+                continue
+            numbers = self.required(item, "center")
+            center = [self.number(value) for value in self.list_of(numbers)]
+            if numbers is not None and len(center) != 3:
+                self.error(numbers, f"a center has 3 numbers, not {len(center)}")
+            stated = self.required(item, "radius")
+            radius = self.number(stated)
+            if radius > 0.0 and len(center) == 3:
+                yield SrdfSphere((center[0], center[1], center[2]), radius)
+            elif stated is not None:
+                self.lost.append(f"sphere {at} of link '{link}': its radius {radius:g} m means no sphere")
+
+    def pairs(self, node: YamlNode | None) -> tuple[LinkPair, ...]:
+        found: dict[LinkPair, None] = {}
+        for first, others in self.map_of(node).items():
+            user = "an ignored pair"
+            known = self.known(others, first, "link", user, self._robot.link_index)
+            for other in self.list_of(others):
+                second = self.known(other, other.text, "link", user, self._robot.link_index)
+                if known and second and first != other.text:
+                    found[LinkPair.of(first, other.text)] = None
+        return tuple(found)
+
+    def joints(self, node: YamlNode | None) -> tuple[str, ...]:
+        """Return the texts of a list of joints, also unknown ones."""
+        names = self.list_of(node)
+        for item in names:
+            self.known(item, item.text, "joint", "the joint list", self._robot.joint_index)
+        return tuple(item.text for item in names)
+
+    def existing(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(name for name in names if name in self._robot.joint_index)
+
+    def links(self, node: YamlNode | None, user: str) -> tuple[str, ...]:
+        one = [node] if node is not None and isinstance(node.value, str) else self.list_of(node)
+        return tuple(item.text for item in one if self.known(item, item.text, "link", user, self._robot.link_index))
+
+    def base(self, node: YamlNode | None) -> str:
+        found = self.links(node, "the base link")
+        return found[0] if found and found[0] != self._robot.root_link else ""
+
+    def by_name(self, node: YamlNode | None, kind: str, valid: Mapping[str, int]) -> dict[str, float]:
+        entries = self.map_of(node).items()
+        return {name: self.number(item) for name, item in entries if self.known(item, name, kind, "a map", valid)}
+
+    def per_joint(self, node: YamlNode | None, names: tuple[str, ...]) -> dict[str, float]:
+        """Return the values of a list by joint; one number is for all joints."""
+        if node is None or node.value is None:
+            return {}
+        if not isinstance(node.value, list):
+            return dict.fromkeys(self.existing(names), self.number(node))
+        if len(node.items) != len(names):
+            self.error(node, f"should have {len(names)} numbers, one for each joint, not {len(node.items)}")
+        values = {name: self.number(item) for name, item in zip(names, node.items, strict=False)}
+        return {name: values[name] for name in self.existing(tuple(values))}
+
+    def buffers(self, node: YamlNode | None, spheres: Mapping[str, object]) -> dict[str, float]:
+        """Return the buffer of each link; one number is for all links."""
+        if node is None or node.value is None:
+            return {}
+        if not isinstance(node.value, dict):
+            value = self.number(node)
+            return dict.fromkeys(spheres, value) if value else {}
+        return self.by_name(node, "link", self._robot.link_index)
