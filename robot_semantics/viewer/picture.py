@@ -138,7 +138,7 @@ def _draw(
     x, y = columns + 0.5, rows + 0.5
     seen_corners, seen_normals = corners[which], mesh.normals[chosen[which]]
     weights, _ = edge_weights(seen_corners, x, y)
-    # Their length does not matter for a direction.
+    # The sum of the weights does not matter for a direction.
     weights /= seen_corners[..., 2]
     weights *= np.sign(weights.sum(axis=-1))[:, None]
     normals = sum(weights[:, corner, None] * seen_normals[:, corner] for corner in range(3))
