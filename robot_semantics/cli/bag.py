@@ -29,7 +29,7 @@ from robot_semantics.cli.progress import print_all
 
 if TYPE_CHECKING:
     from robot_semantics.recording.bag_writer import ModelDescription
-    from robot_semantics.recording.series_input import Loaded
+    from robot_semantics.recording.series_input import LoadedSeries
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _described(
-    loaded: Loaded, arguments: argparse.Namespace, problems: Diagnostics, inside: Diagnostics
+    loaded: LoadedSeries, arguments: argparse.Namespace, problems: Diagnostics, inside: Diagnostics
 ) -> dict[str, ModelDescription]:
     """Return the descriptions of every model.
 

@@ -25,7 +25,7 @@ from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import JSON_VERSION, accept_json_1, print_json, print_line
 from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix, PairReason
-from robot_semantics.collision.merging import KEEP, Merged, merge
+from robot_semantics.collision.merging import KEEP, MergedMatrix, merge
 from robot_semantics.collision.report import evidence_words, matrix_json, reason_counts, save_heat_map
 from robot_semantics.collision.statistics import never_bound, rounded_up
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -117,7 +117,7 @@ def _output(arguments: argparse.Namespace) -> Path:
     return output
 
 
-def _print(matrix: CollisionMatrix, merged: Merged, robot: RobotModel, output: Path) -> None:
+def _print(matrix: CollisionMatrix, merged: MergedMatrix, robot: RobotModel, output: Path) -> None:
     counts = reason_counts(matrix)
     print_line(
         f"{robot.name}: {len(matrix.pairs)} pairs of links, {matrix.samples:,} configurations, seed {matrix.seed}"

@@ -106,10 +106,10 @@ def run(words: list[str]) -> int:
     except DescriptionError as error:
         for diagnostic in error.diagnostics:
             print(diagnostic, file=sys.stderr)
-        _tell_programs(arguments, error)
+        _print_json_error(arguments, error)
         return EXIT_PROBLEMS
     except RobotSemanticsError as error:
-        _tell_programs(arguments, error)
+        _print_json_error(arguments, error)
         first, *more = (shown(line, LONGEST_LINE) for line in str(error).split("\n"))
         print(f"error: {first}", *more, sep="\n", file=sys.stderr)
         return EXIT_USAGE if isinstance(error, UsageError) else EXIT_PROBLEMS
@@ -117,13 +117,13 @@ def run(words: list[str]) -> int:
         # The reader of our output has ended (`| head`).
         return EXIT_PROBLEMS
     except OSError as error:
-        _tell_programs(arguments, error)
+        _print_json_error(arguments, error)
         where = f"{shown(str(error.filename), LONGEST_LINE)}: " if error.filename else ""
         print(f"error: {where}{error.strerror or error}", file=sys.stderr)
         return EXIT_PROBLEMS
 
 
-def _tell_programs(arguments: argparse.Namespace, error: Exception) -> None:
+def _print_json_error(arguments: argparse.Namespace, error: Exception) -> None:
     """If JSON is requested, print an error also as JSON on standard output, in the form of a check."""
     if wants_json(arguments):
         _print_error(str(error), error.diagnostics if isinstance(error, DescriptionError) else ())

@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         return robot, surfaces, problems
 
     def newest() -> RobotModel:
-        described.look()
+        described.refresh()
         if described.problem:
             raise RobotSemanticsError(described.problem)
         return described()[0]

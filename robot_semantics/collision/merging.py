@@ -32,7 +32,7 @@ KEEP = ("user", "all", "none")
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedMatrix:
     """An SRDF with a matrix, and the pairs of the matrix that stay enabled.
 
     Attributes:
@@ -45,7 +45,7 @@ class Merged:
     removed: tuple[LinkPair, ...]
 
 
-def merge(text: SrdfText, disabled: Mapping[LinkPair, str], keep: str = "user") -> Merged:
+def merge(text: SrdfText, disabled: Mapping[LinkPair, str], keep: str = "user") -> MergedMatrix:
     """Return the text with the pairs `disabled` (pair → reason), except the pairs that a person decided on.
 
     Pairs that the text enables stay enabled. Pairs of links that the text disables by default get no line.
@@ -68,7 +68,9 @@ def merge(text: SrdfText, disabled: Mapping[LinkPair, str], keep: str = "user") 
         known = stated if keep == "all" else set[LinkPair]()
         merged = kept.disable_collisions({pair: reason for pair, reason in pairs.items() if pair not in known})
     hashes = {_pair_hash(pair) for pair in pairs} | removed_hashes
-    return Merged(_with_hashes(merged, hashes), tuple(pair for pair in disabled if pair in enabled), tuple(removed))
+    return MergedMatrix(
+        _with_hashes(merged, hashes), tuple(pair for pair in disabled if pair in enabled), tuple(removed)
+    )
 
 
 def _pair_hash(pair: LinkPair) -> str:

@@ -26,7 +26,7 @@ from robot_semantics.xml.decoding import read_text
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedSeries:
     """A series as states.
 
     Attributes:
@@ -44,7 +44,7 @@ class Loaded:
     limits: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
 
 
-def load_states(paths: Sequence[Path], problems: Diagnostics) -> Loaded:
+def load_states(paths: Sequence[Path], problems: Diagnostics) -> LoadedSeries:
     """Return the states of files and folders, in the order of their times.
 
     Raises:
@@ -79,7 +79,7 @@ def load_states(paths: Sequence[Path], problems: Diagnostics) -> Loaded:
         folder = path if path.is_dir() else path.parent
         for item in state.models:
             _read_texts(item, folder, urdf, srdf, problems)
-    return Loaded(tuple(state for _, state, _ in found), tuple(gaps for _, _, gaps in found), urdf, srdf, limits)
+    return LoadedSeries(tuple(state for _, state, _ in found), tuple(gaps for _, _, gaps in found), urdf, srdf, limits)
 
 
 def _read_texts(

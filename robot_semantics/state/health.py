@@ -49,8 +49,8 @@ class Health:
             self._model = robot.model
             self._low, self._high = robot.space.lower - _BEYOND, robot.space.upper + _BEYOND
             self.stale, self._reported_beyond = {}, set()
-        self._look_for_silence(robot, now_ns)
-        self._look_for_limits(robot)
+        self._check_silence(robot, now_ns)
+        self._check_limits(robot)
 
     def ages(self, robot: RunningRobot, now_ns: int) -> dict[str, float]:
         """Return the age of each moving joint's values [s]; NaN without a value."""
@@ -60,7 +60,7 @@ class Health:
             for name, at in zip(robot.moving.names, received, strict=True)
         }
 
-    def _look_for_silence(self, robot: RunningRobot, now_ns: int) -> None:
+    def _check_silence(self, robot: RunningRobot, now_ns: int) -> None:
         timeout_s = robot.settings.stale_timeout_ns / 1e9
         if not timeout_s:
             self.stale = {}
@@ -91,7 +91,7 @@ class Health:
             if names:
                 self._report(f"{what} in {timeout_s:g} s for {quoted(names, 8)}")
 
-    def _look_for_limits(self, robot: RunningRobot) -> None:
+    def _check_limits(self, robot: RunningRobot) -> None:
         positions, space, moving = robot.values.positions, robot.space, robot.moving
         outside = (positions < self._low) | (positions > self._high)
         if not self.beyond and not outside.any():

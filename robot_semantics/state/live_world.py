@@ -22,7 +22,6 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.state.heard_frames import ReceivedFrames, Root, newest_of, root_of
 from robot_semantics.state.model_states import (
     model_rows,
     model_state,
@@ -31,6 +30,7 @@ from robot_semantics.state.model_states import (
     series_of,
     with_links,
 )
+from robot_semantics.state.received_frames import ReceivedFrames, Root, newest_of, root_of
 from robot_semantics.state.report import RestoreItem
 from robot_semantics.state.samples import (
     RobotSample,

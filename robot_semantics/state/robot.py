@@ -46,7 +46,7 @@ class RunningRobot(RobotFrames):
     Attributes:
         notices: sentences for the log, each once; the code that logs them clears the list.
         made_ns: time of this robot's creation, on the monotonic clock.
-        heard: True after the first message that moved a joint.
+        has_moved: True after the first message that moved a joint.
         fast_path: reads messages like the last ones; use `values` to read the buffer, because it parses them first.
         sent: number of transforms in the last messages.
         lost: for each planar joint that gets poses in space, the largest part that was dropped [m, rad].
@@ -68,7 +68,7 @@ class RunningRobot(RobotFrames):
         self.notices: list[str] = []
         self.sent = 0
         self.made_ns = time.monotonic_ns()
-        self.heard = False
+        self.has_moved = False
         self.lost: dict[str, tuple[float, float]] = {}
         self._motion_orders: dict[str, MessageOrder] = {}
         self._reset_ns, self._reset_by = NEVER_NS, set[MessageOrder]()
@@ -160,7 +160,7 @@ class RunningRobot(RobotFrames):
         joints = self._buffer.put_joint_state(plan, values, stamp_ns)
         if joints is None:
             return Refusal(Reason.TIME_BACKWARDS, f"newer values arrived for '{shown(plan.names[0])}' and all others")
-        self.heard = True
+        self.has_moved = True
         if (known != self._buffer.known).any():
             self._streams.leave_fast_path()
         messages = self._publish(joints, bool(joints.all()), stamp_ns)
@@ -199,7 +199,7 @@ class RunningRobot(RobotFrames):
         late = self._late(self._motion_orders.setdefault(name, MessageOrder()), stamp_ns, name)
         if late is not None:
             return late
-        self.heard = True
+        self.has_moved = True
         if motion.lost_m > _LOST_M or motion.lost_rad > _LOST_RAD:
             self._report_lost(name, motion.lost_m, motion.lost_rad)
         number = self.moving.number[name]
@@ -243,7 +243,12 @@ class RunningRobot(RobotFrames):
 
     def adopt(self, other: RunningRobot) -> None:
         """Copy the values of another robot of the same model, after a change of settings."""
-        self.heard, self.made_ns, self.lost, self._reported = other.heard, other.made_ns, other.lost, other._reported
+        self.has_moved, self.made_ns, self.lost, self._reported = (
+            other.has_moved,
+            other.made_ns,
+            other.lost,
+            other._reported,
+        )
         fixed = {self.model.root_joint.name} if self.root_source is Source.FIXED else set[str]()
         self._buffer.copy_measured(other.values, fixed)
 
@@ -259,7 +264,7 @@ class RunningRobot(RobotFrames):
         transforms.
         """
         newest_ns = int(self.values.stamps_ns.max(initial=NEVER_NS))
-        return self.everything(newest_ns) if self.heard and newest_ns != NEVER_NS else ()
+        return self.everything(newest_ns) if self.has_moved and newest_ns != NEVER_NS else ()
 
     def unmoved(self, now_ns: int) -> Messages:
         """Return the transforms of a robot before its first message, from default or restored positions.
@@ -268,7 +273,7 @@ class RunningRobot(RobotFrames):
         """
         able = self.values.known & self.publishable
         then_ns = now_ns - self.settings.complete_after_ns
-        if self.heard or then_ns <= 0 or not able.any():
+        if self.has_moved or then_ns <= 0 or not able.any():
             return ()
         block = self._block(able)
         self.sent = len(block)

@@ -143,7 +143,7 @@ def _named_material(reader: Any, values: dict[str, Any], at: int) -> bool:
     return True
 
 
-def _says_something(reader: Any, values: dict[str, Any], at: int) -> bool:
+def _has_attributes(reader: Any, values: dict[str, Any], at: int) -> bool:
     if not values:
         tag = reader.node(at).tag
         reader.warning("empty-element", f"<{tag}> has no attribute, so it has no effect", at)
@@ -286,7 +286,7 @@ def _end(tag: str) -> Child:
 
 
 def _values(tag: str, make: type, attributes: dict[str, Attribute]) -> Child:
-    return Child(tag, Element(tag, make, attributes, numbered=True, whole=True, check=_says_something))
+    return Child(tag, Element(tag, make, attributes, numbered=True, whole=True, check=_has_attributes))
 
 
 _LIMIT = Element(

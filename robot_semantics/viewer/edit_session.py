@@ -37,7 +37,7 @@ class EditSession:
         robot: the robot with the semantics of the text; invalid parts are omitted.
         problems: all problems of the text.
         written: text that another program wrote into the file while the session had unsaved changes; None after
-            `settle` chose a version.
+            `choose_version` chose a version.
     """
 
     def __init__(self, bare: RobotModel, text: SrdfText, output: Path) -> None:
@@ -110,8 +110,8 @@ class EditSession:
             overwrite: write also if another program changed the session's file since it was read or saved.
 
         Raises:
-            FileChangedError: another program changed or deleted the session's file, or `settle` has not chosen a
-                version yet; nothing is written.
+            FileChangedError: another program changed or deleted the session's file, or no version is
+                chosen yet; nothing is written.
             OSError: the file cannot be written, is a folder, or is another file that exists.
         """
         target = self.output if output is None else output
@@ -136,7 +136,7 @@ class EditSession:
             self.bare = bare
             self._renew()
 
-    def look(self) -> None:
+    def read_changes(self) -> None:
         """Load the text that another program has written since the file was read or saved, as a step.
 
         If there are unsaved changes, the text becomes `written` instead.
@@ -155,9 +155,9 @@ class EditSession:
         self._known = content
         self.written = text
         if bytes(self.text) in (before, content):
-            self.settle(take=True)
+            self.choose_version(take=True)
 
-    def settle(self, *, take: bool) -> None:
+    def choose_version(self, *, take: bool) -> None:
         """Use the `written` text, as a step (`take`), or keep the unsaved changes."""
         text, self.written = self.written, None
         if take and text is not None:

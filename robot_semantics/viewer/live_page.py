@@ -83,7 +83,7 @@ class LivePanel:
             self._rows = ui.column().style("gap: 2px; width: 100%").props("id=snapshots")
         ui.timer(UPDATE_PERIOD, self._follow)
         ui.timer(0.1, self._list, once=True)
-        ui.timer(STALE_S, self._look_for_simulators)
+        ui.timer(STALE_S, self._find_simulators)
         viewer.on("jogged", lambda event: robots.jog(event.args["actor"], event.args["positions"]))
 
     def _follow(self) -> None:
@@ -103,7 +103,7 @@ class LivePanel:
             self._lost = text
             self._viewer.call("setLost", text)
 
-    def _look_for_simulators(self) -> None:
+    def _find_simulators(self) -> None:
         there = self._robots.can_jog()
         self._jog.set_visibility(there)
         if not there:

@@ -55,7 +55,7 @@ class FreshContent(Generic[Content]):
         """Return the content."""
         return self._content
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Make the content again if a file has changed; after an error, keep the old content."""
         with self._lock:
             stamps = self._stamped()
@@ -282,9 +282,9 @@ def _follow(viewer: ViewerElement, content: FreshContent[bytes]) -> None:
     """Reload the content of a page when it changes; show a message if the files cannot be shown."""
     seen, told = content.version, ""
 
-    async def look() -> None:
+    async def poll() -> None:
         nonlocal seen, told
-        await run.io_bound(content.look)
+        await run.io_bound(content.refresh)
         if content.version != seen:
             seen = content.version
             viewer.run_method("reload")
@@ -292,7 +292,7 @@ def _follow(viewer: ViewerElement, content: FreshContent[bytes]) -> None:
             told = content.problem
             viewer.call("message", told)
 
-    ui.timer(LOOK_S, look)
+    ui.timer(LOOK_S, poll)
 
 
 def _serve(*, port: int, open_browser: bool) -> None:

@@ -115,7 +115,7 @@ class Studio:
         viewer.on("picked", self._picked)
         viewer.on("posed", self._posed)
         viewer.on("dark", lambda event: ui.dark_mode().set_value(bool(event.args["on"])))
-        ui.timer(LOOK_S, self._look)
+        ui.timer(LOOK_S, self._poll_file)
 
     # --- changes
 
@@ -192,10 +192,10 @@ class Studio:
         self.viewer.call("setPositions", self.actor, q.tolist())
         self._states.moved()
 
-    async def _look(self) -> None:
+    async def _poll_file(self) -> None:
         problem = ""
         try:
-            self.session.look()
+            self.session.read_changes()
             # Changed meshes are read in the background.
             robot = await run.io_bound(self.newest)
             if robot is not None:
@@ -222,7 +222,7 @@ class Studio:
             ui.label("You have unsaved changes. Taking the file is a step that you can undo.")
             with ui.row().style("width: 100%; justify-content: flex-end"):
                 for text, take in (("keep my changes", False), ("take the file", True)):
-                    answer = ui.button(text, on_click=partial(self.session.settle, take=take)).props("no-caps")
+                    answer = ui.button(text, on_click=partial(self.session.choose_version, take=take)).props("no-caps")
                     answer.props.set_bool("flat", not take)
                     with_attributes(answer, data_do=text.replace(" ", "-"))
         return dialog

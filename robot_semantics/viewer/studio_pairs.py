@@ -92,12 +92,12 @@ class PairsTab:
             self._table.add_slot(CELL_SLOTS[name], NAME_CELL if name in ("link1", "link2") else TEXT_CELL)
         self._table.add_slot("header-selection", ALL_BOX)
         self._table.add_slot("body-selection", PAIR_BOX)
-        self._table.on("rowClick", self._look, js_handler="(event, row) => emit(row.id)")
+        self._table.on("rowClick", self._show_pair, js_handler="(event, row) => emit(row.id)")
         with ui.column().style("width: 100%; gap: 4px") as self._matrix_view:
             self._about = small("").props("data-clicked")
             self._cells = PairMatrix(matrix_data((), (), ""))
             self._cells.props("data-matrix").style("overflow-x: auto; max-width: 100%; flex: none")
-            self._cells.on("pair", self._look)
+            self._cells.on("pair", self._show_pair)
         self.renew()
 
     def renew(self) -> None:
@@ -226,7 +226,7 @@ class PairsTab:
             title, lambda text: text.remove_pairs("disable_collisions", stated & {*pairs}).enable_collisions(enabled)
         )
 
-    def _look(self, event: events.GenericEventArguments) -> None:
+    def _show_pair(self, event: events.GenericEventArguments) -> None:
         """Mark both links of the clicked pair, and show their collision if one was found."""
         self._clicked = str(event.args)
         first, second = self._clicked.split(BETWEEN)

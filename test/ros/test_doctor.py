@@ -25,7 +25,7 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
 from robot_semantics.ros.tools.doctor import examine
-from robot_semantics.ros.tools.heard_robots import Senders
+from robot_semantics.ros.tools.topic_checks import PublisherDetector
 
 pytestmark = pytest.mark.ros
 BEST_EFFORT = QoSProfile(depth=1, durability=DurabilityPolicy.VOLATILE, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -157,17 +157,17 @@ def test_two_publishers_of_one_frame_or_joint_are_named(domain: int) -> None:
 
 
 def test_a_publisher_that_has_been_started_anew_is_one() -> None:
-    senders = Senders()
+    senders = PublisherDetector()
     for number in (41, 42, 43, 1, 2, 3, *range(4, 60)):
-        senders.hear(number, latched=False)
+        senders.note_number(number, latched=False)
     assert not senders.several
 
 
 @pytest.mark.parametrize("numbers", [(1000, 60, 1001), (1, 2, 1, 2, 3, 4, 3, 4), (7, 7)])
 def test_two_publishers_are_two_however_their_counts_stand(numbers: tuple[int, ...]) -> None:
-    senders = Senders()
+    senders = PublisherDetector()
     for number in numbers:
-        senders.hear(number, latched=False)
+        senders.note_number(number, latched=False)
     assert senders.several
 
 

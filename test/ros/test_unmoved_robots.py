@@ -256,7 +256,7 @@ def test_a_change_of_settings_is_no_news_of_any_joint() -> None:
     assert [text for text in before.notices if "'nose'" in text]
     after = made(frame_prefix="new/")
     after.adopt(before)
-    assert after.heard
+    assert after.has_moved
     assert after.made_ns == before.made_ns
     np.testing.assert_array_equal(after.values.received_ns, before.values.received_ns)
     after.joint_state(named_nose(PAST_NS + 1), time.time_ns)

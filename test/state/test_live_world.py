@@ -17,8 +17,8 @@ from scipy.spatial.transform import Rotation
 
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.heard_frames import ReceivedTransform
 from robot_semantics.state.live_world import LiveWorld, StaleStateError, live_world
+from robot_semantics.state.received_frames import ReceivedTransform
 from robot_semantics.state.samples import RobotSample, RootCandidate, RootSource, RootStatement, WorldSample
 from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.state.settings import Source

@@ -79,10 +79,10 @@ def test_a_file_that_another_program_wrote_is_taken_up_or_asked_about(session: E
     before = session.output.read_bytes()
     session.output.write_bytes(b"<robot")
     with pytest.raises(DescriptionError, match=r"rover\.srdf"):
-        session.look()
+        session.read_changes()
     other = before.replace(b"</robot>", b'<passive_joint name="elbow_joint"/></robot>')
     session.output.write_bytes(other)
-    session.look()
+    session.read_changes()
     assert (bytes(session.text), session.written) == (other, None)
     session.undo()
     assert bytes(session.text) == before
@@ -90,13 +90,13 @@ def test_a_file_that_another_program_wrote_is_taken_up_or_asked_about(session: E
     for name, take in ((b'"stretch"', False), (b'"far"', True)):
         others = before.replace(b'"reach"', name)
         session.output.write_bytes(others)
-        session.look()
+        session.read_changes()
         assert (bytes(session.text), session.written is None) == (before, False)
-        session.settle(take=take)
+        session.choose_version(take=take)
         assert (bytes(session.text), session.written) == (others if take else before, None)
     session.undo()
     session.save()
-    session.look()
+    session.read_changes()
     assert (bytes(session.text), session.written) == (before, None)
 
 
@@ -113,7 +113,7 @@ def test_a_save_never_overwrites_what_another_program_wrote_since_the_last_look(
     for look in (False, True):
         if look:
             with contextlib.suppress(DescriptionError):
-                session.look()
+                session.read_changes()
         with pytest.raises(FileChangedError, match=r"rover\.srdf: (another program|the file no longer exists)"):
             session.save()
         assert (session.output.read_bytes() if session.output.exists() else None) == theirs
@@ -143,7 +143,7 @@ def test_a_folder_and_a_file_that_exists_are_no_place_to_save(session: EditSessi
     before = session.output.read_bytes()
     session.output.unlink()
     session.output.mkdir()
-    for act in (session.look, session.save):
+    for act in (session.read_changes, session.save):
         with pytest.raises(IsADirectoryError):
             act()
     assert not session.is_saved

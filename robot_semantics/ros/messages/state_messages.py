@@ -117,8 +117,8 @@ def to_multi_dof_joint_state(
         said = stated.get(joint.name, JointState(joint.name))
         velocity = stated_velocities(joint, said)
         effort = stated_velocities(joint, JointState(joint.name, velocities=said.torques))
-        twists.append(None if velocity is None else _spread(joint) @ velocity)
-        wrenches.append(None if effort is None else _spread(joint) @ effort)
+        twists.append(None if velocity is None else _unit_twists(joint) @ velocity)
+        wrenches.append(None if effort is None else _unit_twists(joint) @ effort)
     message.twist = [MAKER.twist(row) for row in _of_all(twists, message.joint_names, "twist", lost)]
     message.wrench = [MAKER.wrench(row) for row in _of_all(wrenches, message.joint_names, "torques", lost)]
     return Converted(message, tuple(lost))
@@ -165,14 +165,14 @@ def from_multi_dof_joint_state(
             JointState(
                 joint_name,
                 tuple(q[space.joint_positions[joint_name]].tolist()),
-                None if twist is None else tuple((_spread(joint).T @ twist).tolist()),
-                None if wrench is None else tuple((_spread(joint).T @ wrench).tolist()),
+                None if twist is None else tuple((_unit_twists(joint).T @ twist).tolist()),
+                None if wrench is None else tuple((_unit_twists(joint).T @ wrench).tolist()),
             )
         )
     return Converted(replace(state, joints=tuple(joints)), tuple(lost))
 
 
-def _spread(joint: JointModel) -> FloatArray:
+def _unit_twists(joint: JointModel) -> FloatArray:
     """Return (6, n) the twist of a unit rate of each velocity component, in the axes of the joint frame."""
     return np.concatenate(SUBSPACE[joint.type](joint))
 

@@ -21,7 +21,7 @@ from robot_semantics.cdr.joint_states import JointStateData, JointStateReader
 from robot_semantics.cdr.walk import BIG_ENDIAN
 from robot_semantics.ros.messages.maker import deserialized
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
-from robot_semantics.ros.node.motion_topics import HeardOdometry, MotionTopics, Read, own_statement
+from robot_semantics.ros.node.motion_topics import MotionTopics, Read, ReceivedOdometry, own_statement
 from robot_semantics.ros.node.outputs import Outputs
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
@@ -45,7 +45,7 @@ class Inputs:
         self._set_aside = SetAside()
         self._subscriptions: list[Subscription] = []
         self._heard: list[tuple[Source, str]] = []
-        self._odometry: dict[str, HeardOdometry] = {}
+        self._odometry: dict[str, ReceivedOdometry] = {}
 
     def start(self) -> None:
         """Subscribe to the sources of the present robots."""
@@ -53,7 +53,7 @@ class Inputs:
         others: list[Subscription] = []
         for served in self._robots.served:
             others += MotionTopics(served, self._set_aside, self._robots.now_ns, self._deliver).subscriptions()
-            odometry = self._odometry[served.prefix] = HeardOdometry(served, self._set_aside)
+            odometry = self._odometry[served.prefix] = ReceivedOdometry(served, self._set_aside)
             others += odometry.subscriptions()
             if served.robot is not None and served.robot.root_source is Source.TF:
                 self._frames.listen_to_all()

@@ -56,20 +56,20 @@ class Monitor:
             node.destroy_timer(self._looks)
         period_s = min(period_s or PERIOD_S, PERIOD_S)
         # One timer for all checks, because a wake of the executor costs more than the checks.
-        self._looks = node.create_timer(period_s, self._look, clock=self._clock, what="periodic checks")
+        self._looks = node.create_timer(period_s, self._check, clock=self._clock, what="periodic checks")
 
     def ages(self, served: ServedRobot, robot: RunningRobot) -> dict[str, float]:
         """Return the time since each joint of a robot last had a new value [s]."""
         return self._health[served.prefix].ages(robot, time.monotonic_ns())
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         robots = self._robots
         self._frames.look_for_others()
         if robots.active:
             self._inputs.refresh()
             for served in robots.served:
                 if served.robot is not None:
-                    self._say_first(served, served.robot)
+                    self._report_first(served, served.robot)
                     with robots.lock:
                         self._health[served.prefix].update(served.robot, time.monotonic_ns())
             if robots.settings.check_tf_authority:
@@ -82,8 +82,8 @@ class Monitor:
             self._publish()
             self._timer = robots.node.create_timer(self._period_s, self._publish, clock=self._clock, what="diagnostics")
 
-    def _say_first(self, served: ServedRobot, robot: RunningRobot) -> None:
-        if robot.heard and served.prefix not in self._heard:
+    def _report_first(self, served: ServedRobot, robot: RunningRobot) -> None:
+        if robot.has_moved and served.prefix not in self._heard:
             self._heard.add(served.prefix)
             senders = ", ".join(served.publishers_of(served.topic("joint_states"))) or "another topic"
             self._robots.node.get_logger().info(

@@ -133,7 +133,7 @@ def own_statement(robot: RunningRobot) -> RootStatement | None:
     )
 
 
-class HeardOdometry:
+class ReceivedOdometry:
     """Keeps the last odometry of each child frame on one topic; it is parsed on demand."""
 
     def __init__(self, served: ServedRobot, group: CallbackGroup) -> None:

@@ -83,7 +83,7 @@ class Outputs:
         if not self.active:
             return
         present = list(robots)
-        self._look_for_twins(present)
+        self._report_shared_frames(present)
         self.frames = frozenset().union(*(robot.child_frames for robot in present))
         static = [item for robot in present for item in robot.static_transforms()]
         frames = [(item.frame_id, item.child_frame_id) for item in static]
@@ -94,7 +94,7 @@ class Outputs:
             self.authority.note(self.static_message)
         self._fixed.publish(self.static_message)
 
-    def _look_for_twins(self, robots: list[RunningRobot]) -> None:
+    def _report_shared_frames(self, robots: list[RunningRobot]) -> None:
         """Report once the robots of this node that publish the same frame."""
         owner: dict[str, str] = {}
         for robot in robots:
@@ -151,4 +151,4 @@ class UnmovedRobots:
     @staticmethod
     def _waits(served: ServedRobot) -> bool:
         robot = served.robot
-        return robot is not None and not robot.heard and bool((robot.values.known & robot.publishable).any())
+        return robot is not None and not robot.has_moved and bool((robot.values.known & robot.publishable).any())

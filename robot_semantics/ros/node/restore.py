@@ -22,9 +22,9 @@ from robot_semantics.ros.node.world import World
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.simulators.simulator_client import RemoteReport, RemoteSimulator
 from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
-from robot_semantics.state.heard_frames import AT_ORIGIN
 from robot_semantics.state.live_world import LiveWorld
 from robot_semantics.state.matching import match_models
+from robot_semantics.state.received_frames import AT_ORIGIN
 from robot_semantics.state.report import TOLERANCE, RestoreItem, RestoreLog, RestoreReport
 from robot_semantics.state.root_placement import Base
 from robot_semantics.state.samples import RobotSample, RootSource

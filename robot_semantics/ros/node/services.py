@@ -25,7 +25,7 @@ from robot_semantics.ros.node.monitor import Monitor
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.snapshots import Snapshots
-from robot_semantics.ros.node.world import Taken, World
+from robot_semantics.ros.node.world import World, WorldCapture
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running import qos
 from robot_semantics.usdf.writer import write_world
@@ -92,7 +92,7 @@ class WorldServices:
         self._timer: Timer | None = None
         self._busy = False
         self._seen: tuple[object, ...] = ()
-        self._last: Taken | None = None
+        self._last: WorldCapture | None = None
 
     def set_rate(self, frequency_hz: float) -> None:
         """Publish at most at this rate [Hz]; 0: not at all."""
@@ -123,7 +123,7 @@ class WorldServices:
             self._last = taken
             self._publisher.publish(world_to_message(taken.state, taken.missing, self._models(taken)))
 
-    def _models(self, taken: Taken) -> dict[str, RobotModel]:
+    def _models(self, taken: WorldCapture) -> dict[str, RobotModel]:
         """Return the robots of the models that the node has."""
         known = {robot.name: robot.model for robot in self._robots.present}
         return {model: known[robot] for model, robot in taken.robots.items() if robot in known}

@@ -23,7 +23,7 @@ from robot_semantics.ros.node.parameters import SNAPSHOTS
 from robot_semantics.ros.node.restore import Restore
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
-from robot_semantics.ros.node.world import Taken, World
+from robot_semantics.ros.node.world import World, WorldCapture
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running.parameter_table import ParameterError
 from robot_semantics.simulation.magnitudes import check_magnitudes
@@ -161,7 +161,7 @@ class Snapshots:
         finally:
             self._autosaving = False
 
-    def _texts(self, taken: Taken) -> dict[str, Texts]:
+    def _texts(self, taken: WorldCapture) -> dict[str, Texts]:
         """Return the descriptions of those models that are the node's robots."""
         by_name = {served.name: served for served in self._robots.served}
         texts = {}

@@ -74,7 +74,7 @@ class TfAuthority:
             self._until_s, self._next_s = now_s + _WATCH_S, now_s + _AGAIN_AFTER_S
             self._own.append(own_static)
             self._subscriptions = [
-                self._node.create_subscription(TFMessage, topic, self._heard(topic), qos.fresh(profile), raw=True)
+                self._node.create_subscription(TFMessage, topic, self._listener(topic), qos.fresh(profile), raw=True)
                 for topic, profile in _TOPICS
             ]
         elif 0 < self._nameless < _PATIENCE_LOOKS:
@@ -106,7 +106,7 @@ class TfAuthority:
         has_twin = names.count(own) > own_publishers
         return frozenset(name for name in names if name != own or has_twin)
 
-    def _heard(self, topic: str) -> Callable[[bytes], None]:
+    def _listener(self, topic: str) -> Callable[[bytes], None]:
         def handle(data: bytes) -> None:
             if data in self._own:
                 self._own.remove(data)

@@ -39,7 +39,7 @@ CONTROLLED = "mujoco_ros2_control:"
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class WorldCapture:
     """The world at one moment.
 
     Attributes:
@@ -108,10 +108,10 @@ class World:
     ) -> LiveWorld:
         """Return the node's own data: its robots and TF. Arguments and errors are those of `live_world`."""
         all_frames = bool(self._robots.node.get_parameter("snapshots.frames").value)
-        heard = self._frames.heard()
+        heard = self._frames.received()
         return live_world(sample, heard, elsewhere=elsewhere, given=given, all_frames=all_frames, max_age_ns=max_age_ns)
 
-    async def take(self, names: Sequence[str] = (), *, max_age_ns: int = 0, hold: bool = True) -> Taken:
+    async def take(self, names: Sequence[str] = (), *, max_age_ns: int = 0, hold: bool = True) -> WorldCapture:
         """Return the state of the whole world: the simulators' where they answer, the node's own for the rest.
 
         Args:
@@ -143,7 +143,9 @@ class World:
         owners = {robot.name: robot.name for robot in sample.robots}
         owners |= {model: robot for match in found for model, robot in match.robot_of.items()}
         present = {model.name for model in state.models}
-        taken = Taken(state, tuple(missing), {model: robot for model, robot in owners.items() if model in present})
+        taken = WorldCapture(
+            state, tuple(missing), {model: robot for model, robot in owners.items() if model in present}
+        )
         return _restricted(taken, names) if names else taken
 
     async def _simulated(self, *, hold: bool) -> tuple[dict[str, WorldState], list[RestoreItem]]:
@@ -224,7 +226,7 @@ def _merged(live: LiveWorld, simulated: Mapping[str, WorldState]) -> WorldState:
     )
 
 
-def _restricted(taken: Taken, names: Sequence[str]) -> Taken:
+def _restricted(taken: WorldCapture, names: Sequence[str]) -> WorldCapture:
     """Keep only the named models, with the models and frames above them.
 
     Raises:
@@ -247,4 +249,4 @@ def _restricted(taken: Taken, names: Sequence[str]) -> Taken:
         engines=(),
     )
     missing = tuple(item for item in taken.missing if (item.model or item.name) in kept or item.kind == "simulator")
-    return Taken(state, missing, {model: robot for model, robot in taken.robots.items() if model in kept})
+    return WorldCapture(state, missing, {model: robot for model, robot in taken.robots.items() if model in kept})

@@ -25,7 +25,7 @@ from robot_semantics.ros.messages.maker import deserialized, row_of_pose
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.guarded_node import GuardedNode
-from robot_semantics.state.heard_frames import ReceivedFrames, ReceivedTransform
+from robot_semantics.state.received_frames import ReceivedFrames, ReceivedTransform
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
 
 _PACE_S = 0.05
@@ -48,7 +48,7 @@ class WorldFrames:
         self._moving_topic = node.resolve_topic_name("/tf")
         self._own_frames = own_frames
         self._lock = threading.Lock()
-        self._heard: dict[str, dict[str, ReceivedTransform]] = {}
+        self._received: dict[str, dict[str, ReceivedTransform]] = {}
         self._group = SetAside()
         self._loop = MessageLoop(node.context, _PACE_S)
         self._subscriptions = [self._listen("/tf_static", qos.STATIC_LISTENER, static=True)]
@@ -83,26 +83,28 @@ class WorldFrames:
     def forget(self) -> None:
         """Forget all moving frames, as after a jump of the clock."""
         with self._lock:
-            for parents in self._heard.values():
+            for parents in self._received.values():
                 for parent in [parent for parent, item in parents.items() if item.stamp_ns is not None]:
                     del parents[parent]
 
-    def heard(self) -> ReceivedFrames:
+    def received(self) -> ReceivedFrames:
         """Return the newest transforms of all frames that this node does not publish itself."""
         own = self._own_frames()
         with self._lock:
-            heard = {child: dict(parents) for child, parents in self._heard.items() if child not in own and parents}
-        return {child: _current(parents) for child, parents in heard.items()}
+            received = {
+                child: dict(parents) for child, parents in self._received.items() if child not in own and parents
+            }
+        return {child: _current(parents) for child, parents in received.items()}
 
     def pose(self, parent_frame: str, frame: str) -> ReceivedTransform | None:
         """Return the newest pose of `frame` in `parent_frame`, along the transforms between them; None if unknown."""
-        heard = self.heard()
+        received = self.received()
         T, stamp_ns, seen = np.eye(4), None, set()
         while frame != parent_frame:
-            if frame in seen or frame not in heard:
+            if frame in seen or frame not in received:
                 return None
             seen.add(frame)
-            parent, item = next(iter(heard[frame].items()))
+            parent, item = next(iter(received[frame].items()))
             T = matrix_from_pose(item.xyz_quat) @ T
             if item.stamp_ns is not None:
                 stamp_ns = item.stamp_ns if stamp_ns is None else min(stamp_ns, item.stamp_ns)
@@ -120,7 +122,7 @@ class WorldFrames:
                 item = _read(transform, static)
                 if item is None:
                     continue
-                parents = self._heard.setdefault(transform.child_frame_id.removeprefix("/"), {})
+                parents = self._received.setdefault(transform.child_frame_id.removeprefix("/"), {})
                 if static:
                     # The last message decides the parent of a static frame.
                     parents.clear()

@@ -88,7 +88,7 @@ class ControlledSimulator(RemoteSimulator):
             SimulatorError: it is not there or says nothing.
 
         """
-        return (await self._heard()).state(self._robots())
+        return (await self._received_world()).state(self._robots())
 
     async def set(
         self, state: WorldState, models: Sequence[str] = (), *, partial: bool = False, dry_run: bool = False
@@ -100,7 +100,7 @@ class ControlledSimulator(RemoteSimulator):
             DescriptionError: the state's frames do not lead to the world.
 
         """
-        present = await self._heard()
+        present = await self._received_world()
         log = RestoreLog()
         chosen = [model for model in state.models if not models or model.name in models]
         orders = orders_of(state, chosen, present, self._robots(), log)
@@ -119,11 +119,11 @@ class ControlledSimulator(RemoteSimulator):
 
     # --- what is heard
 
-    async def _heard(self) -> ControlledWorld:
+    async def _received_world(self) -> ControlledWorld:
         """Return the joints and bodies of the latest moment with messages."""
         await self._until(self._set_pause.service_is_ready, f"simulator '{self.name}' is not running")
         silent = f"simulator '{self.name}' says nothing on '{JOINTS_TOPIC}': it tells its state only while it runs"
-        await self._until(self._told, silent)
+        await self._until(self._has_values, silent)
         joints = [deserialize_message(data, JointState) for data in self._joints]
         if not self._bodies:
             return ControlledWorld.of(self.name, joints[-1], None)
@@ -132,7 +132,7 @@ class ControlledSimulator(RemoteSimulator):
         nearest = min(reversed(joints), key=lambda message: abs(stamp_ns(message.header.stamp) - then_ns))
         return ControlledWorld.of(self.name, nearest, bodies)
 
-    def _told(self) -> bool:
+    def _has_values(self) -> bool:
         """True if joint values were received, and bodies if a topic publishes them."""
         if len(self._subscriptions) == 1 and self._looks < KEPT:
             self._looks += 1
@@ -157,7 +157,7 @@ class ControlledSimulator(RemoteSimulator):
             request = SetFreeJointState.Request(free_joints=list(orders.bodies.values()))
             refused = _refusal(await self._call(self._set_bodies, request, once=True))
             if not refused:
-                self._keep(await self._heard(), orders)
+                self._keep(await self._received_world(), orders)
             return refused
         ran = await self._pause(True)
         off: list[str] = []
@@ -171,7 +171,9 @@ class ControlledSimulator(RemoteSimulator):
                 await self._pause(False)
                 answer = await self._switched(off=off)
                 if not answer.ok:
-                    raise SimulatorError(f"simulator '{self.name}' does not switch its controllers off{_said(answer)}")
+                    raise SimulatorError(
+                        f"simulator '{self.name}' does not switch its controllers off{_message_of(answer)}"
+                    )
                 await self._pause(True)
             return await self._reset(orders)
         except SimulatorError as error:
@@ -185,7 +187,7 @@ class ControlledSimulator(RemoteSimulator):
         missing, reason = list(off), ""
         try:
             if off:
-                reason = _said(await self._switched(on=off))
+                reason = _message_of(await self._switched(on=off))
                 active = await self._commanding()
                 missing = [name for name in off if name not in active]
             else:
@@ -201,7 +203,7 @@ class ControlledSimulator(RemoteSimulator):
 
     async def _reset(self, orders: Orders) -> str:
         """Reset the world to the ordered values, else to the last received values; return the reason of a refusal."""
-        present = await self._heard()
+        present = await self._received_world()
         request = ResetWorld.Request()
         joints = request.state_overrides.joint_states
         for name, (position, velocity) in present.joints.items():
@@ -253,6 +255,6 @@ def _refusal(answer: ResetWorld.Response | SetFreeJointState.Response) -> str:
     return "" if answer.success else str(answer.message or "refused without a reason")
 
 
-def _said(answer: SwitchController.Response) -> str:
+def _message_of(answer: SwitchController.Response) -> str:
     """Return the message in the controller manager's answer; before Jazzy, it has none."""
     return f": {answer.message}" if getattr(answer, "message", "") else ""

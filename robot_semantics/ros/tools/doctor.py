@@ -19,8 +19,8 @@ from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from std_msgs.msg import String
 
 from robot_semantics.ros.running.node_names import node_name
-from robot_semantics.ros.tools.heard_robots import LATCHED, Finding, Heard
 from robot_semantics.ros.tools.own_node import own_node
+from robot_semantics.ros.tools.topic_checks import LATCHED, Finding, TopicListener
 
 DISCOVERY_SECONDS = 8.0
 LOOK_SECONDS = 0.2
@@ -40,16 +40,16 @@ def _settings() -> str:
 
 def _discovery() -> Finding:
     """Check that two independent participants of this process discover each other and exchange a message."""
-    topic, heard = f"rs_doctor_{os.getpid()}", list[String]()
+    topic, texts = f"rs_doctor_{os.getpid()}", list[String]()
     with own_node(f"{topic}_0") as (speaker, _), own_node(f"{topic}_1") as (listener, executor):
         publisher = speaker.create_publisher(String, topic, LATCHED)
-        listener.create_subscription(String, topic, heard.append, LATCHED)
-        publisher.publish(String(data="heard"))
+        listener.create_subscription(String, topic, texts.append, LATCHED)
+        publisher.publish(String(data="hello"))
         start = time.monotonic()
-        while not heard and time.monotonic() - start < DISCOVERY_SECONDS:
+        while not texts and time.monotonic() - start < DISCOVERY_SECONDS:
             executor.spin_once(timeout_sec=0.1)
         took = time.monotonic() - start
-    if heard:
+    if texts:
         return Finding("ok", f"discovery: a node hears another one after {took:.2f} s")
     return Finding(
         "problem",
@@ -60,13 +60,13 @@ def _discovery() -> Finding:
 
 def _running(listen: float) -> Iterator[Finding]:
     with own_node(f"rs_doctor_{os.getpid()}") as (node, executor):
-        heard = Heard(node)
+        listener = TopicListener(node)
         end = time.monotonic() + listen
         look = 0.0
         while time.monotonic() < end:
             if time.monotonic() > look:
                 look = time.monotonic() + LOOK_SECONDS
-                heard.listen_to_new_topics()
+                listener.listen_to_new_topics()
             executor.spin_once(timeout_sec=0.05)
         # A name that begins with an underscore belongs to a tool, such as the ros2 daemon.
         others = sorted({name for name in node.get_node_names() if not name.startswith(("rs_doctor", "_"))})
@@ -74,16 +74,16 @@ def _running(listen: float) -> Iterator[Finding]:
             yield Finding("note", f"no node found in {listen:g} s, so no robot can be checked")
             return
         yield Finding("ok", f"running nodes: {', '.join(others)}")
-        yield from heard.told(listen)
-        yield from _mistakes(node, heard, others)
+        yield from listener.received_topics(listen)
+        yield from _mistakes(node, listener, others)
 
 
-def _mistakes(node: Node, heard: Heard, others: list[str]) -> Iterator[Finding]:
+def _mistakes(node: Node, listener: TopicListener, others: list[str]) -> Iterator[Finding]:
     if "robot_state_publisher" in others and any("robot_semantics" in name for name in others):
         yield Finding(
             "problem", "robot_state_publisher runs beside robot_semantics and publishes the same frames: stop one"
         )
-    yield from heard.findings()
+    yield from listener.findings()
     for topic, _ in node.get_topic_names_and_types():
         yield from _qos(node, topic)
 

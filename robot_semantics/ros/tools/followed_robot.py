@@ -29,7 +29,7 @@ class FollowedRobot:
 
     Attributes:
         actor: the shown parts of the robot.
-        heard: the position variables that TF has determined.
+        known: the position variables that TF has determined.
     """
 
     def __init__(self, actor: Actor, prefix: str | None = None) -> None:
@@ -40,7 +40,7 @@ class FollowedRobot:
             prefix: prefix of its frames on TF; None uses the prefix of most frames.
         """
         self.actor, self._stated_prefix = actor, prefix
-        self.heard: frozenset[str] = frozenset()
+        self.known: frozenset[str] = frozenset()
         self._voted = 0, ""
         self._neutral = LocalTransforms(actor.model).matrices(actor.kinematics.space.neutral())
         self._observer = JointObserver(actor.model)
@@ -68,7 +68,7 @@ class FollowedRobot:
         for where in heard:
             q[where] = observed[where]
         self._q = q
-        self.heard = frozenset(name for where in heard for name in space.names[where])
+        self.known = frozenset(name for where in heard for name in space.names[where])
         T_world_root = pose_in_world(prefix + model.root_link, transforms)
         return Stance(q, T_world_root @ invert(self.actor.kinematics.T_parent_root(q)))
 

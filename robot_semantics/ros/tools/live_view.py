@@ -93,7 +93,7 @@ class LiveRobots:
         try:
             self._node, self._executor = self._open.enter_context(own_node("robot_semantics_view"))
             for topic, profile in (("/tf", qos.TF), ("/tf_static", qos.STATIC_LISTENER)):
-                self._node.create_subscription(TFMessage, topic, self._heard, qos.fresh(profile))
+                self._node.create_subscription(TFMessage, topic, self._on_transforms, qos.fresh(profile))
             spaces = self._spaces()
             self.robots = tuple(
                 self._robot(space, len(spaces) == 1, PackageResolver(package_paths), diagnostics, kinds)
@@ -257,7 +257,7 @@ class LiveRobots:
             else:
                 return list(answer.values)
 
-    def _heard(self, message: TFMessage) -> None:
+    def _on_transforms(self, message: TFMessage) -> None:
         with self._news:
             for transform in message.transforms:
                 self._stamp_ns = max(self._stamp_ns, stamp_ns(transform.header.stamp))
@@ -330,7 +330,7 @@ def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, flo
             if news is None:
                 continue
             seen, moment = news
-            if found.heard >= wanted or (found.heard and time.monotonic() > end - 0.5 * timeout_s):
+            if found.known >= wanted or (found.known and time.monotonic() > end - 0.5 * timeout_s):
                 q = moment.stances[found.actor.name].q
-                return {name: float(q[space.index[name]]) for name in found.heard}
+                return {name: float(q[space.index[name]]) for name in found.known}
     raise RobotSemanticsError(f"received no transform of a joint within {timeout_s:g} s")

@@ -61,7 +61,7 @@ def read_robot_texts(name: str) -> RobotTexts:
     Raises:
         RobotSemanticsError: no node answers, or `name` does not select exactly one robot.
     """
-    with _found(name) as (caller, node, models, selected):
+    with _selected_robot(name) as (caller, node, models, selected):
         if not selected and len(models) > 1:
             choices = ", ".join(f"--node {node}/{item}" for item in models)
             raise RobotSemanticsError(f"the node {node} has {len(models)} robots: choose one with {choices}")
@@ -82,7 +82,7 @@ def read_world_text(name: str) -> WorldText:
     Raises:
         RobotSemanticsError: no node answers, or several nodes run.
     """
-    with _found(name) as (caller, node, _, model):
+    with _selected_robot(name) as (caller, node, _, model):
         answer = caller.ask(GetWorldState, f"{node}/get_world_state", models=[model] if model else [], with_text=True)
     if not answer.success:
         raise RobotSemanticsError(answer.message)
@@ -90,7 +90,7 @@ def read_world_text(name: str) -> WorldText:
 
 
 @contextmanager
-def _found(name: str) -> Iterator[tuple[ServiceCaller, str, list[str], str]]:
+def _selected_robot(name: str) -> Iterator[tuple[ServiceCaller, str, list[str], str]]:
     """Yield a caller, the node, the names of its robots if it can have several, and the robot that `name` selects."""
     with ServiceCaller(TIMEOUT_S) as caller:
         node, model = _find(caller, name)

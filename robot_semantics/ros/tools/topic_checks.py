@@ -42,7 +42,7 @@ class Finding(NamedTuple):
     text: str
 
 
-class Senders:
+class PublisherDetector:
     """Detects several publishers of one topic by their sequence numbers.
 
     A message does not name its publisher, but each publisher counts its own.
@@ -54,7 +54,7 @@ class Senders:
         self._back = 0
         self.several = False
 
-    def hear(self, number: int | None, latched: bool) -> None:
+    def note_number(self, number: int | None, latched: bool) -> None:
         """Note the sequence number of a message; a latched topic sends the last one of each publisher, once."""
         if number is None:
             return
@@ -66,16 +66,16 @@ class Senders:
         self._last, self._highest = number, max(number, self._highest)
 
 
-class Heard:
+class TopicListener:
     """Listens to TF, joint states and descriptions in all namespaces."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._topics: dict[str, Subscription] = {}
-        self._came: set[str] = set()
+        self._received: set[str] = set()
         self._parents: dict[tuple[str, str], set[str]] = defaultdict(set)
-        self._on: dict[tuple[str, str], dict[str, Senders]] = defaultdict(dict)
-        self._joints: dict[str, dict[str, Senders]] = defaultdict(dict)
+        self._on: dict[tuple[str, str], dict[str, PublisherDetector]] = defaultdict(dict)
+        self._joints: dict[str, dict[str, PublisherDetector]] = defaultdict(dict)
         self._texts: dict[str, dict[str, str]] = defaultdict(dict)
 
     def listen_to_new_topics(self) -> None:
@@ -92,17 +92,17 @@ class Heard:
             def hear(
                 message: Any, info: Mapping[str, int], topic: str = topic, take: Callable[..., None] = take
             ) -> None:
-                self._came.add(topic)
+                self._received.add(topic)
                 take(topic, message, info["publication_sequence_number"])
 
             self._topics[topic] = self._node.create_subscription(kind, topic, hear, profile)
 
-    def told(self, seconds: float) -> Iterator[Finding]:
+    def received_topics(self, seconds: float) -> Iterator[Finding]:
         """Yield a robot's topics with a message and their publishers, and the kinds without a message in `seconds`."""
-        heard = [f"{topic} ({', '.join(self._publishers(topic)) or 'gone'})" for topic in sorted(self._came)]
+        heard = [f"{topic} ({', '.join(self._publishers(topic)) or 'gone'})" for topic in sorted(self._received)]
         if heard:
             yield Finding("ok", f"received in {seconds:g} s: {'; '.join(heard)}")
-        silent = [kind for kind in _KINDS if all(_base(topic) != kind for topic in self._came)]
+        silent = [kind for kind in _KINDS if all(_base(topic) != kind for topic in self._received)]
         if silent:
             yield Finding("note", f"nothing received in {seconds:g} s: {', '.join(silent)}")
 
@@ -119,22 +119,22 @@ class Heard:
             (model,) = [item for item in models.get(_space(topic), ()) if isinstance(item, RobotModel)] or (None,)
             yield from self._joint_states(topic, model)
 
-    # -- what comes in ------------------------------------------------------------------------------------------------
+    # -- received messages --
 
     def _transforms(self, topic: str, message: TFMessage, number: int | None) -> None:
         for transform in message.transforms:
             key = _space(topic), transform.child_frame_id
             self._parents[key].add(transform.header.frame_id)
-            self._on[key].setdefault(topic, Senders()).hear(number, _base(topic) == "tf_static")
+            self._on[key].setdefault(topic, PublisherDetector()).note_number(number, _base(topic) == "tf_static")
 
     def _states(self, topic: str, message: JointState, number: int | None) -> None:
         for name in set(message.name):
-            self._joints[topic].setdefault(name, Senders()).hear(number, False)
+            self._joints[topic].setdefault(name, PublisherDetector()).note_number(number, False)
 
     def _text(self, topic: str, message: String, _number: int | None) -> None:
         self._texts[_space(topic)][_base(topic)] = message.data
 
-    # -- what is wrong with it ----------------------------------------------------------------------------------------
+    # -- findings --
 
     def _frames(self) -> Iterator[Finding]:
         contested: dict[str, list[str]] = defaultdict(list)
