@@ -34,6 +34,14 @@ class Description(NamedTuple):
     problems: tuple[Diagnostic, ...]
 
 
+class RefusedDescriptionError(DescriptionError):
+    """A description gives no robot; the text of the error has the errors alone, without the warnings."""
+
+    def __str__(self) -> str:
+        errors = [problem for problem in self.diagnostics if problem.severity is Severity.ERROR]
+        return "\n".join(str(problem) for problem in errors or self.diagnostics)
+
+
 def one_line_a_kind(problems: Iterable[Diagnostic]) -> list[str]:
     """Return one sentence for each kind of problem: the first problem, and the number of the others."""
     kinds: dict[tuple[Severity, str], list[Diagnostic]] = {}
@@ -68,6 +76,5 @@ def read_description(
             diagnostics=diagnostics,
         )
     except DescriptionError as error:
-        errors = [problem for problem in error.diagnostics if problem.severity is Severity.ERROR]
-        raise RobotSemanticsError("\n".join(str(problem) for problem in errors or error.diagnostics)) from None
+        raise RefusedDescriptionError(error.diagnostics) from None
     return Description(urdf, srdf, implicit_links, model, tuple(problem for problem in diagnostics))

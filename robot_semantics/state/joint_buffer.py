@@ -156,20 +156,33 @@ class JointBuffer:
         self.received_ns[self.moving.number[joint]] = time.monotonic_ns()
         self._refresh_measured()
 
-    def copy_measured(self, other: JointBuffer, without: Collection[str]) -> None:
-        """Copy measured values and their times from a buffer of the same robot; skip the joints in `without`."""
-        taken = np.array([name not in without for name in self.moving.names], np.bool_)
-        chosen = (other._stamps_ns != NEVER_NS) & taken[self.moving.of_variable]
-        self.positions[chosen] = other.positions[chosen]
-        self._stamps_ns[chosen] = other._stamps_ns[chosen]
-        self._late_before_ns[chosen] = other._late_before_ns[chosen]
+    def copy_measured(self, other: JointBuffer, joints: Collection[str]) -> None:
+        """Copy the measured values of `joints`, which both robots have, and the times of these values.
+
+        A mimic joint with another rule than in the other robot follows its leader, if the leader has a value.
+        """
         self.newest_ns = max(self.newest_ns, other.newest_ns)
-        for name in np.array(self.moving.names, object)[taken]:
-            rates = self.space.joint_velocities[name]
-            self.velocities[rates], self.efforts[rates] = other.velocities[rates], other.efforts[rates]
-        # A change of settings is not a message.
-        self.received_ns[:] = other.received_ns
+        for name in joints:
+            at, other_at = self.space.joint_positions[name], other.space.joint_positions[name]
+            chosen = other._stamps_ns[other_at] != NEVER_NS
+            for own, others in (
+                (self.positions, other.positions),
+                (self._stamps_ns, other._stamps_ns),
+                (self._late_before_ns, other._late_before_ns),
+            ):
+                own[at][chosen] = others[other_at][chosen]
+            rates, other_rates = self.space.joint_velocities[name], other.space.joint_velocities[name]
+            self.velocities[rates], self.efforts[rates] = other.velocities[other_rates], other.efforts[other_rates]
+            # A change of settings or of the description is not a message.
+            self.received_ns[self.moving.number[name]] = other.received_ns[other.moving.number[name]]
         self._refresh_measured()
+        rules = {joint.name: joint.mimic for joint in other.moving.followers}
+        stamps_ns = self.stamps_ns
+        for follower in self.moving.followers:
+            rule = follower.mimic
+            leader_ns = NEVER_NS if rule is None else stamps_ns[self.moving.number[rule.joint]]
+            if leader_ns != NEVER_NS and rule != rules.get(follower.name):
+                self.put_follower(follower, int(leader_ns))
 
     def put_follower(self, joint: JointModel, stamp_ns: int) -> None:
         """Set a mimic joint from its leader; its velocity is unknown if the leader's is."""

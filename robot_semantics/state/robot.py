@@ -19,6 +19,7 @@ from robot_semantics.base.lru_cache import LruCache
 from robot_semantics.cdr.joint_states import JointStateData
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.common_joints import common_joints
 from robot_semantics.state.fast_path import FastPath
 from robot_semantics.state.joint_buffer import JointBuffer, default_positions
 from robot_semantics.state.joint_input import MovingJoints, Reason, Refusal
@@ -242,15 +243,13 @@ class RunningRobot(RobotFrames):
         return messages
 
     def adopt(self, other: RunningRobot) -> None:
-        """Copy the values of another robot of the same model, after a change of settings."""
-        self.has_moved, self.made_ns, self.lost, self._reported = (
-            other.has_moved,
-            other.made_ns,
-            other.lost,
-            other._reported,
-        )
+        """Take over the values of the joints that another robot has in common, after a change of settings or model."""
+        same = other.model is self.model
+        if same:
+            self.made_ns, self.lost, self._reported = other.made_ns, other.lost, other._reported
         fixed = {self.model.root_joint.name} if self.root_source is Source.FIXED else set[str]()
-        self._buffer.copy_measured(other.values, fixed)
+        self._buffer.copy_measured(other.values, [name for name in common_joints(other, self) if name not in fixed])
+        self.has_moved = other.has_moved and (same or bool(self._buffer.measured.any()))
 
     def everything(self, stamp_ns: int) -> Messages:
         """Return the transforms of all joints with values, with one stamp, also those that were published before."""

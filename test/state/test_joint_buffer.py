@@ -147,7 +147,7 @@ def test_a_default_position_is_known_for_tf_but_not_measured() -> None:
 def test_another_buffer_takes_what_was_measured_and_keeps_its_own_defaults() -> None:
     before, after = empty(np.arange(10.0)), empty(np.full(10, 0.25))
     put(before, ["w/trans_x", "a"], [5.0, 1.0], [0.5, 0.75], [2.0, 3.0])
-    after.copy_measured(before, without=())
+    after.copy_measured(before, after.moving.names)
     equal(after.positions, [5.0, *[0.25] * 6, 1.0, 0.25, -2.0 * 1.0 + 0.5])
     equal(after.velocities, [0.5, *[nan] * 5, 0.75, nan, -1.5])
     equal(after.efforts, [2.0, *[nan] * 5, 3.0, nan, nan])
@@ -155,7 +155,7 @@ def test_another_buffer_takes_what_was_measured_and_keeps_its_own_defaults() -> 
     equal(after.stamps_ns, before.stamps_ns)
     equal(after.received_ns, before.received_ns)
     other = empty()
-    other.copy_measured(before, without={"a"})
+    other.copy_measured(before, ["w", "b", "m"])
     assert other.measured.tolist() == [False, False, False, True]
 
 

@@ -185,7 +185,7 @@ class ConfiguredNode:
                 " and snapshots are off; build it in the workspace beside this package, and source it"
             )
             return None
-        return Services(self.robots, states, self._frames, self._monitor, self._closing)
+        return Services(self.robots, states, self._frames, self._monitor, self._live, self._closing)
 
     def _replace(
         self, served: ServedRobot, description: Description, robot: RunningRobot, changed: dict[str, Any]

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter
@@ -19,10 +19,25 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
+from robot_semantics.ros.running.parameter_table import ParameterError
 from robot_semantics.state.description import Description
 from robot_semantics.state.robot import RunningRobot
 
 Pending = tuple[ServedRobot, Description, RunningRobot, dict[str, Any]]
+
+
+class Replacement(NamedTuple):
+    """A description that replaced another one, or would replace it.
+
+    Attributes:
+        kept: joints that keep their values.
+        lost: joints that had values and have none now.
+
+    """
+
+    description: Description
+    kept: tuple[str, ...]
+    lost: tuple[str, ...]
 
 
 class LiveParameters:
@@ -56,16 +71,47 @@ class LiveParameters:
             # The semantic description came before the robot's own; it is read together with that one.
             served.values.update(text)
             return
-        self._busy = True
         try:
-            description = served.read(text)
-            robot = served.make_robot(description, text)
+            self.replace(served, text)
         except RobotSemanticsError as error:
             self._robots.node.get_logger().error(f"the description from the topic is ignored: {error}")
-            return
+
+    def replace(
+        self, served: ServedRobot, text: dict[str, Any], *, strict: bool = False, dry_run: bool = False
+    ) -> Replacement:
+        """Replace the description of a robot; the parameters then have the new texts.
+
+        Args:
+            served: the robot.
+            text: the new texts by the full names of their parameters.
+            strict: refuse a description with any error; otherwise the parameter decides.
+            dry_run: change nothing.
+
+        Raises:
+            RobotSemanticsError: the texts give no robot; the last one stays.
+
+        """
+        before = served.robot
+        self._busy = True
+        try:
+            description = served.read({**text, served.parameter("strict"): True} if strict else text)
+            robot = served.make_robot(description, text)
+            if not dry_run:
+                changes = [Parameter(name, value=value) for name, value in text.items()]
+                result = self._robots.node.set_parameters_atomically(changes)
+                if not result.successful:
+                    raise ParameterError(result.reason)
         finally:
             self._busy = False
-        self._replace(served, description, robot, text)
+        measured = set(_measured(robot))
+        had = [] if before is None else _measured(before)
+        if not dry_run:
+            self._replace(served, description, robot, text)
+        return Replacement(
+            description,
+            tuple(name for name in had if name in measured),
+            tuple(name for name in had if name not in measured),
+        )
 
     def _check(self, changes: Sequence[Parameter]) -> SetParametersResult:
         # A new description declares the parameters of its virtual joints, which calls this again.
@@ -105,3 +151,8 @@ class LiveParameters:
 
     def _of_the_node(self) -> set[str]:
         return {parameter.name for parameter in parameters.node_table(self._robots.node.overrides)}
+
+
+def _measured(robot: RunningRobot) -> list[str]:
+    """Return the joints of a robot that have measured values."""
+    return [name for name, known in zip(robot.moving.names, robot.values.measured, strict=True) if known]

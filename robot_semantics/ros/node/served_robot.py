@@ -177,7 +177,7 @@ class ServedRobot:
             robot = RunningRobot(self.prefix or description.model.name, description.model, settings)
         except UnknownNameError as error:
             raise ParameterError(f"parameter '{self.parameter('default_positions')}': {error}") from None
-        if self.robot is not None and self.robot.model is description.model:
+        if self.robot is not None:
             robot.adopt(self.robot)
         return robot
 

@@ -20,7 +20,9 @@ from robot_semantics_interfaces.srv import GetStatus, GetWorldState
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.world_messages import world_to_message
 from robot_semantics.ros.node.collision_action import CollisionAction
+from robot_semantics.ros.node.description_service import DescriptionService
 from robot_semantics.ros.node.group_services import GroupServices
+from robot_semantics.ros.node.live_parameters import LiveParameters
 from robot_semantics.ros.node.monitor import Monitor
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
@@ -35,7 +37,13 @@ class Services:
     """The node's services, actions, snapshots and world state, made and removed together."""
 
     def __init__(
-        self, robots: Robots, states: RobotStates, frames: WorldFrames, monitor: Monitor, closing: ExitStack
+        self,
+        robots: Robots,
+        states: RobotStates,
+        frames: WorldFrames,
+        monitor: Monitor,
+        live: LiveParameters,
+        closing: ExitStack,
     ) -> None:
         """Make them; `closing` stops those with threads.
 
@@ -50,6 +58,7 @@ class Services:
         Snapshots(robots, states, world, frames)
         for served in robots.served:
             closing.callback(CollisionAction(served).destroy)
+            DescriptionService(served, live)
             GroupServices(served, robots.lock, lambda: robots.settings.state_tolerance)
 
     def _get_status(self, _request: GetStatus.Request, response: GetStatus.Response) -> GetStatus.Response:
