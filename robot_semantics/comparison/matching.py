@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -84,9 +84,9 @@ class MatchedJoint:
         a: the joint of A.
         b: that of B.
         same_motion: whether they move alike.
-        distance: how far the joint's zero pose is moved [m].
-        angle: how far it is turned [rad].
-        axis_angle: angle between the axes [rad]; 0 where a joint is reversed or has no axis.
+        distance: how far the joint's zero pose is moved [m]; 0 if the joints move alike.
+        angle: how far it is turned [rad]; likewise.
+        axis_angle: angle between the axes [rad]; likewise, and 0 where a joint is reversed or has no axis.
     """
 
     a: JointModel
@@ -203,17 +203,13 @@ class _Matching:
             if not by_root and (not alike or votes[0] <= votes[1]):
                 X, alike = np.eye(4), False
         self._match_links(edge_a.other, edge_b.other, X)
-        distance, angle = transform_distance(moved[0], edge_b.motion[0] @ X)
-        self.found.joints.append(
-            MatchedJoint(
-                edge_a.joint,
-                edge_b.joint,
-                alike,
-                float(distance),
-                float(angle),
-                _axis_angle(edge_a, edge_b, X),
+        joint = MatchedJoint(edge_a.joint, edge_b.joint, alike)
+        if not alike:
+            distance, angle = transform_distance(moved[0], edge_b.motion[0] @ X)
+            joint = replace(
+                joint, distance=float(distance), angle=float(angle), axis_angle=_axis_angle(edge_a, edge_b, X)
             )
-        )
+        self.found.joints.append(joint)
 
     def _votes(self, link_a: int, link_b: int, X: FloatArray) -> int:
         """Return how many of the things on a link are at the same place if its frame is at `X`."""

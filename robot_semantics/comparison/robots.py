@@ -214,11 +214,12 @@ def _largest_distance(a: RobotModel, b: RobotModel, match: RobotMatch) -> tuple[
     places_a, places_b = list(match.links), list(match.links.values())
     T_a = ForwardKinematics(a).link_poses(q_a)
     T_b = ForwardKinematics(b).link_poses(q_b)
-    frames = np.array([match.frames[link] for link in places_a])
-    from_start_a = invert(T_a[:, [match.start]]) @ T_a[:, places_a]
-    from_start_b = invert(T_b[:, [match.links[match.start]]]) @ T_b[:, places_b]
-    expected = invert(match.frames[match.start]) @ from_start_b @ frames
-    distances = np.linalg.norm(from_start_a[..., :3, 3] - expected[..., :3, 3], axis=-1).max(axis=0)
+    origins = np.array([match.frames[link][:3, 3] for link in places_a])
+    points_b = np.einsum("knij,nj->kni", T_b[:, places_b][..., :3, :3], origins) + T_b[:, places_b][..., :3, 3]
+    # The link from which matching began is at the same place in both.
+    T_a_b = T_a[:, match.start] @ invert(T_b[:, match.links[match.start]] @ match.frames[match.start])
+    points = np.einsum("kij,knj->kni", T_a_b[:, :3, :3], points_b) + T_a_b[:, np.newaxis, :3, 3]
+    distances = np.linalg.norm(T_a[:, places_a][..., :3, 3] - points, axis=-1).max(axis=0)
     worst = int(distances.argmax())
     return float(distances[worst]), a.links[places_a[worst]].name if distances[worst] > TOLERANCE else ""
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Values that stay after another description has replaced a robot's: same name, same quantity, same frame of the root."""
+"""Values that stay after another description has replaced a robot's: same name, quantity and frame of the root."""
 
 from __future__ import annotations
 
