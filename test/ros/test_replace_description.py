@@ -137,8 +137,11 @@ def test_joints_of_the_same_kind_keep_their_values_and_everything_else_is_new(
 
     assert groups(client) == ["hand"]
     for name, text in (("robot_description", SECOND), ("robot_description_semantic", SECOND_SRDF)):
-        client.until(lambda name=name, text=text: texts[name] and texts[name][-1].data == text, f"the text on {name}")
         assert client.get_parameter(NODE, name).string_value == text
+    client.until(
+        lambda: [items[-1].data for items in texts.values() if items] == [SECOND, SECOND_SRDF],
+        "the texts on the topics",
+    )
     world = client.call(GetWorldState, f"{NODE}/get_world_state", GetWorldState.Request(with_text=True))
     assert 'model_state name="second"' in world.text
     missing = said(world.state.missing)
