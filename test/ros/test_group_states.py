@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_semantics_interfaces.srv import GetGroupState, SaveGroupState
 from sensor_msgs.msg import JointState
-from support.nodes import Client, NodeProcess, joint_state
+from support.nodes import PATIENCE_S, Client, NodeProcess, joint_state
 
 from robot_semantics.examples import example
 from robot_semantics.model.loading import robot_from_text
+from robot_semantics.ros.running.guarded_node import GuardedNode
 
 pytestmark = pytest.mark.ros
 
@@ -74,6 +76,27 @@ def test_of_a_burst_of_requests_every_one_is_answered(client: Client, node: Node
     futures = [asking.call_async(request) for _ in range(300)]
     client.until(lambda: all(future.done() for future in futures), "all answers")
     client.node.destroy_client(asking)
+
+
+def test_an_answer_stays_while_the_service_answers_others(client: Client, node: NodeProcess) -> None:
+    # Each client of a service receives all answers; this one takes nothing while others are answered.
+    get(client, "stowed")
+    asker, executor = GuardedNode("asker", context=client.context), SingleThreadedExecutor(context=client.context)
+    executor.add_node(asker)
+    try:
+        service = asker.create_client(GetGroupState, f"{NODE}/get_group_state")
+        client.until(service.service_is_ready, "the service")
+        request = GetGroupState.Request(group="arm", state="stowed")
+        found = service.call_async(request)
+        executor.spin_until_future_complete(found, timeout_sec=PATIENCE_S)
+        answer = service.call_async(request)
+        for _ in range(20):
+            get(client, "stowed")
+        executor.spin_until_future_complete(answer, timeout_sec=PATIENCE_S)
+        assert answer.done()
+    finally:
+        executor.shutdown()
+        asker.destroy_node()
 
 
 def test_the_pose_becomes_a_state_in_a_text(client: Client, node: NodeProcess) -> None:

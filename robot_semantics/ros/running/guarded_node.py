@@ -138,6 +138,11 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
             callback = ANSWER_WITH_REASONS[srv_type](callback, self.explain)
         return super().create_service(srv_type, srv_name, self._guarded_service(callback, srv_name), **options)
 
+    def create_client(self, srv_type: Any, srv_name: str, **options: Any) -> Any:
+        """Call a service; see rclpy."""
+        options.setdefault("qos_profile", qos.fresh(qos.SERVICES))
+        return super().create_client(srv_type, srv_name, **options)
+
     def create_subscription(self, msg_type: Any, topic: str, callback: Answer, qos_profile: Any, **options: Any) -> Any:
         """Listen to a topic; see rclpy."""
         return super().create_subscription(

@@ -31,7 +31,11 @@ SENSOR = qos_profile_sensor_data
 """joint_states, odometry and base states: best effort, the last 5; matches every publisher."""
 
 SERVICES = _reliable(1000, DurabilityPolicy.VOLATILE)
-"""Services: of a burst of requests none is lost; ROS's own profile keeps the last 10."""
+"""Services and clients: a burst of requests or answers is kept; ROS's own profile keeps the last 10.
+
+Every client of a service receives the answers for all clients. With ROS's profile, ten answers for others remove an
+answer that is not yet taken.
+"""
 
 STATIC_LISTENER = _reliable(100, DurabilityPolicy.TRANSIENT_LOCAL)
 """Listening to /tf_static, which several nodes publish, each its own latched message."""

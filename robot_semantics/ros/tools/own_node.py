@@ -98,7 +98,7 @@ class ServiceCaller(ExitStack):
             self._node.destroy_subscription(subscription)
 
     def _call(self, kind: Any, service: str, request: Mapping[str, Any], again_s: float) -> Any:
-        client = self._node.create_client(kind, service)
+        client = self._node.create_client(kind, service, qos_profile=qos.fresh(qos.SERVICES))
         futures: list[Any] = []
         try:
             if not client.wait_for_service(timeout_sec=self.timeout_s):
