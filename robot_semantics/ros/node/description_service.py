@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from robot_semantics_interfaces import srv
+from robot_semantics_interfaces.srv import ReplaceDescription
 
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.ros.node.live_parameters import LiveParameters, Replacement
@@ -24,11 +24,11 @@ class DescriptionService:
 
     def __init__(self, served: ServedRobot, live: LiveParameters) -> None:
         self._served, self._live = served, live
-        served.node.create_service(srv.ReplaceDescription, f"~/{served.topic('replace_description')}", self._answer)
+        served.node.create_service(ReplaceDescription, f"~/{served.topic('replace_description')}", self._answer)
 
     def _answer(
-        self, request: srv.ReplaceDescription.Request, response: srv.ReplaceDescription.Response
-    ) -> srv.ReplaceDescription.Response:
+        self, request: ReplaceDescription.Request, response: ReplaceDescription.Response
+    ) -> ReplaceDescription.Response:
         served = self._served
         try:
             replacement = self._live.replace(
@@ -44,7 +44,7 @@ class DescriptionService:
         response.kept, response.lost = list(replacement.kept), list(replacement.lost)
         return response
 
-    def _texts(self, request: srv.ReplaceDescription.Request) -> dict[str, Any]:
+    def _texts(self, request: ReplaceDescription.Request) -> dict[str, Any]:
         """Return the new texts by the names of their parameters.
 
         Raises:
