@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import mujoco
 
@@ -24,7 +23,7 @@ _TYPES = {
 }
 
 
-def add_joints(body: Any, joint: JointModel, names: Sequence[str] = ()) -> list[Any]:
+def add_joints(body: mujoco.MjsBody, joint: JointModel, names: Sequence[str] = ()) -> list[mujoco.MjsJoint]:
     """Add the MuJoCo joints that together move like `joint`. MuJoCo has a free joint only below the world.
 
     Args:

@@ -123,7 +123,7 @@ def save_heat_map(matrix: CollisionMatrix, robot: RobotModel, path: Path) -> Non
     position = {name: at for at, name in enumerate(links)}
     share = np.full((len(links), len(links)), np.nan)
     side = min(max(5.0, 0.28 * len(links) + 2.5), MAX_SIZE)
-    figure: Any = Figure(figsize=(side, side), layout="constrained")
+    figure = Figure(figsize=(side, side), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     for pair, evidence in matrix.pairs.items():

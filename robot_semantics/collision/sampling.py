@@ -17,13 +17,16 @@ import threading
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.transforms.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from scipy.stats import qmc
 
 BlockSampler = Callable[[int], FloatArray]
 """Returns block number b: (BLOCK, size) positions inside the limits; mimic joints are not set yet."""
@@ -121,7 +124,7 @@ class _Sobol:
         self._box = SampleBox(space)
         self._lock = threading.Lock()
         # Scrambling is slow, so all blocks share one sequence. It has 2^SOBOL_BITS points.
-        self._sequence: Any = None
+        self._sequence: qmc.Sobol | None = None
         if len(self._box.moving):
             generator: dict[str, Any] = {_generator_keyword(): np.random.default_rng(seed)}
             self._sequence = qmc.Sobol(len(self._box.moving), scramble=True, bits=SOBOL_BITS, **generator)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -26,7 +25,7 @@ from robot_semantics.collision.surfaces import Surfaces
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import xyz_quat_from_matrix
-from robot_semantics.transforms.arrays import FloatArray, IntArray
+from robot_semantics.transforms.arrays import FloatArray, Indices, IntArray
 
 ARENA_BYTES = 1 << 28
 """Memory for 400,000 contacts of one configuration: more than 800 links that all touch each other."""
@@ -52,7 +51,7 @@ class CollisionScene:
 
     """
 
-    model: Any
+    model: mujoco.MjModel
     pieces: tuple[Piece, ...]
     surfaces: Surfaces | None
     geom_link: IntArray
@@ -67,12 +66,12 @@ class CollisionScene:
         """Number of links, with or without geometry."""
         return len(self.space.model.links)
 
-    def link_poses(self, data: Any) -> FloatArray:
+    def link_poses(self, data: mujoco.MjData) -> FloatArray:
         """Return ``T_root_link`` (links, 3, 4) [m] from MuJoCo's last kinematics."""
         # Body 0 is the world. The other bodies are the links, in order.
         return np.concatenate([data.xmat[1:].reshape(-1, 3, 3), data.xpos[1:, :, None]], axis=2)
 
-    def relative_poses(self, T_root_link: FloatArray, rows: Any, a: Any, b: Any) -> FloatArray:
+    def relative_poses(self, T_root_link: FloatArray, rows: Indices | slice, a: Indices, b: Indices) -> FloatArray:
         """Return ``T_a_b`` (n, 3, 4) [m] of geoms a and b (n,), links posed as in `rows` (n,) of (m, links, 3, 4)."""
         R_a, p_a = _placed(T_root_link[rows, self.geom_link[a]], self.T_link_piece[a])
         R_b, p_b = _placed(T_root_link[rows, self.geom_link[b]], self.T_link_piece[b])
@@ -110,7 +109,7 @@ def build_scene(
     if multiccd is not None:
         spec.option.disableflags |= int(multiccd)
     spec.memory = ARENA_BYTES
-    bodies: list[Any] = []
+    bodies: list[mujoco.MjsBody] = []
     columns: list[int] = []
     space = JointSpace.of(robot)
     for link, joint in zip(robot.links, robot.joints, strict=True):
@@ -144,7 +143,7 @@ def _geom_order(pieces: Sequence[Piece]) -> list[Piece]:
     return sorted(pieces, key=lambda piece: piece.link)
 
 
-def _add_pieces(spec: Any, bodies: list[Any], pieces: Sequence[Piece], padding: float) -> None:
+def _add_pieces(spec: mujoco.MjSpec, bodies: list[mujoco.MjsBody], pieces: Sequence[Piece], padding: float) -> None:
     meshes: dict[int, str] = {}
     for piece in _geom_order(pieces):
         pose = xyz_quat_from_matrix(piece.T_link_piece)

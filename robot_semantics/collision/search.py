@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -249,7 +249,7 @@ class _Search:
 
     def _joints_between(self, a: int, b: int) -> _Joints:
         """Return the hinges and slides that move only one of the two links."""
-        model: Any = self._scene.model
+        model: mujoco.MjModel = self._scene.model
         ways: list[set[int]] = []
         for link in (a, b):
             body, way = link + 1, set()

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -27,6 +27,9 @@ from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
+
+if TYPE_CHECKING:
+    import trimesh
 
 CONVEX = 1e-6
 """A closed mesh is convex if its hull adds less than this share of its volume."""
@@ -48,14 +51,14 @@ class MeshHull(NamedTuple):
     convex: bool
 
 
-def trimesh_of(surface: Surface) -> Any:
+def trimesh_of(surface: Surface) -> trimesh.Trimesh:
     """Return a surface as a trimesh: a new object that the caller may change."""
     import trimesh
 
     return trimesh.Trimesh(surface.vertices, surface.faces, process=False)
 
 
-def surface_of(mesh: Any) -> Surface:
+def surface_of(mesh: trimesh.Trimesh) -> Surface:
     """Return a trimesh as a surface."""
     return Surface(np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int32))
 
@@ -79,7 +82,7 @@ def _mesh_hull(surface: Surface) -> MeshHull:
         raise RobotSemanticsError("is flat: it has no volume")
     mesh = trimesh_of(surface)
     try:
-        hull: Any = mesh.convex_hull
+        hull: trimesh.Trimesh = mesh.convex_hull
         # The volume of an open surface is about right if all its triangles face one way.
         volume = abs(float(mesh.volume)) if mesh.is_winding_consistent else 0.0
         excess = float(hull.volume / volume - 1.0) if volume else None
@@ -108,7 +111,7 @@ class Shape(NamedTuple):
         convex: whether these triangles are the surface of the hull.
     """
 
-    type: Any
+    type: mujoco.mjtGeom
     size: tuple[float, float, float]
     hull: Surface | None = None
     surface: Surface | None = None
@@ -137,7 +140,7 @@ def shape_of(geometry: urdf_tree.Geometry, find_mesh: MeshFinder) -> Shape:
     return shape
 
 
-def _mesh(mesh: Any, find_mesh: MeshFinder) -> Shape:
+def _mesh(mesh: urdf_tree.Mesh, find_mesh: MeshFinder) -> Shape:
     try:
         shape = _mesh_shape(mesh_hull(find_mesh(mesh.filename)), mesh.scale)
     except MissingExtraError:
@@ -167,7 +170,7 @@ _SHAPES: dict[type, Callable[[Any, MeshFinder], Shape]] = {
     urdf_tree.Capsule: lambda c, _: Shape(mujoco.mjtGeom.mjGEOM_CAPSULE, (c.radius, 0.5 * c.length, 0.0)),
     urdf_tree.Mesh: _mesh,
 }
-_SIZES: dict[Any, int] = {
+_SIZES: dict[mujoco.mjtGeom, int] = {
     mujoco.mjtGeom.mjGEOM_BOX: 3,
     mujoco.mjtGeom.mjGEOM_SPHERE: 1,
     mujoco.mjtGeom.mjGEOM_CYLINDER: 2,

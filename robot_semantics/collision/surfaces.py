@@ -13,23 +13,19 @@ A mesh is its triangles, as in MoveIt: a piece inside a mesh that crosses no tri
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.collision.clearance import Clearance, box_corners
 from robot_semantics.collision.shapes import Piece, Shape
-from robot_semantics.transforms.arrays import BoolArray, FloatArray
+from robot_semantics.transforms.arrays import BoolArray, FloatArray, Indices
 
 try:
     import fcl
 except ImportError as error:
     raise MissingExtraError("python-fcl", "collision", "collision checking on triangles") from error
-
-GeomArray = npt.NDArray[np.integer[Any]]
 
 SURE_DEPTH = 1e-5
 """Smallest overlap of two hulls [m] that is larger than MuJoCo's tolerance."""
@@ -47,7 +43,7 @@ class Surfaces:
         self._is_convex = np.array([piece.shape.convex for piece in pieces])
         self._inradius = np.array([_inradius(piece.shape) for piece in pieces])
 
-    def is_proven(self, a: Any, b: Any, depths: FloatArray) -> Any:
+    def is_proven(self, a: Indices, b: Indices, depths: FloatArray) -> BoolArray:
         """Return (n,) whether a contact of the hulls of pieces a and b (n,) proves a contact of their surfaces.
 
         This holds for two primitives. It also holds for two convex pieces if neither can be inside the other: then the
@@ -55,7 +51,9 @@ class Surfaces:
         """
         thickness = 2.0 * np.minimum(self._inradius[a], self._inradius[b])
         crossing = (depths > SURE_DEPTH) & (depths < 0.9 * thickness) & (self._padding == 0.0)
-        return (self._is_primitive[a] & self._is_primitive[b]) | (self._is_convex[a] & self._is_convex[b] & crossing)
+        proven: BoolArray = self._is_primitive[a] & self._is_primitive[b]
+        proven |= self._is_convex[a] & self._is_convex[b] & crossing
+        return proven
 
     def new_test(self) -> SurfaceTest:
         """Return a test of one pair at a time. Each thread needs its own."""
@@ -65,7 +63,9 @@ class Surfaces:
 class SurfaceTest:
     """Test of two pieces in a relative pose with python-fcl, and a cache of their distances."""
 
-    def __init__(self, geometries: Sequence[Any], padding: float, boxes: Sequence[FloatArray | None]) -> None:
+    def __init__(
+        self, geometries: Sequence[fcl.CollisionGeometry], padding: float, boxes: Sequence[FloatArray | None]
+    ) -> None:
         """Prepare a test; `boxes` has the corners (8, 3) [m] of the box of each piece, None for a primitive."""
         self._fixed_objects = [fcl.CollisionObject(geometry) for geometry in geometries]
         self._moved_objects = [fcl.CollisionObject(geometry) for geometry in geometries]
@@ -74,7 +74,7 @@ class SurfaceTest:
         self._boxes = boxes
         self._clearances: dict[tuple[int, int], Clearance] = {}
 
-    def is_known_free(self, a: GeomArray, b: GeomArray, T_a_b: FloatArray) -> BoolArray:
+    def is_known_free(self, a: Indices, b: Indices, T_a_b: FloatArray) -> BoolArray:
         """Return (n,) whether pieces a and b (n,) in poses (n, 3, 4) are known to be free without a test."""
         free = np.zeros(len(a), dtype=np.bool_)
         for pair, clearance in self._clearances.items():
@@ -124,8 +124,8 @@ class SurfaceTest:
         return bool(fcl.collide(self._fixed_objects[a], moved, self._request, fcl.CollisionResult()))
 
 
-def _geometries(pieces: Sequence[Piece]) -> list[Any]:
-    geometries: dict[int, Any] = {}
+def _geometries(pieces: Sequence[Piece]) -> list[fcl.CollisionGeometry]:
+    geometries: dict[int, fcl.CollisionGeometry] = {}
     for piece in pieces:
         # Links often share a mesh, and so its shape.
         if id(piece.shape) not in geometries:
@@ -133,7 +133,7 @@ def _geometries(pieces: Sequence[Piece]) -> list[Any]:
     return [geometries[id(piece.shape)] for piece in pieces]
 
 
-def _geometry(shape: Shape) -> Any:
+def _geometry(shape: Shape) -> fcl.CollisionGeometry:
     triangles = shape.surface if shape.surface is not None else shape.hull
     if triangles is not None:
         model = fcl.BVHModel()

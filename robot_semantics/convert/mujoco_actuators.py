@@ -15,7 +15,7 @@ velocity or effort.
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.commands import JointCommand, commands_of, commands_state
 from robot_semantics.usdf.world_state import EngineState, WorldState
 
+if TYPE_CHECKING:
+    import mujoco
+
 KEYFRAME = "mujoco-keyframe"
 """The engine whose part of a state has a keyframe's controls and activations as they are."""
 
@@ -31,7 +34,9 @@ _JOINT, _JOINT_IN_PARENT = 0, 1
 _FIXED_GAIN, _NO_BIAS, _AFFINE_BIAS = 0, 0, 1
 
 
-def engines_of(model: Any, models: dict[str, str], ctrl: FloatArray, act: FloatArray) -> tuple[EngineState, ...]:
+def engines_of(
+    model: mujoco.MjModel, models: dict[str, str], ctrl: FloatArray, act: FloatArray
+) -> tuple[EngineState, ...]:
     """Return the engine states for controls (nu,) and activations (na,); empty arrays give none.
 
     `models` are the names of the state's models by MuJoCo's joints.
@@ -56,7 +61,7 @@ def engines_of(model: Any, models: dict[str, str], ctrl: FloatArray, act: FloatA
     return (exact, commands_state(commands)) if commands else (exact,)
 
 
-def controls_of(state: WorldState, model: Any) -> tuple[FloatArray, FloatArray, list[str]]:
+def controls_of(state: WorldState, model: mujoco.MjModel) -> tuple[FloatArray, FloatArray, list[str]]:
     """Return (nu,) controls and (na,) activations of a world state for a model, and the lost data.
 
     Each is empty if not stated. Controls of a keyframe return unchanged. Commands of joints become controls of the
@@ -74,7 +79,7 @@ def controls_of(state: WorldState, model: Any) -> tuple[FloatArray, FloatArray, 
     return commands, np.zeros(0), lost
 
 
-def _from_commands(state: WorldState, model: Any) -> tuple[FloatArray, list[str]]:
+def _from_commands(state: WorldState, model: mujoco.MjModel) -> tuple[FloatArray, list[str]]:
     commands, others = commands_of(state)
     lost = [f"the command '{name}', which is unknown" for name in others]
     ctrl = np.zeros(model.nu)
@@ -91,7 +96,7 @@ def _from_commands(state: WorldState, model: Any) -> tuple[FloatArray, list[str]
     return (ctrl if len(left) < len(commands) else np.zeros(0)), lost
 
 
-def _meaning(model: Any, index: int) -> tuple[str, str, float] | None:
+def _meaning(model: mujoco.MjModel, index: int) -> tuple[str, str, float] | None:
     """Return the joint, the mode and the factor from control to command of an actuator; None if it is not a command."""
     if int(model.actuator_trntype[index]) not in (_JOINT, _JOINT_IN_PARENT) or model.actuator_dyntype[index] != 0:
         return None
@@ -112,7 +117,7 @@ def _meaning(model: Any, index: int) -> tuple[str, str, float] | None:
     return None
 
 
-def _signature(model: Any) -> str:
+def _signature(model: mujoco.MjModel) -> str:
     """Return a digest of the actuators' names and numbers of states."""
     lines = [f"{model.actuator(index).name} {int(model.actuator_actnum[index])}" for index in range(model.nu)]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()

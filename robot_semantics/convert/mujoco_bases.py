@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from robot_semantics.state.root_motion import JointMotion, joint_motion, pose_of
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
 from robot_semantics.usdf.poses import FloatArray, pose_from_matrix, six
 from robot_semantics.usdf.world_state import Pose, Vec6
+
+if TYPE_CHECKING:
+    import mujoco
 
 FRAME = "//frame"
 """End of the name of the mocap body that a robot stands in; the model's name is before it."""
@@ -93,7 +96,7 @@ class MocapBase:
         return motion
 
 
-def mocap_bases(model: Any) -> Iterator[MocapBase]:
+def mocap_bases(model: mujoco.MjModel) -> Iterator[MocapBase]:
     """Yield the bases of a ``mujoco.MjModel`` in the order of their bodies."""
     for body in range(model.nbody):
         mocap, name = int(model.body_mocapid[body]), str(model.body(body).name)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -49,6 +49,9 @@ from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD, JointState, LinkState, ModelState, WorldState
 from robot_semantics.xml.numbers import shortest
 
+if TYPE_CHECKING:
+    import mujoco
+
 _LINK_PARTS = {
     ("pose", "twist"): "the poses and twists of its links, which MuJoCo has from the joints",
     ("wrench",): "the wrenches on its links",
@@ -56,7 +59,7 @@ _LINK_PARTS = {
 
 
 def to_keyframe(
-    state: WorldState, model: Any, *, robots: Mapping[str, RobotModel] | None = None, name: str = ""
+    state: WorldState, model: mujoco.MjModel, *, robots: Mapping[str, RobotModel] | None = None, name: str = ""
 ) -> Converted[Keyframe]:
     """Return the keyframe of `state` for a ``mujoco.MjModel``, and the lost data.
 
@@ -75,7 +78,7 @@ def to_keyframe(
 
 
 class _KeyframeExport:
-    def __init__(self, state: WorldState, model: Any, robots: Mapping[str, RobotModel]) -> None:
+    def __init__(self, state: WorldState, model: mujoco.MjModel, robots: Mapping[str, RobotModel]) -> None:
         self._model = model
         self._robots = robots
         self._resolved: ResolvedWorld = resolve_with(state, robots=robots)

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,10 +35,13 @@ from robot_semantics.transforms.arrays import checked_array
 from robot_semantics.usdf.poses import FloatArray, pose_from_quaternion, pose_matrix, six
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, Pose, WorldState
 
+if TYPE_CHECKING:
+    import mujoco
+
 _COUNTS = {"x": (3, 3), "trans_x": (7, 6)}
 
 
-def from_keyframe(key: Keyframe, model: Any) -> Converted[WorldState]:
+def from_keyframe(key: Keyframe, model: mujoco.MjModel) -> Converted[WorldState]:
     """Return the world state of a keyframe of a ``mujoco.MjModel``, and the lost data.
 
     Each tree of bodies with joints is a model, named by the first part of its root body's name (``MODEL/…``) or by its
@@ -85,7 +88,7 @@ def from_keyframe(key: Keyframe, model: Any) -> Converted[WorldState]:
 
 
 def _imported(
-    model: Any,
+    model: mujoco.MjModel,
     root: int,
     places: Sequence[MujocoJoint],
     qpos: FloatArray,
@@ -145,7 +148,7 @@ def _joined(before: JointState | None, name: str, part: str, row: FloatArray, ra
     return JointState(name, tuple(positions), tuple(velocities))
 
 
-def _mocap_rows(word: str, given: FloatArray, model: Any, width: int) -> FloatArray:
+def _mocap_rows(word: str, given: FloatArray, model: mujoco.MjModel, width: int) -> FloatArray:
     """Return (nmocap, width) rows of a keyframe; NaN if it has none.
 
     Raises:
@@ -159,7 +162,7 @@ def _mocap_rows(word: str, given: FloatArray, model: Any, width: int) -> FloatAr
 
 
 def _mocap_frames(
-    model: Any, trees: Collection[int], mpos: FloatArray, mquat: FloatArray, lost: list[str]
+    model: mujoco.MjModel, trees: Collection[int], mpos: FloatArray, mquat: FloatArray, lost: list[str]
 ) -> Iterator[Frame]:
     """Yield each mocap body without joints as a frame of the world; the others are part of their models."""
     for body, _ in mocap_bodies(model):
@@ -170,7 +173,7 @@ def _mocap_frames(
             lost.append(f"the place of body {body}, a mocap body without a name")
 
 
-def _body_pose(model: Any, body: int, mpos: FloatArray, mquat: FloatArray) -> Pose:
+def _body_pose(model: mujoco.MjModel, body: int, mpos: FloatArray, mquat: FloatArray) -> Pose:
     """Return the pose of a body of the world: in the keyframe, else in the model."""
     xyz, quat, at = model.body_pos[body], model.body_quat[body], int(model.body_mocapid[body])
     if at >= 0:

@@ -10,7 +10,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import mujoco
 
 FREE, BALL = 0, 1
 """MuJoCo's joint types that have a quaternion; slides and hinges have one number."""
@@ -54,14 +57,14 @@ class MujocoJoint(NamedTuple):
     qvel: slice
 
 
-def mocap_bodies(model: Any) -> Iterator[tuple[int, int]]:
+def mocap_bodies(model: mujoco.MjModel) -> Iterator[tuple[int, int]]:
     """Yield the mocap bodies with their numbers."""
     for body in range(model.nbody):
         if model.body_mocapid[body] >= 0:
             yield body, int(model.body_mocapid[body])
 
 
-def places_of(model: Any) -> Iterator[MujocoJoint]:
+def places_of(model: mujoco.MjModel) -> Iterator[MujocoJoint]:
     """Yield the joints, with the slices of their values in qpos and qvel."""
     for index in range(model.njnt):
         kind = int(model.jnt_type[index])

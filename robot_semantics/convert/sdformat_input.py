@@ -19,6 +19,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.sdformat_elements import JOINT, LINK, MODEL, ElementReader
 from robot_semantics.convert.sdformat_state import AXES, children
+from robot_semantics.transforms.rows import into_axes, twist_at
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import (
     FloatArray,
@@ -263,13 +264,12 @@ def _relative(
 ) -> FloatArray:
     """Return (6,) the motion of `name` relative to `observer`, in the world's axes; both move in the world."""
     lever = resolved.pose(name)[:3, 3] - resolved.pose(observer)[:3, 3]
-    relative = moving - observer_moving
-    relative[:3] -= np.cross(observer_moving[3:], lever)
+    relative: FloatArray = moving - twist_at(observer_moving, lever)
     return relative
 
 
 def _into_axes(T_world_axes: FloatArray, values: FloatArray) -> Vec6:
-    return six((values.reshape(2, 3) @ T_world_axes[:3, :3]).reshape(6))
+    return six(into_axes(T_world_axes[:3, :3], values))
 
 
 def _stands_at_origin(pose: Pose) -> bool:

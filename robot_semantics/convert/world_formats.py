@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import ArrayError, MissingExtraError, UnknownNameError
@@ -26,6 +26,9 @@ from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
 from robot_semantics.xml.decoding import read_text
+
+if TYPE_CHECKING:
+    import mujoco
 
 ENDINGS: Mapping[str, str] = {
     ".usdf": "usdf",
@@ -113,13 +116,13 @@ def _to_key(state: WorldState, options: FormatOptions) -> Converted[str]:
     return Converted(key.at_full_size(model.nu, model.na).as_key(), lost)
 
 
-def _keyframe(state: WorldState, options: FormatOptions, model: Any) -> Converted[Keyframe]:
+def _keyframe(state: WorldState, options: FormatOptions, model: mujoco.MjModel) -> Converted[Keyframe]:
     from robot_semantics.convert.mujoco_keyframe import to_keyframe
 
     return to_keyframe(state, model, robots=options.robots, name=options.key)
 
 
-def _mujoco_model(options: FormatOptions) -> Any:
+def _mujoco_model(options: FormatOptions) -> mujoco.MjModel:
     if options.mujoco_model is None:
         raise ArrayError("mujoco model", "a keyframe belongs to one MuJoCo model: give its file")
     try:

@@ -19,7 +19,7 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.sweep import Sweep
 from robot_semantics.model.robot_model import LinkModel, RobotModel
-from robot_semantics.transforms import rotate_twist
+from robot_semantics.transforms import cross, rotate_twist
 from robot_semantics.transforms.arrays import FloatArray
 
 _FEW = 20
@@ -122,7 +122,7 @@ class ForwardKinematics:
         # Velocities of the point at the root link's origin, in the root link's axes: there the joints' motions simply
         # add up.
         turning = _rotated(R, twists[..., 3:])
-        moving = _rotated(R, twists[..., :3]) + _cross(origin, turning)
+        moving = _rotated(R, twists[..., :3]) + cross(origin, turning)
         for links, above in self._doublings:
             moving[..., links, :] += moving[..., above, :]
             turning[..., links, :] += turning[..., above, :]
@@ -132,7 +132,7 @@ class ForwardKinematics:
             turning += twists[..., :1, 3:]
         inverse = np.swapaxes(R, -1, -2)
         result = np.concatenate(
-            (_rotated(inverse, moving - _cross(origin, turning)), _rotated(inverse, turning)), axis=-1
+            (_rotated(inverse, moving - cross(origin, turning)), _rotated(inverse, turning)), axis=-1
         )
         if self.links is not self.model.links:
             result = result[..., self._chosen, :]
@@ -180,15 +180,6 @@ def _doublings(parents: list[int]) -> list[tuple[npt.NDArray[np.intp], npt.NDArr
         steps.append((links, above[links]))
         above = np.where(above > 0, above[above], 0)
     return steps
-
-
-def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return (..., 3) cross products in b's shape and memory order; much faster than numpy's."""
-    product = np.empty_like(b)
-    for k, (i, j) in enumerate(((1, 2), (2, 0), (0, 1))):
-        np.multiply(a[..., i], b[..., j], out=product[..., k])
-        product[..., k] -= a[..., j] * b[..., i]
-    return product
 
 
 def _rotated(R: FloatArray, vectors: FloatArray) -> FloatArray:

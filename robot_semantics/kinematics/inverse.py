@@ -17,7 +17,7 @@ import numpy.typing as npt
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.transforms import quat_from_matrix, rotvec_from_quat
+from robot_semantics.transforms import cross, quat_from_matrix, rotvec_from_quat
 from robot_semantics.transforms.arrays import FloatArray, checked_array
 
 TOLERANCE = 1e-8
@@ -207,7 +207,7 @@ class InverseKinematics:
         for (at, column, factor, turning), axis in zip(self._columns, self._axes, strict=True):
             direction = poses[:, at, :3, :3] @ axis
             if turning:
-                J[:, :3, column] += factor * np.cross(direction, tip - poses[:, at, :3, 3])
+                J[:, :3, column] += factor * cross(direction, tip - poses[:, at, :3, 3])
                 J[:, 3:, column] += factor * direction
             else:
                 J[:, :3, column] += factor * direction

@@ -16,7 +16,7 @@ import io
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,9 @@ from robot_semantics.model.mesh_bounds import MeshTooLargeError, bounded_files, 
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Vec3
 from robot_semantics.xml.reader import parse_xml
+
+if TYPE_CHECKING:
+    import trimesh
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -132,8 +135,10 @@ def _binary_stl(content: bytes) -> Surface | None:
     return Surface(corners[order[new]], faces.reshape(-1, 3))
 
 
-def _meshes(scene: Any) -> list[Any]:
-    return [piece for piece in scene.dump() if hasattr(piece, "faces") and len(piece.faces)]
+def _meshes(scene: trimesh.Scene) -> list[trimesh.Trimesh]:
+    import trimesh
+
+    return [piece for piece in scene.dump() if isinstance(piece, trimesh.Trimesh) and len(piece.faces)]
 
 
 def _without_materials(content: bytes, path: str) -> bytes:
@@ -145,7 +150,7 @@ def _without_materials(content: bytes, path: str) -> bytes:
     return etree.tostring(root)
 
 
-def _joined(pieces: list[Any]) -> Surface | None:
+def _joined(pieces: list[trimesh.Trimesh]) -> Surface | None:
     if not pieces or not all(np.isfinite(piece.vertices).all() for piece in pieces):
         return None
     starts = np.cumsum([0, *(len(piece.vertices) for piece in pieces)])
@@ -162,9 +167,9 @@ def _joined(pieces: list[Any]) -> Surface | None:
     return Surface(vertices, faces.astype(np.int32), np.concatenate(filled))
 
 
-def _colours(piece: Any) -> Bytes | None:
+def _colours(piece: trimesh.Trimesh) -> Bytes | None:
     """Return (faces, 4) colours; None if the file has none."""
-    visual = piece.visual
+    visual: Any = piece.visual
     if not visual.defined:
         return None
     if visual.kind == "texture":

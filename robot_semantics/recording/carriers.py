@@ -16,10 +16,10 @@ import numpy as np
 
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.recording.history import TransformHistory
-from robot_semantics.recording.poses import IDENTITY_POSE, compose_poses
 from robot_semantics.recording.robots import RecordedRobot
 from robot_semantics.state.model_states import ModelSeries, with_links
 from robot_semantics.transforms.arrays import FloatArray, IntArray
+from robot_semantics.transforms.rows import IDENTITY_POSE, compose_poses
 
 
 class Carriers:

@@ -28,9 +28,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.recording.poses import IDENTITY_POSE, blend_poses, compose_poses, invert_poses
 from robot_semantics.recording.timeline import Timeline, bracket, interpolate
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
+from robot_semantics.transforms.rows import IDENTITY_POSE, blend_poses, compose_poses, invert_poses
 
 
 @dataclass(frozen=True)

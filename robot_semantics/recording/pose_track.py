@@ -16,10 +16,10 @@ import numpy as np
 
 from robot_semantics.recording.columns import Array, Part, Pieces
 from robot_semantics.recording.history import Edge
-from robot_semantics.recording.poses import blend_poses, compose_poses
 from robot_semantics.recording.timeline import Timeline, blend_straight
 from robot_semantics.transforms import quat_conjugate, quat_multiply, quat_rotate, rotvec_from_quat
 from robot_semantics.transforms.arrays import FloatArray, IntArray
+from robot_semantics.transforms.rows import blend_poses, compose_poses, twist_at
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class PoseTrack:
             if not self.in_own_axes:
                 own, _ = self.poses.sample(self.twists.stamps_ns, "linear", blend_poses)
                 lever = quat_rotate(own[:, 3:], lever)
-            given = np.concatenate([given[:, :3] + np.cross(given[:, 3:], lever), given[:, 3:]], axis=1)
+            given = twist_at(given, lever)
             if self.in_own_axes:
                 given = _turned(np.broadcast_to(quat_conjugate(T_thing_other[3:]), (len(given), 4)), given)
             twists = Timeline(self.twists.stamps_ns, (given,))

@@ -22,7 +22,6 @@ from robot_semantics.recording.history import Edge, TransformHistory
 from robot_semantics.recording.joint_history import JointHistory
 from robot_semantics.recording.namespaces import owner_of
 from robot_semantics.recording.pose_track import PoseTrack, difference_twists
-from robot_semantics.recording.poses import IDENTITY_POSE, invert_poses
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RecordedRobot
 from robot_semantics.recording.timeline import Timeline
@@ -30,6 +29,7 @@ from robot_semantics.state.root_motion import pose_of, twist_of
 from robot_semantics.state.samples import RootCandidate, RootChoice, RootSource, choose_root
 from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray, IntArray
+from robot_semantics.transforms.rows import IDENTITY_POSE, invert_poses
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from robot_semantics.base.foreign_text import quoted
 from robot_semantics.recording.carriers import Carriers
 from robot_semantics.recording.model_sampler import ModelSampler
 from robot_semantics.recording.pose_track import PoseTrack, recorded_tracks
-from robot_semantics.recording.poses import IDENTITY_POSE, compose_poses, invert_poses
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.root_track import find_root, with_roots
@@ -29,6 +28,7 @@ from robot_semantics.recording.series import Series
 from robot_semantics.state.model_states import ABSENT, ModelSeries
 from robot_semantics.state.samples import RootSource
 from robot_semantics.transforms.arrays import FloatArray, IntArray
+from robot_semantics.transforms.rows import IDENTITY_POSE, compose_poses, invert_poses
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD
 
 

@@ -15,7 +15,7 @@ import platform
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,6 +36,9 @@ from robot_semantics.simulation.simulator import DivergedError, SimulationError
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.world_state import EngineState, WorldState
+
+if TYPE_CHECKING:
+    from pydrake.multibody.tree import Joint
 
 VERSION = version("drake")
 
@@ -130,12 +133,8 @@ class DrakeSimulator(JointStateSimulator):
         plant, bodies = self._world.plant, self._world.models[name].bodies
         poses = [plant.EvalBodyPoseInWorld(self._inner, body) for body in bodies]
         motion = [plant.EvalBodySpatialVelocityInWorld(self._inner, body) for body in bodies]
-        return LinkMotion(
-            np.array([T.translation() for T in poses]),
-            np.array([T.rotation().matrix() for T in poses]),
-            np.array([velocity.translational() for velocity in motion]),
-            np.array([velocity.rotational() for velocity in motion]),
-        )
+        twists = [np.concatenate((velocity.translational(), velocity.rotational())) for velocity in motion]
+        return LinkMotion(np.array([T.GetAsMatrix4() for T in poses]), np.array(twists))
 
     # --- the engine's own state
 
@@ -179,7 +178,7 @@ def _concatenated(motions: Mapping[str, RobotMotion], part: str) -> FloatArray:
     return np.concatenate([np.zeros(0), *(getattr(motion, part).ravel() for motion in motions.values())])
 
 
-def _indices(joint: Any, kind: str) -> list[int]:
+def _indices(joint: Joint, kind: str) -> list[int]:
     """Return the indices of a joint, in our order, in all positions or velocities of the plant."""
     start = getattr(joint, f"{kind}_start")()
     count = joint.num_positions() if kind == "position" else joint.num_velocities()

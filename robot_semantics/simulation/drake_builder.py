@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -23,26 +22,33 @@ from pydrake.geometry import (
     CollisionFilterDeclaration,
     Convex,
     Cylinder,
+    GeometryId,
     GeometrySet,
     HalfSpace,
     ProximityProperties,
+    SceneGraph,
     Sphere,
 )
+from pydrake.geometry import Shape as DrakeShape
 from pydrake.math import RigidTransform, RotationMatrix
 from pydrake.multibody.parsing import Parser
-from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, ContactModel, CoulombFriction
+from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, ContactModel, CoulombFriction, MultibodyPlant
 from pydrake.multibody.tree import (
     FixedOffsetFrame,
+    Joint,
+    JointActuator,
+    ModelInstanceIndex,
     PdControllerGains,
     PlanarJoint,
     PrismaticJoint,
     QuaternionFloatingJoint,
     RevoluteJoint,
+    RigidBody,
     RotationalInertia,
     SpatialInertia,
     WeldJoint,
 )
-from pydrake.systems.framework import DiagramBuilder
+from pydrake.systems.framework import Diagram, DiagramBuilder
 
 from robot_semantics.collision.shapes import Shape
 from robot_semantics.simulation.collision_shapes import collision_shapes, excluded_pairs
@@ -80,13 +86,13 @@ class DrakeModel:
     """
 
     spec: ModelSpec
-    instance: Any
-    bodies: list[Any] = field(default_factory=list)
-    root: Any = None
-    joints: dict[str, Any] = field(default_factory=dict)
-    base: Any = None
+    instance: ModelInstanceIndex
+    bodies: list[RigidBody] = field(default_factory=list)
+    root: Joint | None = None
+    joints: dict[str, Joint] = field(default_factory=dict)
+    base: FixedOffsetFrame | None = None
     driven: list[str] = field(default_factory=list)
-    actuators: list[Any] = field(default_factory=list)
+    actuators: list[JointActuator] = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -96,8 +102,8 @@ class DrakeWorld:
     `digest` covers everything that no robot's digest covers: meshes, surfaces, excluded pairs, joints with motors.
     """
 
-    diagram: Any
-    plant: Any
+    diagram: Diagram
+    plant: MultibodyPlant
     models: dict[str, DrakeModel]
     notes: tuple[BuildNote, ...]
     digest: str
@@ -131,12 +137,12 @@ def build_world(spec: WorldSpec) -> DrakeWorld:
     return DrakeWorld(diagram, plant, models, tuple(adder.notes), adder.digest.hexdigest())
 
 
-def rigid_transform(T: FloatArray) -> Any:
+def rigid_transform(T: FloatArray) -> RigidTransform:
     """Return a (4, 4) transform as a RigidTransform, with an orthonormal rotation as Drake requires."""
     return RigidTransform(RotationMatrix.ProjectToRotationMatrix(T[:3, :3]), T[:3, 3])
 
 
-def proximity_properties(stated: Extra | None) -> Any:
+def proximity_properties(stated: Extra | None) -> ProximityProperties:
     """Return the stated ProximityProperties as Drake's parser reads them, or the default ones.
 
     Raises:
@@ -157,7 +163,7 @@ def proximity_properties(stated: Extra | None) -> Any:
     return ProximityProperties(inspector.GetProximityProperties(geometry))
 
 
-def _tune(plant: Any, models: dict[str, DrakeModel]) -> None:
+def _tune(plant: MultibodyPlant, models: dict[str, DrakeModel]) -> None:
     """Set the gains of every servo for the inertia that it moves at the default pose."""
     inertia = np.diag(plant.CalcMassMatrix(plant.CreateDefaultContext()))
     for model in models.values():
@@ -168,7 +174,7 @@ def _tune(plant: Any, models: dict[str, DrakeModel]) -> None:
 
 
 class _DrakeBuilder:
-    def __init__(self, plant: Any, scene_graph: Any) -> None:
+    def __init__(self, plant: MultibodyPlant, scene_graph: SceneGraph) -> None:
         self.plant, self.scene_graph = plant, scene_graph
         self.notes: list[BuildNote] = []
         self.digest = hashlib.sha256()
@@ -195,7 +201,7 @@ class _DrakeBuilder:
         self._add_geometry(model)
         return model
 
-    def _frame(self, name: str, body: Any, T: FloatArray, model: DrakeModel) -> Any:
+    def _frame(self, name: str, body: RigidBody, T: FloatArray, model: DrakeModel) -> FixedOffsetFrame:
         return self.plant.AddFrame(FixedOffsetFrame(name, body.body_frame(), rigid_transform(T), model.instance))
 
     def _add_root(self, model: DrakeModel, root_joint: SimJoint) -> None:
@@ -211,14 +217,14 @@ class _DrakeBuilder:
             weld = WeldJoint("//root", model.base, root.body_frame(), RigidTransform())
             model.root = self.plant.AddJoint(weld)
 
-    def _add_planar(self, name: str, joint: SimJoint, above: Any, body: Any, model: DrakeModel) -> Any:
+    def _add_planar(self, name: str, joint: SimJoint, above: RigidBody, body: RigidBody, model: DrakeModel) -> Joint:
         # Drake moves in the x-y plane of frames whose z is along the axis.
         R = matrix_from_rotation(rotation_from_z(joint.axis))
         plane = self.plant.AddFrame(FixedOffsetFrame(f"{name}//plane", above, rigid_transform(R), model.instance))
         moved = self._frame(f"{name}//moved", body, R, model)
         return self.plant.AddJoint(PlanarJoint(name, plane, moved, [joint.damping] * 3))
 
-    def _add_joint(self, joint: SimJoint, above: Any, body: Any, model: DrakeModel) -> Any:
+    def _add_joint(self, joint: SimJoint, above: RigidBody, body: RigidBody, model: DrakeModel) -> Joint:
         frame = body.body_frame()
         if not joint.motions:
             return self.plant.AddJoint(WeldJoint(joint.name, above, frame, RigidTransform()))
@@ -244,7 +250,7 @@ class _DrakeBuilder:
         self.notes.append(BuildNote(model.spec.name, part, message))
 
     def _add_geometry(self, model: DrakeModel) -> None:
-        spec, of_link = model.spec, dict[str, list[Any]]()
+        spec, of_link = model.spec, dict[str, list[GeometryId]]()
         for link, name, shape, T_link_shape, collision in collision_shapes(spec, self.notes):
             body, made = model.bodies[link], _drake_shape(shape, name)
             stated, part = surface_properties(collision), f"collision '{name}'"
@@ -273,7 +279,7 @@ class _DrakeBuilder:
             filters.Apply(CollisionFilterDeclaration().ExcludeBetween(first, second))
 
 
-def _spatial_inertia(inertia: BodyInertia) -> Any:
+def _spatial_inertia(inertia: BodyInertia) -> SpatialInertia:
     if inertia.mass == 0.0:
         return SpatialInertia.Zero()
     R = matrix_from_quat(inertia.quat_xyzw)
@@ -282,7 +288,7 @@ def _spatial_inertia(inertia: BodyInertia) -> Any:
     return SpatialInertia.MakeFromCentralInertia(inertia.mass, inertia.xyz, RotationalInertia(xx, yy, zz, xy, xz, yz))
 
 
-def _drake_shape(shape: Shape, name: str) -> Any:
+def _drake_shape(shape: Shape, name: str) -> DrakeShape:
     kinds, size = mujoco.mjtGeom, shape.size
     if shape.hull is not None:
         return Convex(shape.hull.vertices.T, name)

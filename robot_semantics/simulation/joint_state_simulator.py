@@ -112,7 +112,7 @@ class JointStateSimulator(Simulator):
         self._motions[model] = replace(motion, targets=wanted)
         self._hold(model, self._motions[model])
 
-    def _roots(self) -> dict[str, list[FloatArray]]:
+    def _roots(self) -> dict[str, tuple[FloatArray, FloatArray]]:
         return {name: self._links(name).root() for name in self._models}
 
     def _states(self, names: Iterable[str], placed: ResolvedWorld, *, links: bool) -> Iterator[ModelState]:

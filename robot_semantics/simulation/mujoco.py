@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -65,10 +64,10 @@ class MujocoSimulator(Simulator):
         """
         super().__init__(spec)
         self.built: BuiltWorld = build_world(spec)
-        self.model: Any = copy.copy(self.built.model)
-        self.data: Any = mujoco.MjData(self.model)
-        self._scratch: Any = mujoco.MjData(self.model)
-        self._trial: Any = mujoco.MjData(self.model)
+        self.model: mujoco.MjModel = copy.copy(self.built.model)
+        self.data: mujoco.MjData = mujoco.MjData(self.model)
+        self._scratch: mujoco.MjData = mujoco.MjData(self.model)
+        self._trial: mujoco.MjData = mujoco.MjData(self.model)
         self.modes = self._trial_modes = self.built.servos.default_modes.copy()
         self._motors = {
             layout.name: {
@@ -163,7 +162,7 @@ class MujocoSimulator(Simulator):
     def _engine_states(self) -> tuple[EngineState, ...]:
         return (engine_state(self.built, self.model, self.integration_state(), self.modes),)
 
-    def _roots(self) -> dict[str, list[FloatArray]]:
+    def _roots(self) -> dict[str, tuple[FloatArray, FloatArray]]:
         model, data = self.model, self._scratch
         mujoco.mj_setState(model, data, self.integration_state(), INTEGRATION)
         mujoco.mj_kinematics(model, data)
@@ -215,7 +214,7 @@ class MujocoSimulator(Simulator):
         self.modes = modes.copy()
         self.built.servos.apply(self.model, self.modes)
 
-    def _hold(self, data: Any, modes: npt.NDArray[np.int64], layout: ModelLayout) -> None:
+    def _hold(self, data: mujoco.MjData, modes: npt.NDArray[np.int64], layout: ModelLayout) -> None:
         """Set the servos of a robot to hold its present positions."""
         for indices in layout.joint_indices:
             if not len(indices.actuators):

@@ -17,7 +17,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -58,12 +57,12 @@ class BuiltWorld:
 
     """
 
-    model: Any
+    model: mujoco.MjModel
     layouts: dict[str, ModelLayout]
     servos: Servos
     notes: tuple[BuildNote, ...]
     digest: str
-    source: Any
+    source: mujoco.MjSpec
 
     def layout(self, name: str) -> ModelLayout:
         """Return the layout of the model called `name`.
@@ -112,14 +111,14 @@ def build_world(spec: WorldSpec) -> BuiltWorld:
     return BuiltWorld(compiled, layouts, servos, tuple(builder.notes), model_digest(compiled), mj)
 
 
-def model_digest(model: Any) -> str:
+def model_digest(model: mujoco.MjModel) -> str:
     """Return the SHA-256 of a compiled MjModel, in hexadecimal."""
     buffer = np.zeros(mujoco.mj_sizeModel(model), dtype=np.uint8)
     mujoco.mj_saveModel(model, None, buffer)
     return hashlib.sha256(buffer.tobytes()).hexdigest()
 
 
-def _options(mj: Any, spec: WorldSpec) -> None:
+def _options(mj: mujoco.MjSpec, spec: WorldSpec) -> None:
     compiler = mj.compiler
     compiler.degree = False
     compiler.autolimits = False
@@ -137,7 +136,7 @@ def _options(mj: Any, spec: WorldSpec) -> None:
 class _MujocoBuilder:
     """Adds robots to an MjSpec, and collects notes."""
 
-    def __init__(self, mj: Any) -> None:
+    def __init__(self, mj: mujoco.MjSpec) -> None:
         self.mj = mj
         self.notes: list[BuildNote] = []
         self.drives: list[str] = []
@@ -170,7 +169,7 @@ class _MujocoBuilder:
         self._add_ties(spec, joints)
         self._add_excludes(spec, with_geometry)
 
-    def _add_joint(self, spec: ModelSpec, body: Any, joint: SimJoint) -> None:
+    def _add_joint(self, spec: ModelSpec, body: mujoco.MjsBody, joint: SimJoint) -> None:
         for made in add_joints(body, joint.joint, joint_names(spec.name, joint.joint)):
             # MuJoCo's damping is a polynomial in the velocity; URDF's is its linear term.
             made.damping, made.frictionloss = [joint.damping, 0.0, 0.0], joint.friction
@@ -195,7 +194,7 @@ class _MujocoBuilder:
         if np.isfinite(effort):
             motor.forcelimited, motor.forcerange = 1, [-effort, effort]
 
-    def _add_inertias(self, spec: ModelSpec, bodies: list[Any]) -> None:
+    def _add_inertias(self, spec: ModelSpec, bodies: list[mujoco.MjsBody]) -> None:
         for body, inertia in zip(bodies, link_inertias(spec, self.notes), strict=True):
             body.explicitinertial = True
             body.mass = inertia.mass
@@ -203,7 +202,7 @@ class _MujocoBuilder:
             body.iquat = inertia.quat_xyzw[[3, 0, 1, 2]]
             body.inertia = inertia.moments
 
-    def _add_geometry(self, spec: ModelSpec, bodies: list[Any]) -> list[int]:
+    def _add_geometry(self, spec: ModelSpec, bodies: list[mujoco.MjsBody]) -> list[int]:
         shapes = collision_shapes(spec, self.notes)
         for link, name, shape, T_link_shape, _ in shapes:
             pose = xyz_quat_from_matrix(T_link_shape)

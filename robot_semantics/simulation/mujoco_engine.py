@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -32,7 +31,9 @@ _OPTIONS = tuple(name for name in dir(mujoco.MjOption) if not name.startswith("_
 """Names of the options. They can change during a simulation."""
 
 
-def engine_state(built: BuiltWorld, model: Any, integration: FloatArray, modes: npt.NDArray[np.int64]) -> EngineState:
+def engine_state(
+    built: BuiltWorld, model: mujoco.MjModel, integration: FloatArray, modes: npt.NDArray[np.int64]
+) -> EngineState:
     """Return the engine's part of a world state.
 
     Measured: mjSTATE_INTEGRATION as shortest decimal text continues bit for bit with every solver and integrator. The
@@ -53,7 +54,7 @@ def engine_state(built: BuiltWorld, model: Any, integration: FloatArray, modes: 
     )
 
 
-def digest(built: BuiltWorld, model: Any) -> str:
+def digest(built: BuiltWorld, model: mujoco.MjModel) -> str:
     """Return the SHA-256 of the world of `model`: of the compiled model and of the options changed since."""
     options = [(name, getattr(model.opt, name), getattr(built.model.opt, name)) for name in _OPTIONS]
     changed = [(name, np.asarray(now)) for name, now, then in options if not np.array_equal(now, then)]
@@ -65,7 +66,7 @@ def digest(built: BuiltWorld, model: Any) -> str:
     return hashed.hexdigest()
 
 
-def why_not_exact(engine: EngineState, built: BuiltWorld, model: Any, size: int) -> str | None:
+def why_not_exact(engine: EngineState, built: BuiltWorld, model: mujoco.MjModel, size: int) -> str | None:
     """Return why the engine's state cannot be used, or None if it can.
 
     Args:
@@ -88,7 +89,9 @@ def why_not_exact(engine: EngineState, built: BuiltWorld, model: Any, size: int)
     return None
 
 
-def contradiction(state: WorldState, model: Any, scratch: Any, integration: FloatArray, trial: Any) -> str | None:
+def contradiction(
+    state: WorldState, model: mujoco.MjModel, scratch: mujoco.MjData, integration: FloatArray, trial: mujoco.MjData
+) -> str | None:
     """Return how the engine's state contradicts the other values of the world state, or None.
 
     Args:

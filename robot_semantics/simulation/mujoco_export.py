@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -42,7 +41,7 @@ def mjcf_of(simulator: MujocoSimulator, name: str = "state") -> str:
         WorldSpecError: MuJoCo refuses its text, or reads another model from it.
     """
     model, data = simulator.model, simulator.data
-    source: Any = simulator.built.source.copy()
+    source: mujoco.MjSpec = simulator.built.source.copy()
     # Values that were set after compiling, and values that commands have changed.
     for index, actuator in enumerate(source.actuators):
         actuator.gainprm, actuator.biasprm = model.actuator_gainprm[index], model.actuator_biasprm[index]
@@ -101,7 +100,7 @@ def _shorten_numbers(document: etree._Element) -> None:
                 element.set(word, " ".join(map(number_text, row)))
 
 
-def _check_readable(text: str, model: Any) -> None:
+def _check_readable(text: str, model: mujoco.MjModel) -> None:
     """Compile a text and compare the result with its source model.
 
     Raises:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from robot_semantics.convert.mujoco_bases import FRAME
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.transforms.arrays import IntArray
+
+if TYPE_CHECKING:
+    import mujoco
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +94,7 @@ def joint_names(model: str, joint: JointModel) -> tuple[str, ...]:
     return tuple(f"{model}/{variable}" for variable in joint.variable_names)
 
 
-def layout_of(model: Any, spec: ModelSpec) -> ModelLayout:
+def layout_of(model: mujoco.MjModel, spec: ModelSpec) -> ModelLayout:
     """Return the layout of a robot's state in a compiled MjModel."""
     bodies = np.array([model.body(body_name(spec.name, link.name)).id for link in spec.robot.links], dtype=np.int64)
     joints = tuple(
@@ -113,7 +116,7 @@ def layout_of(model: Any, spec: ModelSpec) -> ModelLayout:
     return ModelLayout(spec, bodies, joints, root, mocap)
 
 
-def _joint_indices(model: Any, spec: ModelSpec, joint: JointModel, names: tuple[str, ...]) -> JointIndices:
+def _joint_indices(model: mujoco.MjModel, spec: ModelSpec, joint: JointModel, names: tuple[str, ...]) -> JointIndices:
     ids = [model.joint(name).id for name in names]
     qpos = np.concatenate([model.jnt_qposadr[i] + np.arange(_POSITIONS[model.jnt_type[i]]) for i in ids])
     qvel = np.concatenate([model.jnt_dofadr[i] + np.arange(_VELOCITIES[model.jnt_type[i]]) for i in ids])
@@ -124,7 +127,7 @@ def _joint_indices(model: Any, spec: ModelSpec, joint: JointModel, names: tuple[
     return JointIndices(joint, *arrays)
 
 
-def _actuator(model: Any, name: str) -> int:
+def _actuator(model: mujoco.MjModel, name: str) -> int:
     try:
         return int(model.actuator(name).id)
     except KeyError:

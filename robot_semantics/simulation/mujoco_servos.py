@@ -16,7 +16,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -49,7 +48,7 @@ class Servos:
     @classmethod
     def tuned(
         cls,
-        model: Any,
+        model: mujoco.MjModel,
         frequency: float,
         free: Collection[str] = (),
         held: Iterable[Mapping[int, IntArray]] = (),
@@ -78,7 +77,7 @@ class Servos:
             array.setflags(write=False)
         return cls(*arrays, tuple(item for bodies in held for item in bodies.items()))
 
-    def apply(self, model: Any, modes: IntArray) -> None:
+    def apply(self, model: mujoco.MjModel, modes: IntArray) -> None:
         """Write the gains of the actuators' `modes` (nu,) into an MjModel."""
         position, velocity, effort = (modes == mode for mode in ControlMode)
         model.actuator_gainprm[:, 0] = np.select(
@@ -94,7 +93,7 @@ class Servos:
 _ROUNDS = 3
 
 
-def bodies_held_by_motors(model: Any, layout: ModelLayout) -> dict[int, IntArray]:
+def bodies_held_by_motors(model: mujoco.MjModel, layout: ModelLayout) -> dict[int, IntArray]:
     """Return the bodies whose weight motors hold, each with the actuators between it and the root.
 
     Bodies behind a joint without a motor are not held: their gravity compensation is switched off in `model`.
@@ -113,7 +112,7 @@ def bodies_held_by_motors(model: Any, layout: ModelLayout) -> dict[int, IntArray
     return {int(layout.bodies[index]): row for index, row in actuators.items()}
 
 
-def soften_floor_contacts(model: Any, layout: ModelLayout) -> None:
+def soften_floor_contacts(model: mujoco.MjModel, layout: ModelLayout) -> None:
     """Soften the geoms of a robot that reach into the floor, so that together they carry the robot's weight.
 
     A planar base keeps the height of the robot. Without softening, wheels that are a millimetre too deep would be

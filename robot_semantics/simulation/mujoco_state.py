@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -35,44 +34,40 @@ from robot_semantics.transforms import (
     xyz_quat_from_matrix,
 )
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.rows import into_axes, twist_at, wrench_about
 from robot_semantics.usdf.poses import six
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD, JointState, ModelState, Pose, Vec6
 
 
-def body_motion(model: Any, data: Any, *, forces: bool = True) -> LinkMotion:
+def body_motion(model: mujoco.MjModel, data: mujoco.MjData, *, forces: bool = True) -> LinkMotion:
     """Return the motion of all bodies of a forward-computed MjData. Without `forces`, there are no wrenches."""
-    xyz, angular = np.array(data.xpos), np.array(data.cvel[:, :3])
-    # MuJoCo stores velocities at the centre of mass of each kinematic tree.
-    linear = data.cvel[:, 3:] + np.cross(angular, xyz - data.subtree_com[model.body_rootid])
-    R = np.array(data.xmat).reshape(-1, 3, 3)
-    return LinkMotion(xyz, R, linear, angular, _wrenches(model, data) if forces else None)
+    # MuJoCo stores velocities at the centre of mass of each kinematic tree, angular velocities first.
+    twist = twist_at(np.roll(data.cvel, 3, axis=1), data.xpos - data.subtree_com[model.body_rootid])
+    T = matrix_from_rotation(data.xmat.reshape(-1, 3, 3), data.xpos)
+    return LinkMotion(T, twist, _wrenches(model, data) if forces else None)
 
 
-def _wrenches(model: Any, data: Any) -> FloatArray:
+def _wrenches(model: mujoco.MjModel, data: mujoco.MjData) -> FloatArray:
     """Return (nbody, 6) contact and applied wrenches at the body origins, in world axes."""
-    applied = data.xfrc_applied
-    wrench: FloatArray = np.array(applied)
-    wrench[:, 3:] += np.cross(data.xipos - data.xpos, applied[:, :3])
+    wrench = wrench_about(data.xfrc_applied, data.xpos - data.xipos)
     if data.ncon:
         local = np.zeros((data.ncon, 6))
         for index in range(data.ncon):
             mujoco.mj_contactForce(model, data, index, local[index])
         frames = data.contact.frame.reshape(-1, 3, 3)  # rows: axes of the contact in the world
-        force = np.einsum("nij,ni->nj", frames, local[:, :3])
-        torque = np.einsum("nij,ni->nj", frames, local[:, 3:])
+        at_contact = into_axes(frames, local)
         bodies = model.geom_bodyid[data.contact.geom]
         # The force acts on both geometries, with opposite signs.
         for side, sign in ((0, -1.0), (1, 1.0)):
             body = bodies[:, side]
-            about = torque + np.cross(data.contact.pos - data.xpos[body], force)
-            np.add.at(wrench, body, sign * np.concatenate((force, about), axis=1))
+            np.add.at(wrench, body, sign * wrench_about(at_contact, data.xpos[body] - data.contact.pos))
     return wrench
 
 
 def capture_model(
     layout: ModelLayout,
-    data: Any,
+    data: mujoco.MjData,
     motion: LinkMotion,
     T_world_parent: FloatArray,
     digest: str | None,
@@ -100,8 +95,10 @@ def planar_transform(axis: FloatArray, xytheta: FloatArray) -> FloatArray:
     return matrix_from_rotation(rotation_about(axis, xytheta[2]), across)
 
 
-def _root_state(layout: ModelLayout, data: Any, motion: LinkMotion, T_world_parent: FloatArray) -> tuple[Pose, Vec6]:
-    root = layout.bodies[0]
+def _root_state(
+    layout: ModelLayout, data: mujoco.MjData, motion: LinkMotion, T_world_parent: FloatArray
+) -> tuple[Pose, Vec6]:
+    T_world_root, _ = motion.select(layout.bodies[:1]).root()
     R_parent_world = T_world_parent[:3, :3].T
     if layout.spec.has_floating_base:
         assert layout.root is not None
@@ -111,8 +108,8 @@ def _root_state(layout: ModelLayout, data: Any, motion: LinkMotion, T_world_pare
             quat = np.array(qpos[[4, 5, 6, 3]])  # exact, to the last bit
         xyz = R_parent_world @ (qpos[:3] - T_world_parent[:3, 3])
         # A free joint's linear velocity is in the world's axes, its angular velocity in the body's.
-        twist = np.concatenate((R_parent_world @ qvel[:3], R_parent_world @ (motion.R[root] @ qvel[3:])))
-        T = matrix_from_rotation(R_parent_world @ motion.R[root], xyz)
+        twist = np.concatenate((R_parent_world @ qvel[:3], R_parent_world @ (T_world_root[:3, :3] @ qvel[3:])))
+        T = matrix_from_rotation(R_parent_world @ T_world_root[:3, :3], xyz)
         return pose_of(T, quat), six(twist)
     if layout.spec.has_planar_base:
         assert layout.root is not None
@@ -121,11 +118,10 @@ def _root_state(layout: ModelLayout, data: Any, motion: LinkMotion, T_world_pare
         qvel = data.qvel[layout.root.qvel]
         twist = np.concatenate((rotation_from_z(axis)[:, :2] @ qvel[:2], axis * qvel[2]))
         return pose_of(T), six(twist)
-    T_world_root = matrix_from_rotation(motion.R[root], motion.xyz[root])
     return pose_of(invert(T_world_parent) @ T_world_root), (0.0,) * 6
 
 
-def _joint(indices: JointIndices, data: Any) -> JointState:
+def _joint(indices: JointIndices, data: mujoco.MjData) -> JointState:
     positions, velocities = data.qpos[indices.qpos], data.qvel[indices.qvel]
     torques = data.qfrc_actuator[indices.qvel] + data.qfrc_applied[indices.qvel]
     if indices.joint.motion.has_quaternion:
@@ -139,7 +135,7 @@ def _joint(indices: JointIndices, data: Any) -> JointState:
     )
 
 
-def write_state(layout: ModelLayout, applied: AppliedState, T_world_base: FloatArray, data: Any) -> None:
+def write_state(layout: ModelLayout, applied: AppliedState, T_world_base: FloatArray, data: mujoco.MjData) -> None:
     """Write a robot's state into an MjData.
 
     Args:
@@ -165,7 +161,7 @@ def write_state(layout: ModelLayout, applied: AppliedState, T_world_base: FloatA
 
 
 @contextmanager
-def _keeping_angular_velocity(indices: JointIndices | None, data: Any) -> Iterator[None]:
+def _keeping_angular_velocity(indices: JointIndices | None, data: mujoco.MjData) -> Iterator[None]:
     """Keep the angular velocity of a floating joint in its parent's axes. MuJoCo has it in the child's axes."""
     if indices is None or not indices.joint.motion.has_quaternion:
         yield
@@ -175,18 +171,18 @@ def _keeping_angular_velocity(indices: JointIndices | None, data: Any) -> Iterat
     data.qvel[indices.qvel[3:]] = _rotation(indices, data).T @ angular
 
 
-def _rotation(indices: JointIndices, data: Any) -> FloatArray:
+def _rotation(indices: JointIndices, data: mujoco.MjData) -> FloatArray:
     w, x, y, z = data.qpos[indices.qpos[3:]]
     return matrix_from_quat([x, y, z, w])
 
 
-def set_frame_pose(layout: ModelLayout, xyz_quat: FloatArray, data: Any) -> None:
+def set_frame_pose(layout: ModelLayout, xyz_quat: FloatArray, data: mujoco.MjData) -> None:
     """Set the pose (7,) in the world of the mocap body of a root's parent frame."""
     data.mocap_pos[layout.mocap] = xyz_quat[:3]
     data.mocap_quat[layout.mocap] = xyz_quat[[6, 3, 4, 5]]
 
 
-def move_planes(layouts: Iterable[ModelLayout], plan: RestorePlan, now: ResolvedWorld, data: Any) -> None:
+def move_planes(layouts: Iterable[ModelLayout], plan: RestorePlan, now: ResolvedWorld, data: mujoco.MjData) -> None:
     """Move the planes of planar bases to the poses of their frames, together with the robots."""
     for layout in layouts:
         if not layout.spec.has_planar_base:
@@ -201,7 +197,7 @@ def move_planes(layouts: Iterable[ModelLayout], plan: RestorePlan, now: Resolved
                 plan.log.note(f"model '{layout.name}' is carried along by its frame '{layout.spec.parent_frame}'")
 
 
-def _place_root(layout: ModelLayout, applied: AppliedState, T_world_base: FloatArray, data: Any) -> None:
+def _place_root(layout: ModelLayout, applied: AppliedState, T_world_base: FloatArray, data: mujoco.MjData) -> None:
     xyz_quat = applied.base_xyz_quat
     assert xyz_quat is not None
     if layout.spec.has_floating_base:
@@ -216,7 +212,7 @@ def _place_root(layout: ModelLayout, applied: AppliedState, T_world_base: FloatA
         set_frame_pose(layout, xyz_quat_from_matrix(T_world_base @ matrix_from_pose(xyz_quat)), data)
 
 
-def _move_root(layout: ModelLayout, applied: AppliedState, data: Any) -> None:
+def _move_root(layout: ModelLayout, applied: AppliedState, data: mujoco.MjData) -> None:
     if layout.root is None:
         return
     if layout.spec.has_planar_base:
@@ -232,7 +228,7 @@ def _qpos(positions: FloatArray, indices: JointIndices) -> FloatArray:
     return positions if not indices.joint.motion.has_quaternion else positions[[0, 1, 2, 6, 3, 4, 5]]
 
 
-def _qvel(velocities: FloatArray, indices: JointIndices, data: Any) -> FloatArray:
+def _qvel(velocities: FloatArray, indices: JointIndices, data: mujoco.MjData) -> FloatArray:
     if not indices.joint.motion.has_quaternion:
         return velocities
     # The velocity of MuJoCo's ball is in the child's axes, that of a floating joint in the axes of the joint frame.

@@ -10,11 +10,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError
+from robot_semantics.transforms.rows import twist_at
 
 try:
     import mujoco  # noqa: F401  needed by the geometry reader
@@ -23,7 +23,7 @@ except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("pybullet", "pybullet", "simulating with PyBullet") from error
 
 from robot_semantics.simulation.joint_state_simulator import JointStateSimulator
-from robot_semantics.simulation.pybullet_builder import BASE, UNLIMITED, BulletBody, BulletWorld
+from robot_semantics.simulation.pybullet_builder import BASE, UNLIMITED, BulletBody, BulletClient, BulletWorld
 from robot_semantics.simulation.robot_motion import LinkMotion, RobotMotion
 from robot_semantics.simulation.simulator import DivergedError
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
@@ -97,8 +97,7 @@ class PybulletSimulator(JointStateSimulator):
                 positions[at], velocities[moving] = q[root.size :][at], v[rates.size :][moving]
         if body.spec.has_floating_base:
             links = self._links_at(body, [BASE])
-            root = np.concatenate((links.xyz[0], quat_from_matrix(links.R[0])))
-            rates = np.concatenate((links.linear[0], links.angular[0]))
+            root, rates = xyz_quat_from_matrix(links.T[0]), links.twist[0]
         return RobotMotion(last.base, root, rates, positions, velocities, last.targets)
 
     def _write(self, motions: Mapping[str, RobotMotion]) -> None:
@@ -113,8 +112,8 @@ class PybulletSimulator(JointStateSimulator):
         pose = xyz_quat_from_matrix(T_world_base @ body.T_link_inertial[0])
         client.resetBasePositionAndOrientation(body.number, pose[:3], pose[3:])
         # Bullet stores the velocity of the centre of mass.
-        linear = twist[:3] + np.cross(twist[3:], pose[:3] - T_world_base[:3, 3])
-        client.resetBaseVelocity(body.number, linear, twist[3:])
+        twist = twist_at(twist, pose[:3] - T_world_base[:3, 3])
+        client.resetBaseVelocity(body.number, twist[:3], twist[3:])
 
     def _put_joints(self, body: BulletBody, motion: RobotMotion) -> None:
         client, parts = self._world.client, (motion.positions, motion.velocities)
@@ -159,11 +158,10 @@ class PybulletSimulator(JointStateSimulator):
         states[BASE] = (*client.getBasePositionAndOrientation(body.number), *client.getBaseVelocity(body.number))
         xyz, quat, linear, angular = (np.array([states[link][part] for link in links]) for part in range(4))
         T = matrix_from_xyz_quat(xyz, quat) @ invert(np.array([body.T_link_inertial[link + 1] for link in links]))
-        origins = T[:, :3, 3]
-        return LinkMotion(origins, T[:, :3, :3], linear + np.cross(angular, origins - xyz), angular)
+        return LinkMotion(T, twist_at(np.concatenate((linear, angular), axis=1), T[:, :3, 3] - xyz))
 
 
-def _joints(client: Any, body: BulletBody) -> tuple[FloatArray, FloatArray]:
+def _joints(client: BulletClient, body: BulletBody) -> tuple[FloatArray, FloatArray]:
     """Return the positions and the velocities of a robot, zeros where it has no joint."""
     q, v = np.zeros(body.sizes[0]), np.zeros(body.sizes[1])
     if body.scalar_joints:

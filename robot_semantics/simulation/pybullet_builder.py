@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -74,13 +75,13 @@ class BulletBody:
     motors: dict[str, tuple[int, float]] = field(default_factory=dict)
 
 
-class _Client:
+class BulletClient:
     """Bullet's functions for one world. The client of `pybullet_utils` writes to the standard output."""
 
     def __init__(self) -> None:
         self._number = pybullet.connect(pybullet.DIRECT)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Callable[..., Any]:
         return partial(getattr(pybullet, name), physicsClientId=self._number)
 
     def __del__(self) -> None:
@@ -102,7 +103,7 @@ class BulletWorld:
         Raises:
             WorldSpecError: PyBullet refuses the world; the message has the reason.
         """
-        self.client: Any = _Client()
+        self.client = BulletClient()
         self.client.setGravity(0.0, 0.0, spec.gravity)
         self.client.setTimeStep(spec.timestep)
         self.client.setPhysicsEngineParameter(deterministicOverlappingPairs=1)
@@ -148,7 +149,7 @@ class _LinkPart:
 class _BulletBuilder:
     """Adds one robot to a world."""
 
-    def __init__(self, client: Any, spec: ModelSpec, notes: list[BuildNote]) -> None:
+    def __init__(self, client: BulletClient, spec: ModelSpec, notes: list[BuildNote]) -> None:
         self.client, self.notes, self.body = client, notes, BulletBody(spec)
         self.joints = sim_joints(spec, notes, ties_several=True)
         self.parts = [_LinkPart(BASE, np.eye(4))]
@@ -214,7 +215,7 @@ class _BulletBuilder:
     def _shape(self, shape: Shape, T_link_shape: FloatArray) -> int:
         pose, kinds = xyz_quat_from_matrix(T_link_shape), mujoco.mjtGeom
         if shape.hull is not None:
-            options: dict[str, Any] = {"shapeType": pybullet.GEOM_MESH, "vertices": shape.hull.vertices.tolist()}
+            options: dict[str, object] = {"shapeType": pybullet.GEOM_MESH, "vertices": shape.hull.vertices.tolist()}
         elif shape.type == kinds.mjGEOM_BOX:
             options = {"shapeType": pybullet.GEOM_BOX, "halfExtents": shape.size}
         elif shape.type == kinds.mjGEOM_SPHERE:

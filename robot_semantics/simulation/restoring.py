@@ -9,10 +9,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-
-import numpy as np
 
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import suggestion
@@ -21,7 +19,6 @@ from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
 from robot_semantics.state.report import RestoreItem, RestoreLog
 from robot_semantics.state.root_placement import Base
-from robot_semantics.transforms import matrix_from_rotation
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.frames import root_frame, without_unplaced
 from robot_semantics.usdf.poses import STILL, pose_from_matrix, six
@@ -156,16 +153,17 @@ def names_placed_on(frames: Mapping[str, Frame], models: Collection[str]) -> lis
 
 
 def present_frames(
-    frames: Mapping[str, Frame], robots: Mapping[str, SimulatedRobot], roots: Mapping[str, Sequence[FloatArray]]
+    frames: Mapping[str, Frame],
+    robots: Mapping[str, SimulatedRobot],
+    roots: Mapping[str, tuple[FloatArray, FloatArray]],
 ) -> tuple[Frame, ...]:
     """Return the present frames, and each robot as a frame at the pose of its root link.
 
-    `roots` has the origins (3,), axes (3, 3), linear and angular velocities (3,) of the root links in the world.
+    `roots` has the poses (4, 4) and twists (6,) of the root links in the world.
     """
     present = list(without_carried_frames(all_frames(frames, robots)).values())
-    for name, (xyz, R, linear, angular) in roots.items():
-        pose = pose_from_matrix(matrix_from_rotation(R, xyz))
-        present.append(Frame(name, WORLD, pose, six(np.concatenate((linear, angular)))))
+    for name, (T_world_root, twist) in roots.items():
+        present.append(Frame(name, WORLD, pose_from_matrix(T_world_root), six(twist)))
     return tuple(replace(frame, at=_SIMULATED) for frame in present)
 
 

@@ -25,6 +25,7 @@ from robot_semantics.transforms import (
     xyz_rpy_from_matrix,
 )
 from robot_semantics.transforms.arrays import FloatArray, IntArray
+from robot_semantics.transforms.rows import into_axes, twist_at
 from robot_semantics.usdf.poses import poses_from_matrices, six
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, Pose
@@ -34,40 +35,33 @@ class LinkMotion(NamedTuple):
     """Motion of links in the world: all links of a robot, root link first, or all bodies of an engine.
 
     Attributes:
-        xyz: (n, 3) origins [m].
-        R: (n, 3, 3) orientations.
-        linear: (n, 3) velocities of the origins [m/s].
-        angular: (n, 3) angular velocities [rad/s].
+        T: (n, 4, 4) poses [m].
+        twist: (n, 6) velocities of the origins [m/s] and angular velocities [rad/s].
         wrench: (n, 6) forces [N] and torques about the origins [N m], or None.
 
     """
 
-    xyz: FloatArray
-    R: FloatArray
-    linear: FloatArray
-    angular: FloatArray
+    T: FloatArray
+    twist: FloatArray
     wrench: FloatArray | None = None
 
     def select(self, rows: IntArray) -> LinkMotion:
         """Return the links of some rows."""
         wrench = None if self.wrench is None else self.wrench[rows]
-        return LinkMotion(self.xyz[rows], self.R[rows], self.linear[rows], self.angular[rows], wrench)
+        return LinkMotion(self.T[rows], self.twist[rows], wrench)
 
-    def root(self) -> list[FloatArray]:
-        """Return the motion of the first link, in the form of `restoring.present_frames`."""
-        return [self.xyz[0], self.R[0], self.linear[0], self.angular[0]]
+    def root(self) -> tuple[FloatArray, FloatArray]:
+        """Return pose (4, 4) and twist (6,) of the first link."""
+        return self.T[0], self.twist[0]
 
     def states(self, names: Sequence[str]) -> tuple[LinkState, ...]:
         """Return the links, with these names, as states relative to the root link."""
-        xyz, R, linear, angular, wrench = self
-        offset = xyz - xyz[0]
+        R, offset = self.T[:, :3, :3], self.T[:, :3, 3] - self.T[0, :3, 3]
         poses = poses_from_matrices(matrix_from_rotation(R[0].T @ R, offset @ R[0]))
-        rows = [_into(R, linear - linear[0] - np.cross(angular[0], offset)), _into(R, angular - angular[0])]
-        if wrench is not None:
-            rows += [_into(R, wrench[:, :3]), _into(R, wrench[:, 3:])]
-        columns = np.concatenate(rows, axis=1)
+        twists = into_axes(R, self.twist - twist_at(self.twist[0], offset))
+        wrenches = None if self.wrench is None else into_axes(R, self.wrench)
         return tuple(
-            LinkState(name, poses[at], six(columns[at, :6]), None if wrench is None else six(columns[at, 6:]))
+            LinkState(name, poses[at], six(twists[at]), None if wrenches is None else six(wrenches[at]))
             for at, name in enumerate(names)
         )
 
@@ -76,12 +70,6 @@ def pose_of(T: FloatArray, quat: FloatArray | None = None) -> Pose:
     """Return the pose of a (4, 4) transform. `quat` (4,) is its exact orientation, if known."""
     exact = quat_from_matrix(T[:3, :3]) if quat is None else quat
     return Pose(six(xyz_rpy_from_matrix(T)), tuple(exact.tolist()))
-
-
-def _into(R: FloatArray, vectors: FloatArray) -> FloatArray:
-    """Return (n, 3) world vectors in the axes of (n, 3, 3) orientations."""
-    result: FloatArray = np.einsum("nij,ni->nj", R, vectors)
-    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +162,6 @@ def capture_model(
 ) -> ModelState:
     """Return the state of one robot, with or without its links, without forces."""
     T_world_parent = placed.pose(spec.parent_frame)
-    R_parent_world = T_world_parent[:3, :3].T
     motion, space = normalized(robot, motion), robot.kinematics.space
     exact = None
     if spec.has_floating_base and np.array_equal(T_world_parent, np.eye(4)):
@@ -188,12 +175,12 @@ def capture_model(
         for joint in spec.robot.joints[1:]
         if joint.position_count
     )
-    T_world_root = matrix_from_rotation(link_motion.R[0], link_motion.xyz[0])
+    T_world_root, twist = link_motion.root()
     return ModelState(
         name=spec.name,
         parent=spec.parent_frame,
         pose=pose_of(invert(T_world_parent) @ T_world_root, exact),
-        twist=six(np.concatenate((R_parent_world @ link_motion.linear[0], R_parent_world @ link_motion.angular[0]))),
+        twist=six(into_axes(T_world_parent[:3, :3], twist)),
         links=link_motion.states(spec.robot.link_names) if links else (),
         joints=tuple(joints),
         description=spec.description,

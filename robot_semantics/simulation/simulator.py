@@ -147,8 +147,8 @@ class Simulator(ABC):
         """Set the targets of motors by number. Raise an `ArrayError` if they do not have this mode."""
 
     @abstractmethod
-    def _roots(self) -> Mapping[str, Sequence[FloatArray]]:
-        """Return the motion of the root links, in the form of `present_frames`."""
+    def _roots(self) -> Mapping[str, tuple[FloatArray, FloatArray]]:
+        """Return the poses (4, 4) and twists (6,) of the root links in the world."""
 
     @abstractmethod
     def _states(self, names: Iterable[str], placed: ResolvedWorld, *, links: bool) -> Iterable[ModelState]:

@@ -12,13 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.model.joint_checks import Z_AXIS
 from robot_semantics.model.joint_frames import frames_of_root
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
+
+if TYPE_CHECKING:
+    import mujoco
 
 LONGEST_TIMESTEP = 1e9
 """Longest time step [s]. With a longer one, the time overflows in a world state."""
@@ -132,7 +135,7 @@ class WorldSpec:
     timestep: float = 0.002
     gravity: float = -9.81
     ground: bool = True
-    edit: Callable[[Any], None] | None = None
+    edit: Callable[[mujoco.MjSpec], None] | None = None
 
     def __post_init__(self) -> None:
         """Check the specification without a simulator.

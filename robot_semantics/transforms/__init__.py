@@ -21,6 +21,7 @@ from robot_semantics.transforms.rigid import (
 )
 from robot_semantics.transforms.rotations import (
     IDENTITY_QUAT,
+    cross,
     matrix_from_quat,
     matrix_from_rpy,
     quat_angle,
@@ -50,6 +51,7 @@ __all__ = [
     "IDENTITY_QUAT",
     "compose",
     "compose_twists",
+    "cross",
     "invert",
     "invert_twist",
     "matrix_from_pose",

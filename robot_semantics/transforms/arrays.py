@@ -17,6 +17,8 @@ from robot_semantics.base.errors import ArrayError
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+Indices = npt.NDArray[np.int32] | npt.NDArray[np.int64]
+"""Indices of our own, or of a library that has 32 bits."""
 
 
 def checked_array(argument: str, value: npt.ArrayLike, *shape: int) -> FloatArray:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.transforms.arrays import FloatArray, checked_array
+from robot_semantics.transforms.rows import into_axes, out_of_axes, twist_at
 
 
 def transport_twist(T_a_b: npt.ArrayLike, twist_a: npt.ArrayLike) -> FloatArray:
@@ -30,15 +31,13 @@ def transport_twist(T_a_b: npt.ArrayLike, twist_a: npt.ArrayLike) -> FloatArray:
     Returns:
         (..., 6) twist at b's origin in b's axes.
     """
-    R_b_a, offset, twist = _frame(T_a_b, "twist_a", twist_a)
-    linear = twist[..., :3] + np.cross(twist[..., 3:], offset)
-    return _rotated(R_b_a, linear, twist[..., 3:])
+    T, twist = checked_array("T_a_b", T_a_b, 4, 4), checked_array("twist_a", twist_a, 6)
+    return into_axes(T[..., :3, :3], twist_at(twist, T[..., :3, 3]))
 
 
 def rotate_twist(R_a_b: npt.ArrayLike, twist_b: npt.ArrayLike) -> FloatArray:
     """Return a twist or wrench (..., 6) in a's axes instead of b's; its point does not change."""
-    rotation, twist = checked_array("R_a_b", R_a_b, 3, 3), checked_array("twist_b", twist_b, 6)
-    return _rotated(rotation, twist[..., :3], twist[..., 3:])
+    return out_of_axes(checked_array("R_a_b", R_a_b, 3, 3), checked_array("twist_b", twist_b, 6))
 
 
 def compose_twists(
@@ -61,27 +60,10 @@ def compose_twists(
     outer, inner = checked_array("twist_a_b", twist_a_b, 6), checked_array("twist_b_c", twist_b_c, 6)
     R_a_b = T1[..., :3, :3]
     offset = (R_a_b @ T2[..., :3, 3, np.newaxis])[..., 0]
-    carried = np.cross(outer[..., 3:], offset)
-    moved = _rotated(R_a_b, inner[..., :3], inner[..., 3:])
-    result: FloatArray = outer + moved
-    result[..., :3] += carried
-    return result
+    return twist_at(outer, offset) + out_of_axes(R_a_b, inner)
 
 
 def invert_twist(T_a_b: npt.ArrayLike, twist_a_b: npt.ArrayLike) -> FloatArray:
     """Return the motion (..., 6) of a relative to b, in b's axes, from the motion of b relative to a, in a's axes."""
-    R_b_a, offset, twist = _frame(T_a_b, "twist_a_b", twist_a_b)
-    return _rotated(R_b_a, np.cross(twist[..., 3:], offset) - twist[..., :3], -twist[..., 3:])
-
-
-def _frame(T_a_b: npt.ArrayLike, argument: str, value: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
-    T, vector = checked_array("T_a_b", T_a_b, 4, 4), checked_array(argument, value, 6)
-    return np.swapaxes(T[..., :3, :3], -1, -2), T[..., :3, 3], vector
-
-
-def _rotated(R: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    rows = np.broadcast_shapes(R.shape[:-2], first.shape[:-1], second.shape[:-1])
-    result = np.empty((*rows, 6))
-    result[..., :3] = (R @ first[..., np.newaxis])[..., 0]
-    result[..., 3:] = (R @ second[..., np.newaxis])[..., 0]
-    return result
+    T, twist = checked_array("T_a_b", T_a_b, 4, 4), checked_array("twist_a_b", twist_a_b, 6)
+    return -into_axes(T[..., :3, :3], twist_at(twist, -T[..., :3, 3]))

@@ -32,7 +32,7 @@ from robot_semantics.urdf.control_tree import (
 )
 from robot_semantics.urdf.extras import element_of
 from robot_semantics.urdf.tree import Extra
-from robot_semantics.xml.numbers import number, number_text, one_line
+from robot_semantics.xml.numbers import finite_text, number, one_line
 from robot_semantics.xml.reader import XmlDocument
 from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, FormatTable, ValueKind
 from robot_semantics.xml.schema_plan import ElementPlan
@@ -83,7 +83,7 @@ _NAME = ValueKind("name", "<text/>", _name, TEXT.write)
 _PLUGIN = ValueKind("plugin", "<text/>", _plugin, TEXT.write)
 _TYPE = ValueKind("type", "<text/>", _type, TEXT.write)
 _BOOLEAN = ValueKind("boolean", "<text/>", _boolean, lambda value, _: str(value).lower())
-_NUMBER = ValueKind("number", "<text/>", number, lambda value, _: number_text(value))
+_NUMBER = ValueKind("number", "<text/>", number, finite_text)
 _RATE, _COUNT = (
     ValueKind(name, "<text/>", partial(_integer, pattern=pattern, smallest=smallest), lambda value, _: str(value))
     for name, pattern, smallest in (

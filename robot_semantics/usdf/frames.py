@@ -24,6 +24,7 @@ import numpy.typing as npt
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.transforms import matrix_from_quat
+from robot_semantics.transforms.rows import out_of_axes, twist_at
 from robot_semantics.usdf.poses import (
     IDENTITY,
     STILL,
@@ -125,9 +126,8 @@ def relative_to_parents(state: WorldState, but: Collection[str] = ()) -> tuple[F
         T_model_link = pose_matrices([link.pose])[0]
         moving = _rows([link.twist])[0]
         # Both are in the link's axes; bodies fixed to the link move with it.
-        twists[at] += moving
-        twists[at, :3] += np.cross(moving[3:], T_parent_body[at, :3, 3])
-        twists[at] = (twists[at].reshape(2, 3) @ T_model_link[:3, :3].T).reshape(6)
+        moving = twists[at] + twist_at(moving, T_parent_body[at, :3, 3])
+        twists[at] = out_of_axes(T_model_link[:3, :3], moving)
         T_parent_body[at] = T_model_link @ T_parent_body[at]
     return T_parent_body, twists
 
@@ -188,7 +188,7 @@ def link_frame(link: LinkState, name: str, parent: str) -> Frame:
     twist = None
     if link.twist is not None and link.pose is not None:
         R = matrix_from_quat(pose_quaternions([link.pose])[0])
-        twist = six_or_none(np.concatenate([R @ link.twist[:3], R @ link.twist[3:]]).tolist())
+        twist = six_or_none(out_of_axes(R, np.array(link.twist)).tolist())
     return Frame(name, parent, link.pose, twist)
 
 
@@ -208,11 +208,8 @@ def _place_bodies(
         here = order[start:end]
         above = parents[here]
         T[here] = T[above] @ T_parent_body[here - 1]
-        carried = twists[above]
-        steps[here] = _out_of_axes(T[above, :3, :3], stated[here - 1])
-        lever = T[here, :3, 3] - T[above, :3, 3]
-        twists[here] = carried + steps[here]
-        twists[here, :3] += np.cross(carried[:, 3:], lever)
+        steps[here] = out_of_axes(T[above, :3, :3], stated[here - 1])
+        twists[here] = twist_at(twists[above], T[here, :3, 3] - T[above, :3, 3]) + steps[here]
 
 
 def _depths(parents: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
@@ -241,11 +238,9 @@ def _place_links(
     here = slice(first, first + len(links))
     T[here] = T[models] @ pose_matrices([link.pose for _, link in links])
     own_axes = T[here, :3, :3]
-    carried = twists[models]
-    steps[here] = _out_of_axes(own_axes, _rows([link.twist for _, link in links]))
-    twists[here] = carried + steps[here]
-    twists[here, :3] += np.cross(carried[:, 3:], T[here, :3, 3] - T[models, :3, 3])
-    wrenches[here] = _out_of_axes(own_axes, _rows([link.wrench for _, link in links]))
+    steps[here] = out_of_axes(own_axes, _rows([link.twist for _, link in links]))
+    twists[here] = twist_at(twists[models], T[here, :3, 3] - T[models, :3, 3]) + steps[here]
+    wrenches[here] = out_of_axes(own_axes, _rows([link.wrench for _, link in links]))
 
 
 _UNKNOWN: Vec6 = (np.nan,) * 6
@@ -253,13 +248,6 @@ _UNKNOWN: Vec6 = (np.nan,) * 6
 
 def _rows(values: Sequence[Vec6 | None]) -> FloatArray:
     return np.array([_UNKNOWN if value is None else value for value in values], dtype=np.float64).reshape(-1, 6)
-
-
-def _out_of_axes(R_world_axes: FloatArray, sixes: FloatArray) -> FloatArray:
-    """Return (n, 6) twists or wrenches in the world's axes from those in the axes of (n, 3, 3) rotations."""
-    halves = sixes.reshape(-1, 2, 3)
-    turned: FloatArray = np.einsum("nij,nkj->nki", R_world_axes, halves).reshape(-1, 6)
-    return turned
 
 
 def _place(places: SourceMap | None, at: int, path: str) -> SourcePlace:

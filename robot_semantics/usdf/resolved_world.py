@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.transforms import invert
+from robot_semantics.transforms.rows import into_axes, twist_at, wrench_about
 from robot_semantics.usdf.poses import FloatArray, six
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Vec6, WorldState
 
@@ -136,10 +137,8 @@ class ResolvedWorld:
             common = next(place for place in self._path(observer) if place in above)
             twists[row], moving[row] = self._twist_from(common, at[row]), self._twist_from(common, observer)
         # Bodies fixed to the observer's frame move with it; the observer does not see this motion.
-        lever = self.T_world_body[at, :3, 3] - self.T_world_body[observer, :3, 3]
-        twists[:, :3] -= moving[:, :3] + np.cross(moving[:, 3:], lever)
-        twists[:, 3:] -= moving[:, 3:]
-        return _into_axes(self.T_world_body[self.at(relative_to if axes is None else axes), :3, :3], twists)
+        twists -= twist_at(moving, self.T_world_body[at, :3, 3] - self.T_world_body[observer, :3, 3])
+        return into_axes(self.T_world_body[self.at(relative_to if axes is None else axes), :3, :3], twists)
 
     def path(self, name: str) -> list[str]:
         """Return the names from `name` up to the world, which is the last.
@@ -163,8 +162,7 @@ class ResolvedWorld:
         twist = np.zeros(6)
         for here in reversed(path[: path.index(ancestor)]):
             lever = self.T_world_body[here, :3, 3] - self.T_world_body[self.parents[here], :3, 3]
-            twist[:3] += np.cross(twist[3:], lever)
-            twist += self.steps[here]
+            twist = twist_at(twist, lever) + self.steps[here]
         return twist
 
     def _unmoved(self, place: int, observer: int) -> str:
@@ -188,11 +186,5 @@ class ResolvedWorld:
         if np.isnan(wrench).any():
             raise NotStatedError(name, "wrench")
         point = at if about is None else self.at(about)
-        wrench[3:] += np.cross(self.T_world_body[at, :3, 3] - self.T_world_body[point, :3, 3], wrench[:3])
-        R_world_axes = self.T_world_body[point if axes is None else self.at(axes), :3, :3]
-        return six(_into_axes(R_world_axes, wrench[np.newaxis])[0])
-
-
-def _into_axes(R_world_axes: FloatArray, sixes: FloatArray) -> FloatArray:
-    """Return (n, 6) twists or wrenches, converted from the world's axes to the axes of one (3, 3) rotation."""
-    return (sixes.reshape(-1, 2, 3) @ R_world_axes).reshape(-1, 6)
+        wrench = wrench_about(wrench, self.T_world_body[point, :3, 3] - self.T_world_body[at, :3, 3])
+        return six(into_axes(self.T_world_body[point if axes is None else self.at(axes), :3, :3], wrench))

@@ -32,6 +32,7 @@ from robot_semantics.state.samples import RootCandidate, RootSource, RootStateme
 from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.state.settings import Source
 from robot_semantics.transforms import invert, matrix_from_pose, xyz_quat_from_matrix
+from robot_semantics.transforms.rows import twist_at
 
 Outcome = Messages | Refusal
 Read = Callable[[RunningRobot, Any], list[Outcome]]
@@ -171,7 +172,7 @@ class ReceivedOdometry:
             kinematics = ForwardKinematics(robot.model)
             T_root_link = kinematics.link_poses(kinematics.space.neutral())[robot.model.link_index[link]]
             T_frame_root = matrix_from_pose(xyz_quat) @ invert(T_root_link)
-            twist[:3] += np.cross(twist[3:], T_frame_root[:3, 3] - xyz_quat[:3])
+            twist = twist_at(twist, T_frame_root[:3, 3] - xyz_quat[:3])
             xyz_quat = xyz_quat_from_matrix(T_frame_root)
         candidate = RootCandidate(RootSource.ODOMETRY, self._topic, frame)
         known = twist if np.isfinite(twist).all() else None

@@ -5,14 +5,18 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Poses as rows x y z qx qy qz qw: composed, inverted, interpolated; NaN is passed on where something is not known."""
+"""Poses x y z qx qy qz qw, twists and wrenches as rows of numbers; an unknown value is NaN and makes the result NaN.
+
+Nothing else is checked. A twist is vx vy vz wx wy wz, a wrench is fx fy fz tx ty tz, as in
+`robot_semantics.transforms.twists`.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from robot_semantics.transforms import quat_conjugate, quat_multiply, quat_rotate, quat_slerp
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.rotations import cross, quat_conjugate, quat_multiply, quat_rotate, quat_slerp
 
 IDENTITY_POSE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -67,3 +71,38 @@ def slerp_rows(a: FloatArray, b: FloatArray, share: FloatArray) -> FloatArray:
     second = np.copysign(second, dot)
     result: FloatArray = first[:, np.newaxis] * a + second[:, np.newaxis] * b
     return result
+
+
+def twist_at(twist: FloatArray, offset: FloatArray) -> FloatArray:
+    """Return twists (..., 6) of bodies at other points; each is `offset` (..., 3) from the twist's own point.
+
+    The axes do not change.
+    """
+    result = _broadcast(twist, offset)
+    result[..., :3] += cross(result[..., 3:], offset)
+    return result
+
+
+def wrench_about(wrench: FloatArray, offset: FloatArray) -> FloatArray:
+    """Return wrenches (..., 6) about other points; each is `offset` (..., 3) from the wrench's own point.
+
+    The axes do not change.
+    """
+    result = _broadcast(wrench, offset)
+    result[..., 3:] += cross(result[..., :3], offset)
+    return result
+
+
+def into_axes(R_world_axes: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return twists or wrenches (..., 6) in the axes of rotations (..., 3, 3) instead of the world's axes."""
+    turned: FloatArray = rows.reshape(*rows.shape[:-1], 2, 3) @ R_world_axes
+    return turned.reshape(*turned.shape[:-2], 6)
+
+
+def out_of_axes(R_world_axes: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return twists or wrenches (..., 6) in the world's axes instead of the axes of rotations (..., 3, 3)."""
+    return into_axes(np.swapaxes(R_world_axes, -1, -2), rows)
+
+
+def _broadcast(rows: FloatArray, offset: FloatArray) -> FloatArray:
+    return np.array(np.broadcast_to(rows, (*np.broadcast_shapes(rows.shape[:-1], offset.shape[:-1]), 6)))
