@@ -22,6 +22,7 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.convert.json_form import parse_json, world_to_json
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.loop_equations import LoopEquations
 from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.foreign_checks import check_foreign
 from robot_semantics.model.loading import load_robot
@@ -126,8 +127,22 @@ def urdf(file: str, _robot: str, positions: Mapping[str, Any]) -> Answer:
             **{key: value if isfinite(value) else None for key, value in numbers.items()},
         }
     robot = {"name": model.name, "root": model.root_link, "links": sorted(model.link_names), "joints": joints}
-    poses = xyz_quat_from_matrix(ForwardKinematics(model).link_poses(JointSpace.of(model).pack(positions)))
-    return answer | {"robot": robot, "poses": dict(zip(model.link_names, poses.tolist(), strict=True))}
+    space = JointSpace.of(model)
+    q = space.pack(positions)
+    poses = xyz_quat_from_matrix(ForwardKinematics(model).link_poses(q))
+    constraints: dict[str, Any] = {}
+    for constraint in model.constraints:
+        equations = LoopEquations(model, space, [constraint])
+        distance, angle = equations.residuals(equations.state(q))
+        constraints[constraint.name] = {
+            "type": constraint.type.value,
+            "parent": constraint.parent_link,
+            "child": constraint.child_link,
+            "distance": float(distance),
+            "angle": float(angle),
+        }
+    answer |= {"robot": robot, "poses": dict(zip(model.link_names, poses.tolist(), strict=True))}
+    return answer | {"constraints": constraints}
 
 
 def srdf(file: str, robot: str, _positions: Mapping[str, Any]) -> Answer:

@@ -132,6 +132,8 @@ class _Check:
         self.diagnostics = diagnostics
         self._resolver = PackageResolver(arguments.package_path)
         self._names: dict[str, str] = {}
+        self._robots: dict[str, RobotModel] = {}
+        """The robots by name, with their semantics if an SRDF is checked."""
 
     def files(self, files: Sequence[str]) -> None:
         """Check every file, against the only URDF (or SRDF) among them if there is one.
@@ -156,8 +158,17 @@ class _Check:
             model = self._semantics(file, robot or by_name.get(self._names.get(file, "")))
             if file == srdf and urdf and model is not None:
                 semantic_robot = model
+        self._check_loops()
         for file in of_kind[DocumentKind.USDF]:
             self._world(file, semantic_robot)
+
+    def _check_loops(self) -> None:
+        for robot in self._robots.values():
+            if robot.constraints:
+                # Import here: few robots have loops.
+                from robot_semantics.kinematics.loop_freedom import check_loops
+
+                check_loops(robot, self.diagnostics)
 
     def _by_kind(self, files: Sequence[str]) -> dict[DocumentKind, list[str]]:
         of_kind: dict[DocumentKind, list[str]] = {kind: [] for kind in DocumentKind}
@@ -193,6 +204,7 @@ class _Check:
         check_files(model.urdf, self._resolver, self.diagnostics, file)
         check_foreign(model, self.diagnostics)
         check_control(model, self.diagnostics)
+        self._robots[model.name] = model
         return model
 
     def _semantics(self, file: str, robot: RobotModel | None) -> RobotModel | None:
@@ -205,7 +217,8 @@ class _Check:
         if robot is None:
             check_alone(semantic, self.diagnostics)
             return None
-        return apply_semantics(robot, semantic, self.diagnostics)
+        self._robots[robot.name] = model = apply_semantics(robot, semantic, self.diagnostics)
+        return model
 
     def _world(self, file: str, robot: RobotModel | None) -> None:
         from robot_semantics.state.check import check_world_file

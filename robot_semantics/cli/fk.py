@@ -93,6 +93,12 @@ def _from_positions(model: RobotModel, arguments: argparse.Namespace) -> _Placed
     says_where = state is not None and root.name in state.positions
     values = numbers_by_name(arguments.positions, space.index)
     q = space.pack(values, q)
+    if model.constraints:
+        # Import here: few robots have loops.
+        from robot_semantics.kinematics.loops import close_loops
+
+        given = {name for joint in state.positions for name in model.joint(joint).variable_names} if state else set()
+        q = close_loops(kinematics.loops, q, given | values.keys())
     with np.errstate(over="ignore", invalid="ignore"):
         T_root_link = kinematics.link_poses(q)
         if not says_where and values.keys().isdisjoint(root.variable_names):

@@ -11,16 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.kinematics.chain_products import doublings
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.sweep import Sweep
 from robot_semantics.model.robot_model import LinkModel, RobotModel
 from robot_semantics.transforms import cross, rotate_twist
 from robot_semantics.transforms.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from robot_semantics.kinematics.loops import ClosedLoops
 
 _FEW = 20
 
@@ -52,7 +57,7 @@ class ForwardKinematics:
         self._local = LocalTransforms(model, space=self.space)
         self._root = LocalTransforms(model, (model.root_joint.name,), space=self.space)
         self._chosen = np.array([link.index for link in self.links], dtype=np.intp)
-        self._doublings = _doublings([link.parent for link in model.links])
+        self._doublings = doublings([link.parent for link in model.links])
 
     def link_poses(self, q: npt.ArrayLike) -> FloatArray:
         """Return (..., n_links, 4, 4) poses ``T_root_link`` of the links in the root link, read-only.
@@ -140,6 +145,20 @@ class ForwardKinematics:
         return result
 
     @cached_property
+    def loops(self) -> ClosedLoops | None:
+        """The closed loops of the robot; None if it has no constraints.
+
+        Raises:
+            LoopError: the passive joints of the robot do not follow from its other joints.
+        """
+        if not self.model.constraints:
+            return None
+        # Import here: few robots have loops.
+        from robot_semantics.kinematics.loops import ClosedLoops
+
+        return ClosedLoops.of(self.model)
+
+    @cached_property
     def measured(self) -> ForwardKinematics:
         """The kinematics of all links with the own position of every mimic joint, for measured positions."""
         return ForwardKinematics(self.model, follow_mimics=False)
@@ -166,20 +185,6 @@ class ForwardKinematics:
             poses = poses[..., self._chosen, :, :]
         poses.setflags(write=False)
         return poses
-
-
-def _doublings(parents: list[int]) -> list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
-    """Return steps (links, above): each step multiplies the poses of the links from the left by those of the links
-    above.
-
-    After step k every product spans 2^k joints. The root link is the identity and is left out.
-    """
-    above = np.array(parents)
-    steps = []
-    while (links := np.flatnonzero(above > 0)).size:
-        steps.append((links, above[links]))
-        above = np.where(above > 0, above[above], 0)
-    return steps
 
 
 def _rotated(R: FloatArray, vectors: FloatArray) -> FloatArray:

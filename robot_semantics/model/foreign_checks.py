@@ -168,9 +168,20 @@ def _reference_known(gazebo: etree._Element, names: ValidNames) -> Iterator[Fore
         )
 
 
+def _other_loop(block: etree._Element, names: ValidNames) -> Iterator[ForeignProblem]:
+    tag = block.tag.rpartition("}")[2]
+    yield ForeignProblem(
+        block, None, "foreign-loop", f"<{tag}> closes a loop for another program only; write a <constraint> for it"
+    )
+
+
 RULES: Mapping[str, tuple[Rule, ...]] = {
     "ros2_control": (_control_joint_known, _control_joint_moves, _interface_spelt, _mimic_agrees, _mimic_commanded),
     "transmission": (_transmission_joint_known,),
     "gazebo": (_reference_known,),
+    "loop": (_other_loop,),
+    "loop_joint": (_other_loop,),
+    "coupling": (_other_loop,),
+    "drake:ball_constraint": (_other_loop,),
 }
 """The checks of each foreign element."""

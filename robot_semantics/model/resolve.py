@@ -60,7 +60,12 @@ def resolve_urdf(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: 
     implied = tuple(link for name, link in tree.links.items() if name not in declared)
     if implied:
         robot = replace(robot, content=(*robot.content, *implied), rewritten=True)
-    return RobotModel(robot.name, _joints(tree, types, mimics), _links(tree, bad_inertials), robot)
+    model = RobotModel(robot.name, _joints(tree, types, mimics), _links(tree, bad_inertials), robot)
+    if not robot.constraints:
+        return model
+    from robot_semantics.model.constraint_checks import resolve_constraints
+
+    return replace(model, constraints=resolve_constraints(robot, model, diagnostics))
 
 
 def _joints(tree: Tree, types: dict[str, JointType], mimics: dict[str, MimicSource]) -> tuple[JointModel, ...]:

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.model.constraints import LoopConstraint
 from robot_semantics.model.joint_frames import JointFrames
 from robot_semantics.model.joint_types import MOTION, JointType, Motion, variable_names
 from robot_semantics.model.semantics import Semantics
@@ -229,6 +230,7 @@ class RobotModel:
     Attributes:
         urdf: the tree of the URDF text.
         semantics: groups, states, end effectors and collision pairs; empty without an SRDF.
+        constraints: connections that close loops of links.
     """
 
     name: str
@@ -236,6 +238,7 @@ class RobotModel:
     links: tuple[LinkModel, ...]
     urdf: urdf_tree.UrdfRobot
     semantics: Semantics = field(default_factory=Semantics)
+    constraints: tuple[LoopConstraint, ...] = ()
 
     @property
     def root_link(self) -> str:

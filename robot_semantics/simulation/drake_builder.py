@@ -58,7 +58,7 @@ from robot_semantics.simulation.sim_joints import SimJoint, sim_joints
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.transforms import matrix_from_quat, matrix_from_rotation, rotation_from_z
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.urdf.tree import Extra
+from robot_semantics.urdf.extra import Extra
 
 FRICTION = CoulombFriction(1.0, 1.0)
 """Friction of surfaces without properties, as in MuJoCo. URDF has no friction of surfaces."""

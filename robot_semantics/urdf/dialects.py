@@ -31,7 +31,7 @@ from robot_semantics.transforms import (
     rpy_from_matrix,
 )
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.urdf.tree import Collision, Inertial, Joint, Link, Origin, UrdfRobot, Visual
+from robot_semantics.urdf.tree import Collision, Constraint, Inertial, Joint, Link, Origin, UrdfRobot, Visual
 
 _REFERENCE = re.compile(r"""<[^>]*?\sreference\s*=\s*(["'])(.*?)\1""", re.DOTALL)
 
@@ -53,6 +53,8 @@ def move_link_frames(robot: UrdfRobot, child_origins: Mapping[str, Origin], diag
         if isinstance(item, Link) and item.name in moves
         else _in_joint_frame(item, moves[item.parent])
         if isinstance(item, Joint) and item.parent in moves
+        else _moved_constraint(item, moves)
+        if isinstance(item, Constraint)
         else item
         for item in robot.content
     )
@@ -101,13 +103,27 @@ def _moved_link(link: Link, T_J_C: FloatArray) -> Link:
     )
 
 
-def _in_joint_frame(item: Framed, T_J_C: FloatArray) -> Framed:
-    T_J_X = T_J_C @ matrix_of(item.origin)
+def _moved_constraint(constraint: Constraint, moves: Mapping[str, FloatArray]) -> Constraint:
+    if constraint.parent in moves:
+        origin = _moved_origin(constraint.parent_origin, moves[constraint.parent])
+        constraint = replace(constraint, parent_origin=origin)
+    if constraint.child in moves:
+        constraint = replace(constraint, child_origin=_moved_origin(constraint.child_origin, moves[constraint.child]))
+    return constraint
+
+
+def _moved_origin(origin: Origin | None, T_J_C: FloatArray) -> Origin:
+    T_J_X = T_J_C @ matrix_of(origin)
     # Adding 0 turns -0.0 into 0.0, which is easier to read.
     x, y, z = (float(value) + 0.0 for value in T_J_X[:3, 3])
     roll, pitch, yaw = (float(value) + 0.0 for value in rpy_from_matrix(T_J_X[:3, :3]))
+    return Origin((x, y, z), (roll, pitch, yaw), at=-1 if origin is None else origin.at)
+
+
+def _in_joint_frame(item: Framed, T_J_C: FloatArray) -> Framed:
+    origin = _moved_origin(item.origin, T_J_C)
     if item.origin is not None:
-        return replace(item, origin=Origin((x, y, z), (roll, pitch, yaw), at=item.origin.at))
+        return replace(item, origin=origin)
     # The new <origin> is the first child, so every later child moves by one.
     extras = tuple([extra.behind_more_children(1) for extra in item.extras])
-    return replace(item, origin=Origin((x, y, z), (roll, pitch, yaw)), extras=extras, order=("origin", *item.order))
+    return replace(item, origin=origin, extras=extras, order=("origin", *item.order))

@@ -15,7 +15,7 @@ from typing import Any
 
 from lxml import etree
 
-from robot_semantics.urdf.tree import Extra
+from robot_semantics.urdf.extra import Extra
 from robot_semantics.xml.foreign import quoted
 from robot_semantics.xml.reader import UNDECLARED_NAMESPACE, XmlDocument
 

@@ -13,6 +13,7 @@ import math
 from functools import partial
 from typing import Any
 
+from robot_semantics.urdf.constraint_table import constraint_element
 from robot_semantics.urdf.extras import ExtraKeeper, kept_extras, verbatim
 from robot_semantics.urdf.tree import (
     Box,
@@ -52,10 +53,12 @@ FOREIGN_TAGS = frozenset(
     {
         "contact",
         "contact_coefficient",
+        "coupling",
         "drake",
         "force_torque_sensor",
         "frame",
         "gazebo",
+        "loop",
         "loop_joint",
         "mujoco",
         "ros2_control",
@@ -100,14 +103,14 @@ QUATERNION = ValueKind("quaternion", f"<list>{_DOUBLE * 4}</list>", quaternion, 
 
 def _orientation(reader: Any, values: dict[str, Any], at: int) -> bool:
     """Report two orientations, and angles that are probably in degrees."""
+    tag = reader.node(at).tag
     largest = max(values.get("rpy") or (0.0,), key=abs)
     if abs(largest) > 2.0 * math.pi:
-        message = f"<origin> has the angle {largest:g}, more than a full turn: angles are in radians"
+        message = f"<{tag}> has the angle {largest:g}, more than a full turn: angles are in radians"
         reader.warning("large-angle", message, at, "rpy")
     if "rpy" not in values or "quat_xyzw" not in values:
         return True
-    message = "<origin> has both 'rpy' and 'quat_xyzw'; remove one of them"
-    reader.error("two-orientations", message, at, "quat_xyzw")
+    reader.error("two-orientations", f"<{tag}> has both 'rpy' and 'quat_xyzw'; remove one of them", at, "quat_xyzw")
     return False
 
 
@@ -339,6 +342,7 @@ URDF = FormatTable(
             "link": Child("content", _LINK, many=True),
             "joint": Child("content", _JOINT, many=True),
             "material": Child("content", _MATERIAL, many=True),
+            "constraint": Child("content", constraint_element(_JOINT, _ORIGIN, VEC3), many=True),
         },
         keeps=True,
         numbered=True,

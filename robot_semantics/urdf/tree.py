@@ -18,69 +18,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from robot_semantics.urdf.extra import Extra
 from robot_semantics.xml.reader import SourceMap
 
 Vec3 = tuple[float, float, float]
 Vec4 = tuple[float, float, float, float]
-
-
-class Extra:
-    """Content without a field in the tree, verbatim: a comment, a processing instruction, a foreign element or
-    attribute.
-
-    Two are equal if position, xml, tag and within are equal.
-
-    Attributes:
-        position: number of the parent's child elements in the tree before it; -1 for an attribute.
-        tag: a foreign element's tag as written; ``@name`` for an attribute; empty for comments and instructions.
-        within: the element that contains it, if this has no `extras` of its own: ``limit``, ``geometry/box``.
-        at: a foreign element's number in the document.
-    """
-
-    __slots__ = ("_places", "_xml", "at", "position", "tag", "within")
-
-    def __init__(
-        self,
-        position: int,
-        xml: str | None = None,
-        tag: str = "",
-        within: str = "",
-        at: int = -1,
-        places: SourceMap | None = None,
-    ) -> None:
-        """Take the text as `xml`, or from `places` at element `at` when it is first needed."""
-        self.position = position
-        self.tag = tag
-        self.within = within
-        self.at = at
-        self._xml = xml
-        self._places = places
-
-    @property
-    def xml(self) -> str:
-        """The text as in the document; for an attribute, its value."""
-        if self._xml is None:
-            # To find the element's end takes a pass over the whole text, which most readers never need.
-            self._xml = self._places.verbatim(self.at) if self._places is not None else ""
-        return self._xml
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Extra) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def __repr__(self) -> str:
-        return f"Extra({self.position}, {self.xml!r}, {self.tag!r}, {self.within!r})"
-
-    def behind_more_children(self, by: int) -> Extra:
-        """Return a copy with `by` more child elements before it; content that is not between child elements stays."""
-        if self.within or self.tag.startswith("@"):
-            return self
-        return Extra(self.position + by, self._xml, self.tag, self.within, self.at, self._places)
-
-    def _key(self) -> tuple[int, str, str, str]:
-        return self.position, self.tag, self.within, self.xml
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +235,33 @@ class Joint:
     at: int = field(default=-1, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A connection of two links that closes a loop; None for a missing origin or axis.
+
+    Attributes:
+        type: as written.
+        parent_origin, child_origin: frames of the connection in these links.
+        parent_axis, child_axis: axes in these frames, as written.
+    """
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    parent_origin: Origin | None = None
+    child_origin: Origin | None = None
+    parent_axis: Vec3 | None = None
+    child_axis: Vec3 | None = None
+    extras: tuple[Extra, ...] = ()
+    order: tuple[str, ...] = field(default=(), compare=False)
+    parent_at: int = field(default=-1, compare=False)
+    child_at: int = field(default=-1, compare=False)
+    parent_axis_at: int = field(default=-1, compare=False)
+    child_axis_at: int = field(default=-1, compare=False)
+    at: int = field(default=-1, compare=False)
+
+
 @dataclass(frozen=True)
 class UrdfRobot:
     """A whole description; `content` has everything at robot level in document order.
@@ -311,7 +280,7 @@ class UrdfRobot:
 
     name: str
     version: str | None = None
-    content: tuple[Link | Joint | Material, ...] = ()
+    content: tuple[Link | Joint | Material | Constraint, ...] = ()
     extras: tuple[Extra, ...] = ()
     namespaces: tuple[tuple[str, str], ...] = ()
     complete: bool = field(default=True, compare=False)
@@ -335,3 +304,8 @@ class UrdfRobot:
     def materials(self) -> tuple[Material, ...]:
         """The robot-level materials, in document order."""
         return tuple(item for item in self.content if isinstance(item, Material))
+
+    @cached_property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The loop constraints, in document order."""
+        return tuple(item for item in self.content if isinstance(item, Constraint))

@@ -234,6 +234,9 @@ OTHERWISE = {
     "a file that is not there or was changed, or beyond what a reader has to hold": {
         "damaged-description", "nested-too-deep", "too-large", "unreadable",
     },
+    "the motion of a robot with its SRDF": {
+        "loop-freedom", "loop-open", "loop-overdetermined", "loop-underdetermined",
+    },
     "our own mistake, or a list that was cut": {"more-problems", "schema"},
 }  # fmt: skip
 # Rooms that read no description and no state: their problems are about recordings, other programs, or shapes; and the

@@ -40,6 +40,14 @@ _ARM = "".join(
         "{}</robot>",
     ]
 )
+_FOUR_BAR = (
+    '<robot name="my_robot"><link name="base"/><link name="a"/><link name="b"/><link name="c"/>'
+    '<joint name="crank" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/></joint>'
+    '<joint name="coupler" type="continuous"><origin xyz="0.1 0 0"/><parent link="a"/><child link="b"/>'
+    '<axis xyz="0 0 1"/></joint><joint name="rocker" type="continuous"><origin xyz="0.4 0 0"/><parent link="base"/>'
+    '<child link="c"/><axis xyz="0 0 1"/></joint><constraint name="pin" type="revolute"><parent link="b"/>{}'
+    '<parent_axis xyz="0 0 1"/><child link="c"/><child_origin xyz="0.1 0 0"/></constraint></robot>'
+)
 _FLOATING = f'<robot name="my_robot">{_TWO_LINKS}{_joint("free", "floating", "base_link", "upper_arm")}</robot>'
 _GROUPS = (
     '<group name="arm"><chain base_link="base_link" tip_link="tool0"/></group>'
@@ -118,6 +126,20 @@ CONTEXTS = {
     ),
     "group": _srdf(_SEMANTIC.replace("{}", '<group name="arm">{}</group>')),
     "resolved world": Context("usdf resolve world.usdf", {"world.usdf": _WORLD}),
+    "passive joints of a four-bar linkage": _srdf(
+        _SEMANTIC, _FOUR_BAR.replace("{}", '<parent_origin xyz="0.35 0 0"/>')
+    ),
+    "constraint of a four-bar linkage": _robot(_FOUR_BAR),
+    "robot that moves": _robot(
+        _SEMANTIC.replace(
+            "{}",
+            _TWO_LINKS
+            + '<link name="forearm"/><link name="tool0"/>'
+            + _joint("shoulder", "continuous", "base_link", "upper_arm")
+            + _joint("elbow", "continuous", "upper_arm", "forearm")
+            + "{}",
+        )
+    ),
     "link": _robot('<robot name="my_robot"><link name="base_link">{}</link></robot>'),
     "joint": _robot(_SEMANTIC.format(_TWO_LINKS + _joint("elbow", "revolute", "base_link", "upper_arm", "{}"))),
     "fixed joint of version 1.1": _robot(

@@ -21,15 +21,16 @@ from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.urdf.extra import Extra
 from robot_semantics.urdf.reader import parse_urdf, urdf_from_file
 from robot_semantics.urdf.tree import (
     Box,
     Calibration,
     Capsule,
     Collision,
+    Constraint,
     Cylinder,
     Dynamics,
-    Extra,
     Geometry,
     Inertial,
     Joint,
@@ -207,7 +208,11 @@ joints = st.builds(
     st.none() | st.builds(Calibration, numbers, optional_number, optional_number),
     st.none() | st.builds(Mimic, names, optional_number, optional_number),
 )
-robots = st.builds(UrdfRobot, names, st.just("1.2"), st.lists(links | joints | materials, max_size=4).map(tuple))
+constraints = st.builds(
+    Constraint, names, names, names, names, st.none() | origins, st.none() | origins, st.none() | vec3, st.none() | vec3
+)
+contents = st.lists(links | joints | materials | constraints, max_size=4).map(tuple)
+robots = st.builds(UrdfRobot, names, st.just("1.2"), contents)
 
 
 def bits(value: object) -> object:

@@ -1,0 +1,130 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Branches of a closed linkage: to stay on one, to find another one, and to follow one over time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from robot_semantics.kinematics.loop_equations import IndexArray
+from robot_semantics.kinematics.loop_newton import ITERATIONS, Linkage, NewtonResult
+from robot_semantics.transforms.arrays import FloatArray
+
+_ON_THE_WAY = 8
+"""Largest number of Newton steps for a configuration that is only passed."""
+_STRIDE = 0.25
+"""Largest motion of a driven joint between two closed configurations [rad, m]."""
+_SHORT_STRIDE = 0.02
+"""The same for a second attempt, near a singularity."""
+_SEEDS = 24
+"""Number of random starts for another branch."""
+_ANCHORS = 16
+"""Every so many configurations of a series are closed one after another, those between them together."""
+
+
+def continued(linkage: Linkage, start: FloatArray, q: FloatArray, stride: float) -> NewtonResult:
+    """Return `q` (n, size) closed along the straight way of the driven joints from the closed `start` (n, size)."""
+    way = linkage.driven_motion(start, q)
+    steps = max(1, math.ceil(float(np.abs(way).max(initial=0.0)) / stride))
+    here, fine = start, np.ones(len(q), np.bool_)
+    for k in range(1, steps + 1):
+        there = linkage.before(q, way * ((steps - k) / steps)) if k < steps else q
+        predicted = linkage.predicted(here, linkage.slopes(here), there, way / steps)
+        found = linkage.newton(predicted, ITERATIONS if k == steps else _ON_THE_WAY)
+        fine &= found.closed & ~linkage.is_far(found.q, predicted)
+        here = found.q
+        if k < steps and not fine.any():
+            found = linkage.newton(linkage.predicted(here, linkage.slopes(here), q, 0.0 * way))
+            break
+    return found._replace(closed=fine)
+
+
+def close_in_order(linkage: Linkage, before: FloatArray, q: FloatArray) -> NewtonResult:
+    """Return `q` (n, size) closed in order of time, from a closed configuration `before` (1, size)."""
+    result = NewtonResult(np.array(q), np.zeros(len(q), np.bool_), np.zeros(len(q)), np.zeros(len(q)), ITERATIONS)
+
+    def one_by_one(rows: Iterable[int], last: FloatArray) -> None:
+        for row in rows:
+            put(result, [row], follow(linkage, last, q[[row]]))
+            last = result.q[[row]]
+
+    anchors = sorted({*range(0, len(q), _ANCHORS), len(q) - 1} - {-1})
+    one_by_one(anchors, before)
+    between = np.setdiff1d(np.arange(len(q)), anchors)
+    if between.size:
+        guess = linkage.interpolated(result.q, np.array(anchors), q, between)
+        found = linkage.newton(guess)
+        fine = found.closed & ~linkage.is_far(found.q, guess)
+        put(result, between, found._replace(closed=fine))
+        for row in between[~fine]:
+            one_by_one([row], result.q[[row - 1]])
+    return result
+
+
+def follow(linkage: Linkage, start: FloatArray, q: FloatArray) -> NewtonResult:
+    """Return `q` (n, size) on the branch of `start`, or the start where this branch does not close."""
+    found = continued(linkage, start, q, _STRIDE)
+    missed = np.flatnonzero(~found.closed)
+    if missed.size:
+        put(found, missed, continued(linkage, start[missed], q[missed], _SHORT_STRIDE))
+    return held(linkage, found, start)
+
+
+def held(linkage: Linkage, found: NewtonResult, start: FloatArray) -> NewtonResult:
+    """Return `found` with the positions of `start` where a loop does not close."""
+    q = np.array(found.q)
+    at = np.ix_(~found.closed, linkage.positions)
+    q[at] = start[at]
+    return found._replace(q=q)
+
+
+def another_branch(linkage: Linkage, near: FloatArray, q: FloatArray, *, driven: bool = False) -> NewtonResult:
+    """Return `q` (n, size) closed on any branch within the limits, the one nearest to `near` (n, size).
+
+    With `driven`, the driven positions also change.
+    """
+    solver = linkage.without_driven if driven else linkage
+    count = len(q)
+    seeds = solver.with_random(np.repeat(q, _SEEDS, axis=0), np.random.default_rng(0))
+    targets = np.repeat(near, _SEEDS, axis=0)
+    found = solver.newton(seeds)
+    turned = solver.in_usual_turn(found.q, targets)
+    distance = np.abs(turned - targets).max(axis=-1)
+    distance[~(found.closed & solver.within_limits(turned))] = np.inf
+    best = distance.reshape(count, _SEEDS).argmin(axis=-1) + _SEEDS * np.arange(count)
+    closed = np.isfinite(distance[best])
+    return NewtonResult(turned[best], closed, found.position_error[best], found.rotation_error[best], found.iterations)
+
+
+def home_of(linkage: Linkage, q: FloatArray) -> NewtonResult:
+    """Return the closed configuration nearest to the default positions `q` (1, size).
+
+    The driven joints keep their default positions if the loops then close within the limits.
+    """
+    first = linkage.newton(q)
+    first = first._replace(q=linkage.in_usual_turn(first.q, q))
+    if first.closed[0] and linkage.within_limits(first.q)[0]:
+        return first
+    moved = linkage.without_driven.newton(q)
+    others = (
+        another_branch(linkage, q, q),
+        moved._replace(closed=moved.closed & linkage.without_driven.within_limits(moved.q)),
+        another_branch(linkage, q, q, driven=True),
+    )
+    return next((found for found in (*others, first) if found.closed[0]), first._replace(q=q))
+
+
+def put(result: NewtonResult, rows: IndexArray | list[int], found: NewtonResult) -> None:
+    """Write `found` into some rows of `result`, whose arrays are its own."""
+    result.q[rows] = found.q
+    result.closed[rows] = found.closed
+    result.position_error[rows] = found.position_error
+    result.rotation_error[rows] = found.rotation_error

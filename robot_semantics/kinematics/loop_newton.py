@@ -1,0 +1,280 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Newton's method for one linkage: constraints that share joints, closed by some of these joints."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.loop_equations import IndexArray, LoopEquations, LoopState
+from robot_semantics.kinematics.motions import turns
+from robot_semantics.transforms import quat_from_rotvec, quat_multiply
+from robot_semantics.transforms.arrays import BoolArray, FloatArray
+
+CLOSED = 1e-4
+"""Largest residual of a closed loop [m, rad]: numbers in descriptions are rounded. Newton itself reaches 1e-13."""
+ITERATIONS = 60
+FAR = 0.5
+"""Largest correction of a predicted position [rad, m]; a larger one may lead to another branch."""
+_FLOOR = 1e-13
+_SMALL_STEP = 1e-12
+_STALLED = 0.999
+"""Part of the error that remains after a damped step that hardly helps."""
+_SINGULAR = 1e-8
+_STEEP = 1e4
+"""Largest dependent velocity per driven velocity that helps a prediction."""
+
+
+class NewtonResult(NamedTuple):
+    """Result of Newton's method for n configurations.
+
+    Attributes:
+        q: (n, size) positions.
+        closed: (n,) True if the loops close.
+        position_error, rotation_error: (n,) the largest residuals [m], [rad].
+        iterations: number of steps.
+    """
+
+    q: FloatArray
+    closed: BoolArray
+    position_error: FloatArray
+    rotation_error: FloatArray
+    iterations: int
+
+    def rows(self, at: IndexArray) -> NewtonResult:
+        """Return the result of some configurations."""
+        return NewtonResult(
+            self.q[at], self.closed[at], self.position_error[at], self.rotation_error[at], self.iterations
+        )
+
+
+class Linkage:
+    """Constraints that share joints, and the joints that close them.
+
+    Attributes:
+        equations: the equations of its constraints.
+        dependent: indices in v of the velocities that follow from the others.
+        driven: indices in v of the other velocities in its equations.
+        positions: indices in q of the positions of both.
+    """
+
+    def __init__(self, space: JointSpace, equations: LoopEquations, dependent: Collection[int]) -> None:
+        self.equations = equations
+        chosen = np.isin(equations.variables, sorted(dependent))
+        self.dependent: IndexArray = equations.variables[chosen]
+        self.driven: IndexArray = equations.variables[~chosen]
+        self._columns, self._others = np.flatnonzero(chosen), np.flatnonzero(~chosen)
+        self._places, self._steps, self._quaternions = _positions(space, self.dependent)
+        self._driven_places, self._driven_steps, driven_quaternions = _positions(space, self.driven)
+        self._solved = np.concatenate((self._places, *(place for place, _ in self._quaternions))).astype(np.intp)
+        rotations = [place for place, _ in driven_quaternions]
+        given = np.concatenate((self._driven_places, *rotations)).astype(np.intp)
+        self.positions: IndexArray = np.concatenate((self._solved, given))
+        self._space = space
+        self._driven_wraps = _wrapping(space)[self._driven_places]
+        self._lower, self._upper, is_angle = _limits(space)
+        self._angles = self._places[is_angle[self._places]]
+
+    def newton(self, q: FloatArray, most: int = ITERATIONS) -> NewtonResult:
+        """Close the loops from (n, size) start positions; steps that do not help are damped."""
+        q, equations = np.array(q), self.equations
+        state = equations.state(q)
+        error = equations.scaled_errors(state)
+        size = _length(error)
+        closed = size <= _FLOOR
+        done = 0
+        going = np.flatnonzero(~closed) if self.dependent.size else np.zeros(0, np.intp)
+        damping = np.zeros(len(q))
+        while going.size and done < most:
+            done += 1
+            here = state if going.size == len(q) else LoopState(*(part[going] for part in state))
+            step, _ = self._step(equations.derivative(here), error[going], damping[going])
+            moved = self.moved(q[going], step)
+            there = equations.state(moved)
+            new_error = equations.scaled_errors(there)
+            new_size = _length(new_error)
+            better = new_size < size[going]
+            closed[going] = (new_size <= _FLOOR) | (
+                (np.abs(step).max(axis=-1) <= _SMALL_STEP) & (damping[going] == 0.0)
+            )
+            stalled = better & (damping[going] > 0.0) & (new_size > _STALLED * size[going])
+            damping[going] = np.where(
+                better, 0.1 * damping[going] * (damping[going] > 1e-5), np.maximum(10.0 * damping[going], 1e-4)
+            )
+            if going.size == len(q) and better.all():
+                q, error, size, state = moved, new_error, new_size, there
+            else:
+                at = going[better]
+                q[at], error[at], size[at] = moved[better], new_error[better], new_size[better]
+                for kept, new in zip(state, there, strict=True):
+                    kept[at] = new[better]
+            going = going[~(closed[going] | stalled) & (damping[going] < 1e6)]
+        position, rotation = equations.residuals(state)
+        converged = closed if self.dependent.size else np.ones(len(q), np.bool_)
+        fits = converged & (position <= CLOSED) & (rotation <= CLOSED)
+        return NewtonResult(q, fits, position, rotation, done)
+
+    def slopes(self, q: FloatArray) -> FloatArray:
+        """Return (n, dependent, driven) the dependent velocities per driven velocity at closed (n, size) positions.
+
+        They are 0 at a singularity.
+        """
+        J = self.equations.derivative(self.equations.state(q))
+        slopes = self._step(J, np.zeros(J.shape[:-1]), np.zeros(len(q)))[1]
+        slopes[np.abs(slopes).max(axis=(-1, -2), initial=0.0) > _STEEP] = 0.0
+        return slopes
+
+    def is_regular(self, q: FloatArray) -> BoolArray:
+        """Return (n,) True where the driven velocities determine the dependent ones; False at a singularity."""
+        own = self.equations.derivative(self.equations.state(q))[..., self._columns]
+        values = np.linalg.svd(own, compute_uv=False)
+        if values.shape[-1] < self.dependent.size:
+            return np.zeros(len(q), np.bool_)
+        regular: BoolArray = values[..., -1:].min(axis=-1, initial=np.inf) > _SINGULAR * values[..., :1].max(
+            axis=-1, initial=0.0
+        )
+        return regular
+
+    @property
+    def neutral(self) -> FloatArray:
+        """The default positions, (1, size)."""
+        return self._space.neutral()[np.newaxis]
+
+    @cached_property
+    def without_driven(self) -> Linkage:
+        """The same constraints with all joints dependent."""
+        return Linkage(self._space, self.equations, self.equations.variables.tolist())
+
+    def moved(self, q: FloatArray, step: FloatArray) -> FloatArray:
+        """Return (n, size) positions after a step (n, dependent) of the dependent joints."""
+        moved = np.array(q)
+        moved[..., self._places] += step[..., self._steps]
+        for place, turn in self._quaternions:
+            moved[..., place] = quat_multiply(quat_from_rotvec(step[..., turn]), q[..., place])
+        return moved
+
+    def driven_motion(self, start: FloatArray, q: FloatArray) -> FloatArray:
+        """Return (n, driven) the motion of the driven joints from `start` to `q` (n, size), the short way around.
+
+        The rotation of a floating joint has the motion 0.
+        """
+        motion = np.zeros((len(q), self.driven.size))
+        difference = (q - start)[:, self._driven_places]
+        around = self._driven_wraps
+        difference[:, around] -= 2.0 * np.pi * np.round(difference[:, around] / (2.0 * np.pi))
+        motion[:, self._driven_steps] = difference
+        return motion
+
+    def before(self, q: FloatArray, motion: FloatArray) -> FloatArray:
+        """Return `q` (n, size) before a motion (n, driven) of the driven joints."""
+        earlier = np.array(q)
+        earlier[:, self._driven_places] -= motion[:, self._driven_steps]
+        return earlier
+
+    def predicted(self, here: FloatArray, slopes: FloatArray, there: FloatArray, motion: FloatArray) -> FloatArray:
+        """Return `there` (n, size) with dependent positions that continue from the closed configurations `here`."""
+        start = np.array(there)
+        start[:, self._solved] = here[:, self._solved]
+        return self.moved(start, (slopes @ motion[..., np.newaxis])[..., 0])
+
+    def interpolated(self, closed: FloatArray, anchors: IndexArray, q: FloatArray, rows: IndexArray) -> FloatArray:
+        """Return `q` (n, size) at `rows`, with dependent positions interpolated between the closed `anchors`."""
+        there = q[rows]
+        for at in self._solved:
+            there[:, at] = np.interp(rows, anchors, closed[anchors, at])
+        return there
+
+    def is_far(self, q: FloatArray, predicted: FloatArray) -> BoolArray:
+        """Return (n,) True where a dependent position is not near the predicted one."""
+        return np.asarray((np.abs(q[:, self._solved] - predicted[:, self._solved]) > FAR).any(axis=-1))
+
+    def within_limits(self, q: FloatArray) -> BoolArray:
+        """Return (n,) True where the dependent joints are within their limits."""
+        at = self._places
+        inside = (q[:, at] >= self._lower[at] - 1e-9) & (q[:, at] <= self._upper[at] + 1e-9)
+        return np.asarray(inside.all(axis=-1))
+
+    def in_usual_turn(self, q: FloatArray, near: FloatArray) -> FloatArray:
+        """Return `q` (n, size) without needless whole turns of the dependent joints.
+
+        A joint with limits is brought within them, another one near `near` (n, size).
+        """
+        result, at = np.array(q), self._angles
+        lower, upper = self._lower[at], self._upper[at]
+        limited = np.isfinite(lower) & np.isfinite(upper)
+        middle = np.where(limited, 0.5 * (np.where(limited, lower, 0.0) + np.where(limited, upper, 0.0)), near[:, at])
+        outside = ~limited | (q[:, at] < lower) | (q[:, at] > upper)
+        turns_off = np.round((q[:, at] - middle) / (2.0 * np.pi))
+        result[:, at] -= np.where(outside, 2.0 * np.pi * turns_off, 0.0)
+        return result
+
+    def with_random(self, q: FloatArray, rng: np.random.Generator, *, driven: bool = False) -> FloatArray:
+        """Return `q` (n, size) with random dependent positions, and with random driven positions if wanted."""
+        result, at = np.array(q), self.positions if driven else self._solved
+        result[:, at] = self._space.random(rng, (len(q),))[:, at]
+        return result
+
+    def _step(self, J: FloatArray, error: FloatArray, damping: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return (n, dependent) the step that removes the error, and (n, dependent, driven) the slopes."""
+        own = J[..., self._columns]
+        transposed = np.swapaxes(own, -1, -2)
+        H = transposed @ own
+        diagonal = np.einsum("...ii->...i", H)
+        diagonal += ((1e-14 + damping) * np.maximum(diagonal.mean(axis=-1), 1e-12))[:, np.newaxis]
+        right = np.concatenate((error[..., np.newaxis], J[..., self._others]), axis=-1)
+        solved = np.asarray(np.linalg.solve(H, transposed @ -right), np.float64)
+        return solved[..., 0], solved[..., 1:]
+
+
+def _length(error: FloatArray) -> FloatArray:
+    length: FloatArray = np.sqrt((error * error).sum(axis=-1))
+    return length
+
+
+def _positions(
+    space: JointSpace, velocities: IndexArray
+) -> tuple[IndexArray, IndexArray, list[tuple[IndexArray, IndexArray]]]:
+    """Return the positions that change with `velocities`, their indices in these, and quaternions with theirs."""
+    index = {int(velocity): k for k, velocity in enumerate(velocities)}
+    places, steps, quaternions = [], [], []
+    for joint in space.joints:
+        position, velocity = space.positions_of(joint), space.velocities_of(joint)
+        plain = 3 if joint.motion.has_quaternion else joint.velocity_count
+        for k in range(plain):
+            if velocity.start + k in index:
+                places.append(position.start + k)
+                steps.append(index[velocity.start + k])
+        if joint.motion.has_quaternion and velocity.start in index:
+            turn = [index[velocity.start + k] for k in (3, 4, 5)]
+            quaternions.append((np.arange(position.stop - 4, position.stop), np.array(turn)))
+    return np.array(places, np.intp), np.array(steps, np.intp), quaternions
+
+
+def _wrapping(space: JointSpace) -> BoolArray:
+    """Return (size,) True for angles of which whole turns do not change the pose."""
+    wraps = np.zeros(space.size, np.bool_)
+    for joint in space.joints:
+        wraps[space.positions_of(joint)] = joint.motion.wraps
+    return wraps
+
+
+def _limits(space: JointSpace) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return (size,) hard limits, and True for angles."""
+    lower, upper = np.full(space.size, -np.inf), np.full(space.size, np.inf)
+    is_angle = np.zeros(space.size, np.bool_)
+    for joint in space.joints:
+        at = space.positions_of(joint)
+        is_angle[at] = [turns(joint, k) for k in range(joint.position_count)]
+        if joint.position_count == 1:
+            lower[at], upper[at] = joint.limits.lower, joint.limits.upper
+    return lower, upper, is_angle

@@ -1,0 +1,246 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Closed loops: positions and velocities of the dependent joints from those of the driven joints.
+
+Each linkage is closed by Newton's method. It starts from a closed configuration and follows the motion of the driven
+joints, so that the solution stays on its branch: of the two ways to assemble a four-bar linkage, the present one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.foreign_text import quoted
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.loop_branches import another_branch, close_in_order, follow, home_of, put
+from robot_semantics.kinematics.loop_freedom import LoopFreedom, linkages_of
+from robot_semantics.kinematics.loop_newton import Linkage, NewtonResult
+from robot_semantics.model.robot_model import MIMIC_TOLERANCE, RobotModel
+from robot_semantics.transforms.arrays import BoolArray, FloatArray
+
+
+class LoopSolution(NamedTuple):
+    """Configurations with closed loops.
+
+    Attributes:
+        q: (..., size) joint positions; the joints of a loop that does not close have the positions of the start.
+        closed: (...) True if all loops close.
+        within_limits: (...) True if the dependent joints are within their limits.
+        position_error: (...) largest distance by which a loop stays open at the best positions found [m].
+        rotation_error: (...) largest angle by which a loop stays open [rad].
+        iterations: largest number of Newton steps after the last prediction.
+    """
+
+    q: FloatArray
+    closed: BoolArray
+    within_limits: BoolArray
+    position_error: FloatArray
+    rotation_error: FloatArray
+    iterations: int
+
+
+class OpenLoopError(RobotSemanticsError):
+    """Loops do not close at the given positions.
+
+    Attributes:
+        position_error, rotation_error: how far they stay open [m], [rad].
+    """
+
+    def __init__(self, loops: ClosedLoops, solution: LoopSolution, reason: str = "") -> None:
+        self.position_error = float(np.max(solution.position_error))
+        self.rotation_error = float(np.max(solution.rotation_error))
+        names = quoted([name for freedom in loops.freedoms for name in freedom.constraints], 9)
+        gap = f"{self.position_error:.3g} m and {self.rotation_error:.3g} rad"
+        super().__init__(reason or f"the loops of {names} do not close at these positions: they stay open by {gap}")
+
+
+class ClosedLoops:
+    """The loops of a robot.
+
+    Attributes:
+        space: the joint space of the positions.
+        freedoms: what each linkage leaves free, one for each linkage.
+        linkages: the sets of constraints that share joints.
+        dependent: names of the joints that follow from the others.
+    """
+
+    def __init__(self, space: JointSpace, linkages: Collection[tuple[Linkage, LoopFreedom]]) -> None:
+        """Prepare for checked linkages; use `of` for a robot."""
+        self.space = space
+        self.linkages = tuple(linkage for linkage, _ in linkages)
+        self.freedoms = tuple(freedom for _, freedom in linkages)
+        self.dependent = tuple(name for freedom in self.freedoms for name in freedom.dependent)
+
+    @classmethod
+    def of(cls, model: RobotModel, space: JointSpace | None = None) -> ClosedLoops | None:
+        """Return the loops of a robot; None if it has no constraints.
+
+        Raises:
+            LoopError: the passive joints of a linkage do not follow from its other joints.
+        """
+        if not model.constraints:
+            return None
+        space = JointSpace.of(model) if space is None else space
+        return cls(space, linkages_of(model, space))
+
+    @cached_property
+    def home(self) -> LoopSolution:
+        """The closed configuration nearest to the default positions, (1, size): the start of all others."""
+        return self._each(self.space.neutral()[np.newaxis], home_of)
+
+    def close(
+        self, q: npt.ArrayLike, start: npt.ArrayLike | None = None, *, other_branches: bool = True
+    ) -> LoopSolution:
+        """Return `q` (..., size) with dependent positions that close the loops.
+
+        The solution is on the branch of `start`. Another branch is used if this branch does not close or leaves the
+        limits, unless `other_branches` is off.
+
+        Args:
+            q: (..., size) joint positions [rad, m]; its dependent positions are ignored.
+            start: (..., size) or (size,) closed configurations; by default `home`.
+            other_branches: whether another branch may be used.
+
+        Raises:
+            ArrayError: an array has the wrong shape or is not finite.
+        """
+        wanted = self.space.checked_positions(q)
+        shape = wanted.shape[:-1]
+        begin = self.home.q[0] if start is None else self.space.checked_positions(start)
+        begin = np.broadcast_to(begin, wanted.shape).reshape(-1, self.space.size)
+
+        def closed(linkage: Linkage, flat: FloatArray) -> NewtonResult:
+            found = follow(linkage, begin, flat)
+            missed = np.flatnonzero(~found.closed | ~linkage.within_limits(found.q))
+            if missed.size and other_branches:
+                other = another_branch(linkage, begin[missed], flat[missed])
+                better = np.flatnonzero(other.closed)
+                put(found, missed[better], other.rows(better))
+            return found
+
+        return self._shaped(self._each(wanted.reshape(-1, self.space.size), closed), shape)
+
+    def near(self, q: npt.ArrayLike) -> LoopSolution:
+        """Return `q` (..., size) closed from its own dependent positions, as from measured ones; else as `close`.
+
+        Raises:
+            ArrayError: `q` has the wrong shape or is not finite.
+        """
+        wanted = self.space.checked_positions(q)
+
+        def closed(linkage: Linkage, flat: FloatArray) -> NewtonResult:
+            found = linkage.newton(flat)
+            fine = found.closed & linkage.within_limits(found.q) & ~linkage.is_far(found.q, flat)
+            return found._replace(closed=fine)
+
+        first = self._each(wanted.reshape(-1, self.space.size), closed)
+        missed = np.flatnonzero(~first.closed)
+        if missed.size:
+            other = self.close(wanted.reshape(-1, self.space.size)[missed])
+            for mine, new in zip(first[:5], other[:5], strict=True):
+                mine[missed] = new
+        return self._shaped(first, wanted.shape[:-1])
+
+    def velocities(self, q: npt.ArrayLike, v: npt.ArrayLike) -> tuple[FloatArray, BoolArray]:
+        """Return `v` (..., velocity_size) with the velocities of the dependent joints.
+
+        Also return (..., velocity_size) False for velocities that do not follow from the driven ones at a singularity;
+        these are 0.
+
+        Args:
+            q: (..., size) positions with closed loops [rad, m].
+            v: (..., velocity_size) joint velocities [rad/s, m/s].
+
+        Raises:
+            ArrayError: an array has the wrong shape or is not finite.
+        """
+        positions, velocities = self.space.checked_positions(q), self.space.checked_velocities(v)
+        shape = np.broadcast_shapes(positions.shape[:-1], velocities.shape[:-1])
+        flat = np.broadcast_to(positions, (*shape, self.space.size)).reshape(-1, self.space.size)
+        result = np.array(np.broadcast_to(velocities, (*shape, self.space.velocity_size)))
+        known = np.ones(result.shape, np.bool_)
+        for linkage in self.linkages:
+            slope, regular = linkage.slopes(flat), linkage.is_regular(flat)
+            own = (slope @ result[..., linkage.driven].reshape(len(flat), -1, 1))[..., 0]
+            result[..., linkage.dependent] = np.where(regular[:, np.newaxis], own, 0.0).reshape(*shape, -1)
+            known[..., linkage.dependent] = regular.reshape(*shape, 1)
+        source = self.space.velocity_mimics.source
+        return self.space.velocity_mimics.followed(result), known[..., source]
+
+    def close_series(self, q: npt.ArrayLike, start: npt.ArrayLike | None = None) -> LoopSolution:
+        """Return `close` of positions (n, size) in order of time, each on the branch of the one before.
+
+        Args:
+            q: (n, size) joint positions [rad, m]; the dependent positions are ignored.
+            start: (size,) closed configuration before the first; by default `home`.
+
+        Raises:
+            ArrayError: an array has the wrong shape or is not finite.
+        """
+        wanted = np.atleast_2d(self.space.checked_positions(q))
+        before = self.home.q[0] if start is None else self.space.checked_positions(start)
+        solution = self._each(wanted, lambda linkage, flat: close_in_order(linkage, before[np.newaxis], flat))
+        return solution._replace(q=self.space.mimics.followed(solution.q))
+
+    def _shaped(self, found: LoopSolution, shape: tuple[int, ...]) -> LoopSolution:
+        """Return a solution (n, ...) in another batch shape; mimic joints follow their leaders."""
+        q = self.space.mimics.followed(found.q).reshape(*shape, self.space.size)
+        position, rotation = found.position_error.reshape(shape), found.rotation_error.reshape(shape)
+        return LoopSolution(
+            q, found.closed.reshape(shape), found.within_limits.reshape(shape), position, rotation, found.iterations
+        )
+
+    def _each(self, q: FloatArray, solve: Callable[[Linkage, FloatArray], NewtonResult]) -> LoopSolution:
+        """Return the result of all linkages for (n, size) positions."""
+        closed, within = np.ones(len(q), np.bool_), np.ones(len(q), np.bool_)
+        position, rotation, iterations = np.zeros(len(q)), np.zeros(len(q)), 0
+        for linkage in self.linkages:
+            found = solve(linkage, q)
+            q = found.q
+            closed &= found.closed
+            within &= linkage.within_limits(q)
+            position, rotation = np.maximum(position, found.position_error), np.maximum(rotation, found.rotation_error)
+            iterations = max(iterations, found.iterations)
+        return LoopSolution(q, closed, within, position, rotation, iterations)
+
+
+def close_loops(loops: ClosedLoops | None, q: FloatArray, given: Collection[str] = ()) -> FloatArray:
+    """Return `q` (size,) with closed loops; unchanged for a robot without loops.
+
+    Args:
+        loops: the loops of the robot.
+        q: (size,) joint positions [rad, m].
+        given: names of variables that must keep their values, as the values of a user. Those of dependent joints choose
+            the branch.
+
+    Raises:
+        OpenLoopError: the loops do not close, or a given value of a dependent joint differs by more than 1e-6.
+    """
+    if loops is None:
+        return q
+    space = loops.space
+    chosen = [name for name in loops.dependent if any(part in given for part in space.model.joint(name).variable_names)]
+    found = loops.near(q) if chosen else loops.close(q)
+    if not found.closed:
+        raise OpenLoopError(loops, found)
+    for joint in map(space.model.joint, loops.dependent):
+        where = space.positions_of(joint)
+        closed = found.q[where].tolist()
+        if joint.name in chosen and not joint.motion.difference(q[where].tolist(), closed) <= MIMIC_TOLERANCE:
+            values = " ".join(f"{value:.9g}" for value in closed)
+            raise OpenLoopError(loops, found, f"joint '{joint.name}' is passive: the loops need {values}")
+        if joint.position_count == 1 and not joint.limits.lower - 1e-9 <= closed[0] <= joint.limits.upper + 1e-9:
+            limits = f"outside its limits {joint.limits.lower:g} to {joint.limits.upper:g}"
+            raise OpenLoopError(loops, found, f"the loops need joint '{joint.name}' at {closed[0]:.6g}, {limits}")
+    return found.q

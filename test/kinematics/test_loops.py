@@ -1,0 +1,400 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Closed loops: positions of mechanisms with a closed form, branches, singularities, limits and velocities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from support.loops import (
+    FOUR_BAR,
+    FloatArray,
+    circles_meet,
+    constraint,
+    four_bar,
+    four_bar_positions,
+    four_bar_text,
+    joint,
+    numbers,
+    srdf,
+    urdf,
+)
+
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.loop_freedom import LoopError
+from robot_semantics.kinematics.loops import ClosedLoops
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.model.robot_model import RobotModel
+
+X, Y, Z, ZERO = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
+EXACT = 1e-11
+
+
+def loops_of(robot: RobotModel) -> ClosedLoops:
+    found = ClosedLoops.of(robot)
+    assert found is not None
+    return found
+
+
+def turned(angles: FloatArray) -> FloatArray:
+    """Return angles without whole turns."""
+    return np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi
+
+
+def column(loops: ClosedLoops, q: FloatArray, name: str) -> FloatArray:
+    return q[..., loops.space.index[name]]
+
+
+def driven(loops: ClosedLoops, **values: FloatArray) -> FloatArray:
+    return loops.space.pack(
+        {name: np.asarray(value)[..., np.newaxis] for name, value in values.items()}, loops.home.q[0]
+    )
+
+
+def test_a_robot_without_constraints_has_no_loops() -> None:
+    assert ClosedLoops.of(robot_from_text("<robot name='r'><link name='a'/></robot>")) is None
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("kind", ["revolute", "spherical_joint"])
+def test_a_four_bar_linkage_has_its_closed_form_on_both_branches(side: float, kind: str) -> None:
+    loops = loops_of(four_bar(kind=kind))
+    theta = np.linspace(0.0, 2.0 * np.pi, 101)
+    expected = four_bar_positions(FOUR_BAR, theta, side)
+    found = loops.close(driven(loops, crank=theta), expected[0])
+    assert found.closed.all()
+    assert found.position_error.max() < 1e-12
+    assert np.abs(turned(found.q - expected)).max() < EXACT
+
+
+def test_a_hundred_turns_stay_on_their_branch_and_need_few_steps() -> None:
+    loops = loops_of(four_bar())
+    theta = np.linspace(0.0, 200.0 * np.pi, 100 * 50 + 1)
+    expected = four_bar_positions(FOUR_BAR, theta, 1.0)
+    found = loops.close_series(driven(loops, crank=theta), expected[0])
+    assert found.closed.all()
+    assert np.abs(turned(found.q - expected)).max() < EXACT
+    # At 100 Hz and 1 rad/s.
+    step = np.array([0.01, 0.02, 0.03])
+    here = expected[0]
+    for at in step:
+        one = loops.close(driven(loops, crank=at), here, other_branches=False)
+        here = one.q
+        assert one.iterations <= 3
+
+
+def test_a_slider_crank_has_its_closed_form() -> None:
+    radius, rod = 0.08, 0.2
+    text = urdf(
+        joint("crank", "continuous", "base", "a", ZERO, Z),
+        joint("rod", "continuous", "a", "b", (radius, 0, 0), Z),
+        joint("slider", "prismatic", "base", "c", ZERO, X),
+        constraint("pin", "revolute_joint", ("b", (rod, 0, 0)), ("c", ZERO)),
+        links=["base", "a", "b", "c"],
+    )
+    loops = loops_of(robot_from_text(text, srdf("rod", "slider")))
+    theta = np.linspace(-7.0, 7.0, 201)
+    found = loops.close_series(driven(loops, crank=theta))
+    x = radius * np.cos(theta) + np.sqrt(rod**2 - (radius * np.sin(theta)) ** 2)
+    assert np.abs(column(loops, found.q, "slider") - x).max() < EXACT
+    omega = np.zeros_like(found.q)
+    omega[:, loops.space.index["crank"]] = 2.0
+    v, known = loops.velocities(found.q, omega)
+    speed = (
+        -2.0 * radius * np.sin(theta) * (1.0 + radius * np.cos(theta) / np.sqrt(rod**2 - (radius * np.sin(theta)) ** 2))
+    )
+    assert known.all()
+    assert np.abs(column(loops, v, "slider") - speed).max() < EXACT
+
+
+def test_a_five_bar_linkage_has_two_driven_joints() -> None:
+    base, near, far = 0.3, 0.2, 0.35
+    text = urdf(
+        joint("left", "continuous", "base", "a", ZERO, Z),
+        joint("left_rod", "continuous", "a", "b", (near, 0, 0), Z),
+        joint("right", "continuous", "base", "c", (base, 0, 0), Z),
+        joint("right_rod", "continuous", "c", "d", (near, 0, 0), Z),
+        constraint("pin", "revolute", ("b", (far, 0, 0)), ("d", (far, 0, 0))),
+        links=["base", "a", "b", "c", "d"],
+    )
+    loops = loops_of(robot_from_text(text, srdf("left_rod", "right_rod")))
+    assert loops.freedoms[0].degrees == 2
+    rng = np.random.default_rng(0)
+    left, right = rng.uniform(1.2, 2.4, 60), rng.uniform(0.7, 1.9, 60)
+
+    def pins(left: FloatArray, right: FloatArray, side: float) -> FloatArray:
+        a = near * np.stack((np.cos(left), np.sin(left)), axis=-1)
+        c = near * np.stack((np.cos(right), np.sin(right)), axis=-1) + (base, 0.0)
+        return circles_meet(a, far, c, far, side)
+
+    first = loops.close(driven(loops, left=np.array(1.8), right=np.array(1.3)))
+    kinematics = ForwardKinematics(loops.space.model, ["b"])
+    tip = np.array((far, 0.0, 0.0, 1.0))
+
+    def end(q: FloatArray) -> FloatArray:
+        return np.asarray((kinematics.link_poses(q)[..., 0, :, :] @ tip)[..., :2])
+
+    at_first = pins(np.array([1.8]), np.array([1.3]), 1.0)[0]
+    side = 1.0 if np.abs(end(first.q) - at_first).max() < 1e-6 else -1.0
+    found = loops.close(driven(loops, left=left, right=right), first.q)
+    assert np.abs(end(found.q) - pins(left, right, side)).max() < EXACT
+
+
+def test_a_spatial_linkage_with_two_ball_joints_has_its_closed_form() -> None:
+    # The rocker turns about x, the crank about z; the rod has a universal joint and a ball joint.
+    radius, rocker, rod, offset = 0.05, 0.15, 0.3, np.array((0.2, 0.1, 0.15))
+    text = urdf(
+        joint("crank", "continuous", "base", "a", ZERO, Z),
+        joint("swing", "continuous", "a", "b", (radius, 0, 0), Z),
+        joint("tilt", "continuous", "b", "c", ZERO, Y),
+        joint("rocker", "continuous", "base", "d", offset.tolist(), X),
+        constraint("ball", "spherical", ("c", (rod, 0, 0)), ("d", (0, rocker, 0))),
+        links=["base", "a", "b", "c", "d"],
+    )
+    loops = loops_of(robot_from_text(text, srdf("swing", "tilt", "rocker")))
+    assert loops.freedoms[0].degrees == 1
+    theta = np.linspace(0.0, 6.0 * np.pi, 301)
+    found = loops.close_series(driven(loops, crank=theta))
+    pin = np.stack((radius * np.cos(theta), radius * np.sin(theta), 0.0 * theta), axis=-1) - offset
+    # |pin|^2 + rocker^2 - 2 rocker (y cos + z sin) = rod^2
+    angle = np.arctan2(pin[:, 2], pin[:, 1])
+    spread = np.arccos((np.sum(pin**2, axis=-1) + rocker**2 - rod**2) / (2 * rocker * np.hypot(pin[:, 1], pin[:, 2])))
+    errors = [np.abs(turned(column(loops, found.q, "rocker") - (angle + side * spread))).max() for side in (1, -1)]
+    assert found.closed.all()
+    assert min(errors) < EXACT < max(errors)
+
+
+def delta() -> RobotModel:
+    parts, links = [], ["base", "px", "py", "platform"]
+    parts.append(joint("x", "prismatic", "base", "px", ZERO, X))
+    parts.append(joint("y", "prismatic", "px", "py", ZERO, Y))
+    parts.append(joint("z", "prismatic", "py", "platform", (0, 0, -0.6), Z))
+    for k in range(3):
+        angle = 2.0 * np.pi * k / 3.0
+        out = np.array((np.cos(angle), np.sin(angle), 0.0))
+        side = (-out[1], out[0], 0.0)
+        parts.append(joint(f"arm{k}", "revolute", "base", f"upper{k}", 0.2 * out, side))
+        parts.append(joint(f"u{k}", "revolute", f"upper{k}", f"cross{k}", 0.25 * out, side))
+        parts.append(joint(f"v{k}", "revolute", f"cross{k}", f"lower{k}", ZERO, out))
+        parts.append(constraint(f"ball{k}", "spherical", (f"lower{k}", (0, 0, -0.6)), ("platform", 0.05 * out)))
+        links += [f"upper{k}", f"cross{k}", f"lower{k}"]
+    passive = [f"{name}{k}" for name in "uv" for k in range(3)]
+    return robot_from_text(urdf(*parts, links=links), srdf(*passive, "x", "y", "z"))
+
+
+def test_the_platform_of_a_delta_robot_is_where_three_spheres_meet() -> None:
+    loops = loops_of(delta())
+    assert loops.freedoms[0].degrees == 3
+    assert len(loops.linkages) == 1
+    rng = np.random.default_rng(1)
+    arms = rng.uniform(-0.3, 0.9, (50, 3))
+    found = loops.close(driven(loops, **{f"arm{k}": arms[:, k] for k in range(3)}))
+    assert found.closed.all()
+    centres = []
+    for k in range(3):
+        angle = 2.0 * np.pi * k / 3.0
+        out = np.array((np.cos(angle), np.sin(angle), 0.0))
+        # A positive angle about the arm's axis lowers the elbow.
+        elbow = 0.2 * out + 0.25 * (np.cos(arms[:, [k]]) * out - np.sin(arms[:, [k]]) * (0, 0, 1))
+        centres.append(elbow - 0.05 * out)
+    a, b, c = centres
+    # Two planes and one sphere; the platform hangs below the elbows.
+    normals = np.stack((b - a, c - a), axis=1)
+    right = 0.5 * np.stack((np.sum(b**2 - a**2, axis=-1), np.sum(c**2 - a**2, axis=-1)), axis=-1)
+    direction = np.cross(normals[:, 0], normals[:, 1])
+    direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
+    point = np.stack([np.linalg.lstsq(n, r, rcond=None)[0] for n, r in zip(normals, right, strict=True)])
+    along, across = np.sum(direction * (a - point), axis=-1), np.linalg.norm(np.cross(direction, a - point), axis=-1)
+    reach = np.sqrt(0.6**2 - across**2)
+    both = [point + (along + sign * reach)[:, np.newaxis] * direction for sign in (1, -1)]
+    expected = np.where((both[0][:, 2] < both[1][:, 2])[:, np.newaxis], both[0], both[1])
+    platform = np.stack([column(loops, found.q, name) for name in "xyz"], axis=-1) - np.array((0.0, 0.0, 0.6))
+    assert np.abs(platform - expected).max() < EXACT
+
+
+def test_a_universal_joint_turns_two_shafts_at_an_angle() -> None:
+    tilt = 0.5
+    output = '<origin rpy="0.5 0 0"/>'
+    text = urdf(
+        joint("input", "continuous", "base", "a", ZERO, Z),
+        joint("output", "continuous", "base", "b", ZERO, Z).replace('<origin xyz="0.0 0.0 0.0"/>', output),
+        constraint("cross", "universal", ("a", ZERO), ("b", ZERO), X, Y),
+        links=["base", "a", "b"],
+    )
+    loops = loops_of(robot_from_text(text, srdf("output")))
+    theta = np.linspace(0.0, 20.0, 400)
+    found = loops.close_series(driven(loops, input=theta))
+    expected = np.arctan2(np.cos(tilt) * np.sin(theta), np.cos(theta))
+    assert found.closed.all()
+    assert np.abs(turned(column(loops, found.q, "output") - expected)).max() < EXACT
+
+
+def test_a_prismatic_constraint_makes_a_scotch_yoke() -> None:
+    radius = 0.07
+    text = urdf(
+        joint("crank", "continuous", "base", "a", ZERO, Z),
+        joint("block", "continuous", "a", "b", (radius, 0, 0), Z),
+        joint("yoke", "prismatic", "base", "c", ZERO, X),
+        constraint("slot", "prismatic", ("c", ZERO), ("b", ZERO), Y),
+        links=["base", "a", "b", "c"],
+    )
+    loops = loops_of(robot_from_text(text, srdf("block", "yoke")))
+    theta = np.linspace(0.0, 20.0, 400)
+    found = loops.close_series(driven(loops, crank=theta))
+    assert found.closed.all()
+    assert np.abs(column(loops, found.q, "yoke") - radius * np.cos(theta)).max() < EXACT
+    assert np.abs(turned(column(loops, found.q, "block") + theta)).max() < EXACT
+
+
+def test_a_hundred_random_planar_loops_have_their_closed_form() -> None:
+    rng = np.random.default_rng(7)
+    for number in range(100):
+        lengths = rng.uniform(0.1, 0.5, 4)
+        turn = Rotation.random(random_state=rng)
+        text = four_bar_text(lengths, ("revolute", "spherical", "revolute_joint")[number % 3])
+        placed = joint("mount", "fixed", "world", "base", (1, 2, 3), Z)
+        placed = placed.replace('"/><parent', f'" rpy="{numbers(turn.as_euler("xyz"))}"/><parent', 1)
+        text = text.replace("</robot>", f'<link name="world"/>{placed}</robot>')
+        loops = loops_of(robot_from_text(text, srdf("coupler", "rocker")))
+        start = next((angle for angle in rng.uniform(-3.0, 3.0, 400) if _closes(lengths, np.array(angle))), None)
+        if start is None:
+            continue
+        theta = start + np.linspace(0.0, 0.2, 6)
+        theta = theta[_closes(lengths, theta)]
+        for side in (1.0, -1.0):
+            expected = four_bar_positions(lengths, theta, side)
+            found = loops.close(driven(loops, crank=theta), expected[0], other_branches=False)
+            assert found.closed.all(), (number, lengths, theta)
+            assert np.abs(turned(found.q - expected)).max() < 1e-9, (number, lengths)
+
+
+def _closes(lengths: FloatArray, theta: FloatArray) -> FloatArray:
+    """Return where a four-bar linkage closes, with some distance from its ends."""
+    ground, crank, coupler, rocker = lengths
+    distance = np.hypot(crank * np.cos(theta) - ground, crank * np.sin(theta))
+    return (distance < 0.97 * (coupler + rocker)) & (distance > abs(coupler - rocker) + 0.01)  # type: ignore[no-any-return]
+
+
+def test_several_loops_share_links_and_a_mimic_drives_one() -> None:
+    # A second four-bar linkage is driven by a follower of the crank and shares the ground.
+    ground, crank, coupler, rocker = FOUR_BAR
+    mimic = '<mimic joint="crank" multiplier="-2" offset="0.3"/>'
+    second = (
+        joint("crank2", "continuous", "rocker_link", "crank2_link", (0, 0.5, 0), Z, mimic)
+        + joint("coupler2", "continuous", "crank2_link", "coupler2_link", (crank, 0, 0), Z)
+        + joint("rocker2", "continuous", "rocker_link", "rocker2_link", (ground, 0.5, 0), Z)
+        + constraint("pin2", "spherical", ("coupler2_link", (coupler, 0, 0)), ("rocker2_link", (rocker, 0, 0)))
+    )
+    links = "".join(f'<link name="{name}2_link"/>' for name in ("crank", "coupler", "rocker"))
+    text = four_bar_text().replace("</robot>", f"{links}{second}</robot>")
+    loops = loops_of(robot_from_text(text, srdf("coupler", "rocker", "coupler2", "rocker2")))
+    assert [freedom.degrees for freedom in loops.freedoms] == [1]
+    theta = np.linspace(0.0, 10.0, 300)
+    found = loops.close_series(driven(loops, crank=theta))
+    assert found.closed.all()
+    rocker2 = column(loops, found.q, "rocker2")
+    expected = [four_bar_positions(FOUR_BAR, 0.3 - 2 * theta, side)[:, 2] for side in (1.0, -1.0)]
+    assert min(np.abs(turned(rocker2 - angle)).max() for angle in expected) < EXACT
+    v = np.zeros_like(found.q)
+    v[:, loops.space.index["crank"]] = 1.0
+    velocities, known = loops.velocities(found.q, v)
+    numeric = np.gradient(found.q, theta, axis=0)[1:-1]
+    assert known.all()
+    assert np.abs(velocities[1:-1] - numeric).max() < 0.05
+
+
+def test_out_of_reach_the_last_closed_configuration_is_held() -> None:
+    lengths = (0.5, 0.3, 0.25, 0.2)  # the crank cannot turn around
+    loops = loops_of(four_bar(lengths))
+    theta = np.concatenate((np.linspace(0.0, 2.0, 60), np.linspace(2.0, 0.0, 60)))
+    start = four_bar_positions(lengths, np.array([0.0]), 1.0)[0]
+    found = loops.close_series(driven(loops, crank=theta), start)
+    distance = np.hypot(lengths[1] * np.cos(theta) - lengths[0], lengths[1] * np.sin(theta))
+    reached = distance < lengths[2] + lengths[3]
+    near = np.abs(distance - lengths[2] - lengths[3]) < 1e-3
+    assert np.array_equal(found.closed[~near], reached[~near])
+    assert np.isfinite(found.q).all()
+    expected = four_bar_positions(lengths, theta[found.closed], 1.0)
+    assert np.abs(turned(found.q[found.closed] - expected)).max() < 1e-6
+    open_rows = np.flatnonzero(~found.closed)
+    assert np.abs(np.diff(found.q[open_rows], axis=0)).max() == 0.0
+    gap = (distance - lengths[2] - lengths[3])[open_rows]
+    assert np.abs(found.position_error[open_rows] - gap).max() < 5e-4
+
+
+def test_a_parallelogram_stays_one_through_its_flat_positions() -> None:
+    loops = loops_of(four_bar((0.3, 0.1, 0.3, 0.1)))
+    theta = np.linspace(0.5, 0.5 + 20.0 * np.pi, 2001)
+    found = loops.close_series(driven(loops, crank=theta), np.array((0.5, -0.5, 0.5)))
+    assert found.closed.all()
+    assert np.abs(turned(column(loops, found.q, "rocker") - theta)).max() < 1e-6
+    assert np.abs(np.diff(found.q, axis=0)).max() < 0.05
+
+
+def test_at_a_singularity_velocities_are_unknown_and_not_nan() -> None:
+    loops = loops_of(four_bar((0.3, 0.1, 0.3, 0.1)))
+    v, known = loops.velocities(np.zeros(3), np.array((1.0, 0.0, 0.0)))
+    assert np.isfinite(v).all()
+    assert known.tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_another_branch_is_used_if_this_one_leaves_the_limits(side: float) -> None:
+    wanted = four_bar_positions(FOUR_BAR, np.array([0.7]), side)[0]
+    limits = 'lower="0" upper="3"' if wanted[2] > 0 else 'lower="-3" upper="0"'
+    text = four_bar_text(moving="revolute").replace('lower="-3" upper="3"', limits)
+    text = text.replace(limits, 'lower="-6" upper="6"', 1)
+    loops = loops_of(robot_from_text(text, srdf("coupler", "rocker")))
+    found = loops.close(driven(loops, crank=np.array(0.7)), four_bar_positions(FOUR_BAR, np.array([0.0]), -side)[0])
+    assert found.closed
+    assert found.within_limits
+    assert np.abs(turned(found.q - wanted)).max() < EXACT
+
+
+THREE = "'crank', 'coupler', 'rocker'"
+
+
+@pytest.mark.parametrize(
+    ("passive", "said"),
+    [
+        (
+            (),
+            "2 of its 3 joint variables must be passive, not 0; add <passive_joint> for 2 of",
+        ),
+        (
+            ("rocker",),
+            "2 of its 3 joint variables must be passive, not 1; add <passive_joint> for 1 of 'crank', 'coupler'",
+        ),
+        (
+            ("crank", "coupler", "rocker"),
+            f"it determines 2 of its 3 passive joints; make 1 of {THREE} not passive",
+        ),
+    ],
+)
+def test_the_wrong_number_of_passive_joints_is_an_error(passive: tuple[str, ...], said: str) -> None:
+    with pytest.raises(LoopError) as caught:
+        ClosedLoops.of(robot_from_text(four_bar_text(), srdf(*passive)))
+    assert said in str(caught.value)
+
+
+def test_a_loop_that_cannot_close_is_an_error() -> None:
+    with pytest.raises(LoopError, match=r"it cannot close; it stays open by at least 1.25 m or rad"):
+        ClosedLoops.of(four_bar((2.0, 0.1, 0.35, 0.3)))
+
+
+def test_rounded_angles_in_a_description_do_not_open_a_loop() -> None:
+    text = four_bar_text().replace('<origin xyz="0.4 0.0 0.0"/>', '<origin xyz="0.4 0 0" rpy="1.5708 0 0"/>', 1)
+    text = text.replace('child_origin xyz="0.3 0.0 0.0"', 'child_origin xyz="0.3 0 0" rpy="-1.5707963 0 0"')
+    text = text.replace(
+        'child link="rocker_link"/><axis xyz="0.0 0.0 1.0"/>', 'child link="rocker_link"/><axis xyz="0 1 0"/>'
+    )
+    loops = loops_of(robot_from_text(text, srdf("coupler", "rocker")))
+    found = loops.close(driven(loops, crank=np.linspace(0, 6, 30)))
+    assert found.closed.all()
+    assert found.position_error.max() < 1e-5
