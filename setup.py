@@ -39,6 +39,7 @@ CLUSTER = ["dask[distributed]>=2024.8"]
 FAST = ["msgspec>=0.18"]
 PLOT = ["matplotlib>=3.8"]
 PARQUET = ["pyarrow>=15"]
+LSP = ["pygls>=2.0,<3"]
 # Without a ROS 2 installation, its client library, middleware and interfaces come as wheels.
 ROS = [
     "ros-jazzy-rclpy",
@@ -108,10 +109,25 @@ setup(
         "plot": PLOT,
         "parquet": PARQUET,
         "fast": FAST,
+        "lsp": LSP,
         "test": TEST,
         # Without PyBullet, which has wheels for few versions of Python.
         "all": sorted(
-            {*ROS, *MUJOCO, *DRAKE, *BAG, *VIEW, *COLLISION, *DECOMPOSITION, *CLUSTER, *PLOT, *PARQUET, *FAST, *TEST}
+            {
+                *ROS,
+                *MUJOCO,
+                *DRAKE,
+                *BAG,
+                *VIEW,
+                *COLLISION,
+                *DECOMPOSITION,
+                *CLUSTER,
+                *PLOT,
+                *PARQUET,
+                *FAST,
+                *LSP,
+                *TEST,
+            }
         ),
     },
     entry_points={

@@ -55,8 +55,9 @@ ROOMS: dict[str, set[str]] = {
     "api": {
         *("base", "transforms", "xml", "model", "kinematics", "usdf", "convert", "collision", "recording", "ros"),
     },
+    "lsp": {"base", "xml", "urdf", "srdf", "model", "usdf", "state", "bringup"},
     "cli": {
-        *("base", "transforms", "xml", "urdf", "srdf", "model", "kinematics", "usdf", "state", "convert"),
+        *("base", "transforms", "xml", "urdf", "srdf", "model", "kinematics", "usdf", "state", "convert", "lsp"),
         *("examples", "collision", "comparison", "bringup", "recording", "simulation", "viewer", "ros"),
     },
     "robot_semantics": {"base", "model", "kinematics", "usdf", "recording", "api"},
@@ -92,6 +93,7 @@ LIBRARIES: dict[str, set[str]] = {
     "viewer": {"PIL", "fastapi", "nicegui", "numpy", "uvicorn"},
     "ros": {"lxml", "numpy"},
     "api": {"numpy"},
+    "lsp": {"lsprotocol", "lxml", "numpy", "pygls"},
     "cli": {"argcomplete", "lxml", "numpy", "rich"},
     "robot_semantics": set(),
 }
@@ -108,7 +110,7 @@ GUARDED: dict[str, set[str]] = {
     **{f"os.{call}*": set() for call in ("system", "popen", "exec", "spawn", "posix_spawn", "fork", "startfile")},
     **{f"posix.{call}*": set() for call in ("system", "popen", "exec", "spawn", "posix_spawn", "fork")},
     # Sockets.
-    "asyncio": {"recording", "viewer"},
+    "asyncio": {"lsp", "recording", "viewer"},
     "socket": {"viewer"},
     "webbrowser": {"viewer"},
     **{name: set() for name in ("_socket", "select", "selectors", "socketserver", "ssl", "http", "xmlrpc", "wsgiref")},

@@ -62,10 +62,15 @@ class Diagnostic:
     count: int = 1
     certain: bool = False
 
-    def __str__(self) -> str:
+    @property
+    def sentence(self) -> str:
+        """The message with the suggestion, safe to print."""
         hint = f"; did you mean '{shown(self.suggestion)}'?" if self.suggestion else ""
+        return f"{shown(self.message, _LONGEST)}{hint}"
+
+    def __str__(self) -> str:
         path = f" [{shown(self.place.path, _LONGEST)}]" if self.place.path else ""
-        return f"{self.place}: {self.severity.value}: {shown(self.message, _LONGEST)}{hint}{path}"
+        return f"{self.place}: {self.severity.value}: {self.sentence}{path}"
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON-ready values."""

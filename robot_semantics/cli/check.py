@@ -31,7 +31,7 @@ from robot_semantics.model.foreign_checks import check_foreign
 from robot_semantics.model.resources import PackageResolver, check_files
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import srdf_from_file
-from robot_semantics.xml.document_kind import DocumentKind, document_kind
+from robot_semantics.xml.document_kind import DocumentKind, document_kind, report_unknown_root
 from robot_semantics.xml.reader import read_text, read_xml
 
 MOST_ROUNDS = 5
@@ -188,11 +188,7 @@ class _Check:
         kind = document_kind(document.root, file)
         self._names[file] = (document.root.get("name") or "").strip()
         if kind is None:
-            self.diagnostics.error(
-                "wrong-root",
-                f"the root element is <{document.root.tag}>; a URDF or SRDF has <robot>, a USDF <world_state>",
-                document.places.place(0),
-            )
+            report_unknown_root(document, self.diagnostics)
         return kind
 
     def _robot(self, file: str) -> RobotModel | None:

@@ -34,6 +34,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "parquet": (("pyarrow",), "series as Parquet tables"),
     "cluster": (("dask", "distributed"), "export on a cluster"),
     "fast": (("msgspec",), "faster world states"),
+    "lsp": (("pygls",), "language server for editors"),
 }
 """For each extra: the modules that its commands import directly or indirectly, and their purpose."""
 

@@ -13,6 +13,7 @@ place, and older forms of the formats.
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import re
 from bisect import bisect_right
@@ -74,12 +75,13 @@ def mended_text(original: bytes, source: str, problems: Collection[Diagnostic]) 
 
 def _declared_first(text: bytes) -> bytes | None:
     """Return a text with its XML declaration moved to the start; None if there is none behind spaces and comments."""
-    found = _LATE_DECLARATION.match(text)
+    mark = codecs.BOM_UTF8 if text.startswith(codecs.BOM_UTF8) else b""
+    found = _LATE_DECLARATION.match(text, len(mark))
     if found is None:
         return None
     before, declaration = found.groups()
     rest = text[found.end() :]
-    return declaration + (b"\n" + before.strip() + rest if before.strip() else rest)
+    return mark + declaration + (b"\n" + before.strip() + rest if before.strip() else rest)
 
 
 def upgraded(

@@ -63,6 +63,7 @@ COMMANDS: dict[str, str] = {
     "export": "convert recordings (rosbag2, mcap, ROS 1) to world states",
     "bag": "convert world states to a recording (rosbag2, mcap)",
     "view": "show robots, worlds and series on a page or in a picture",
+    "lsp": "serve an editor: problems, fixes, completion, renaming",
     "studio": "edit an SRDF in the browser beside the robot",
     "plot": "draw joint positions, velocities and the base path of a series",
     "sim": "simulate a world and continue it bit for bit",

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.srdf.edit import rename_edits
-from robot_semantics.xml.edit import Edit, XmlText
+from robot_semantics.xml.edit import XmlText
 from robot_semantics.xml.schema import Reference
 
 XACRO = re.compile(rb"xmlns:xacro\s*=|\$[{(]")
@@ -28,6 +28,8 @@ URDF_REFERENCES: Mapping[str, tuple[Reference, ...]] = {
         ("joint", "child", "link"),
         ("robot", "gazebo", "reference"),
         ("sensor", "parent", "link"),
+        ("constraint", "parent", "link"),
+        ("constraint", "child", "link"),
         # The two older dialects.
         ("joint", "parent", "name"),
         ("link", "parent", "name"),
@@ -53,24 +55,6 @@ def rename_in_urdf(xml: XmlText, kind: str, old: str, new: str, diagnostics: Dia
         UnknownNameError: the URDF does not have the link or joint.
         RobotSemanticsError: the text is a xacro, or the new name is empty.
     """
-    renamed = xml.edited(urdf_rename_edits(xml, kind, old, new))
-    for element in renamed.root.iter("*"):
-        mentions = [str(name) for name, value in element.attrib.items() if value.strip() == old]
-        place = renamed.places.place(renamed.document.at(element), mentions[0] if mentions else None)
-        declares = element.tag in ("link", "joint", "material") and mentions == ["name"]
-        if (mentions and not declares) or (element.text or "").strip() == old:
-            message = f"'{old}' is not renamed in this element, because it may not mean the {kind}"
-            diagnostics.warning("name-kept", message, place)
-    return renamed
-
-
-def urdf_rename_edits(xml: XmlText, kind: str, old: str, new: str) -> list[Edit]:
-    """Return the edits of `rename_in_urdf`.
-
-    Raises:
-        UnknownNameError: the URDF does not have the link or joint.
-        RobotSemanticsError: the text is a xacro, or the new name is empty.
-    """
     if XACRO.search(xml.utf8):
         raise RobotSemanticsError(f"{xml.source} is a xacro: its names are made by macros and must be renamed by hand")
     declared = [
@@ -80,4 +64,12 @@ def urdf_rename_edits(xml: XmlText, kind: str, old: str, new: str) -> list[Edit]
     ]
     if old not in declared:
         raise UnknownNameError(kind, old, declared)
-    return rename_edits(xml, URDF_REFERENCES[kind], old, new)
+    renamed = xml.edited(rename_edits(xml, URDF_REFERENCES[kind], old, new))
+    for element in renamed.root.iter("*"):
+        mentions = [str(name) for name, value in element.attrib.items() if value.strip() == old]
+        place = renamed.places.place(renamed.document.at(element), mentions[0] if mentions else None)
+        declares = element.tag in ("link", "joint", "material") and mentions == ["name"]
+        if (mentions and not declares) or (element.text or "").strip() == old:
+            message = f"'{old}' is not renamed in this element, because it may not mean the {kind}"
+            diagnostics.warning("name-kept", message, place)
+    return renamed

@@ -38,7 +38,7 @@ def parse_srdf(
         DescriptionError: the text is not well-formed XML or its root is not ``<robot>``; without `diagnostics`, also
             for any other error.
     """
-    return _read(parse_xml(text, source, forgiving=True), diagnostics)
+    return read_semantic(parse_xml(text, source, forgiving=True), diagnostics)
 
 
 def srdf_from_file(
@@ -54,10 +54,15 @@ def srdf_from_file(
     Raises:
         DescriptionError: as `parse_srdf`, or the file cannot be read.
     """
-    return _read(read_document(path, XacroOptions.of(xacro, xacro_arguments), find_package), diagnostics)
+    return read_semantic(read_document(path, XacroOptions.of(xacro, xacro_arguments), find_package), diagnostics)
 
 
-def _read(document: XmlDocument, diagnostics: Diagnostics | None) -> SrdfDocument:
+def read_semantic(document: XmlDocument, diagnostics: Diagnostics | None = None) -> SrdfDocument:
+    """Read the SRDF of a parsed document, as `parse_srdf` does.
+
+    Raises:
+        DescriptionError: as `parse_srdf`.
+    """
     found = Diagnostics()
     document = document.in_no_namespace()
     report_oddities(document, found)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -44,6 +45,7 @@ def check_world_file(
     *,
     text: bytes | None = None,
     robot: RobotModel | None = None,
+    named: Mapping[str, RobotModel] = MappingProxyType({}),
     find: FileFinder | None = None,
     look: bool = True,
     implicit_links: bool = False,
@@ -51,10 +53,10 @@ def check_world_file(
     """Read and check a USDF file; problems are added to `diagnostics`. With `text`, this text is checked instead of the
     file's content: an editor has not saved it yet.
 
-    `robot` is checked against the model of its name, or the only model. Other models are checked against the files that
-    they name. `find` finds these files; by default, paths are relative to the USDF file, and packages are those of
-    ROS. Without `look`, no file is searched. With `implicit_links`, joints of these files may name links that are not
-    declared.
+    `robot` is checked against the model of its name, or the only model; the `named` robots against the models of these
+    names. Other models are checked against the files that they name. `find` finds these files; by default, paths are
+    relative to the USDF file, and packages are those of ROS. Without `look`, no file is searched. With
+    `implicit_links`, joints of these files may name links that are not declared.
 
     Raises:
         DescriptionError: the file has errors; the exception has them, and the problems that the robots show.
@@ -62,7 +64,7 @@ def check_world_file(
     state, places, found = examine(path) if text is None else examine_text(text, str(path))
     failed = found.failed()
     finder = (find or beside(path)) if look else None
-    robots = robots_for(state, RobotFiles(robot, finder, implicit_links), diagnostics=found, places=places)
+    robots = robots_for(state, RobotFiles(robot, finder, implicit_links, named=named), diagnostics=found, places=places)
     if failed:
         # Parts omitted because of errors would seem to be missing: check only the existing parts.
         check_names(state, robots, found, places=places)

@@ -47,12 +47,14 @@ class RobotFiles(NamedTuple):
         find: finds the file of a description; None: descriptions are not read.
         implicit_links: whether joints may name links that are not declared.
         known: robots by the names of their models, for models without another source.
+        named: robots by the names of their models, before any other source.
     """
 
     robot: RobotModel | None = None
     find: FileFinder | None = None
     implicit_links: bool = False
     known: Mapping[str, RobotModel] = MappingProxyType({})
+    named: Mapping[str, RobotModel] = MappingProxyType({})
 
 
 def robots_for(
@@ -66,7 +68,8 @@ def robots_for(
 
     The first source that has a robot for a model is used:
 
-    1. The given robot, for the models with its name; if there are none, for those with its ``rs:hash``; if there are
+    1. The named robots, for the models with their names.
+       The given robot, for the models with its name; if there are none, for those with its ``rs:hash``; if there are
        none, for the only model.
     2. The files of ``rs:description`` and ``rs:semantic``.
     3. The known robots.
@@ -74,7 +77,9 @@ def robots_for(
     A description that cannot be read is a warning in `diagnostics`. A description with another content than the hash in
     its name is an error there. A given robot without a model is an error there.
     """
-    found = {} if files.robot is None else _given_robot(state, files.robot, diagnostics, places)
+    found = {model.name: files.named[model.name] for model in state.models if model.name in files.named}
+    if files.robot is not None:
+        found |= _given_robot(state, files.robot, diagnostics, places)
     loaded: dict[tuple[str, str | None], RobotModel | None] = {}
     for model in state.models:
         if model.name in found:

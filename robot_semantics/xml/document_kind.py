@@ -14,6 +14,9 @@ from pathlib import Path
 
 from lxml import etree
 
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.xml.reader import XmlDocument
+
 URDF_TAGS = {"link", "joint", "material", "transmission", "gazebo", "ros2_control"}
 SRDF_TAGS = {
     "virtual_joint",
@@ -35,6 +38,12 @@ class DocumentKind(enum.Enum):
     URDF = "URDF"
     SRDF = "SRDF"
     USDF = "USDF"
+
+
+def report_unknown_root(document: XmlDocument, diagnostics: Diagnostics) -> None:
+    """Report a root element of no kind."""
+    message = f"the root element is <{document.root.tag}>; a URDF or SRDF has <robot>, a USDF <world_state>"
+    diagnostics.error("wrong-root", message, document.places.place(0))
 
 
 def document_kind(root: etree._Element, file: str) -> DocumentKind | None:

@@ -240,6 +240,7 @@ WITHOUT_EXAMPLE = frozenset(
         "time-jump",
         "too-large",
         "two-senders",
+        "unknown-robot",
         "unusual-type",
         "value-refused",
         "xacro-limit",

@@ -41,6 +41,7 @@ NOT_RUN = (
     "plot ",
     "completion ",
     "doctor",
+    "lsp",
     "fk --node",
 )
 

@@ -144,6 +144,7 @@ def test_what_the_documents_only_show_runs_with_the_extra_alone(extra: str, tmp_
         ("plot world.usdf -o world.svg", "matplotlib", "plot"),
         ("bag world.usdf -o out", "rosbags", "bag"),
         ("export recording -o states", "rosbags", "bag"),
+        ("lsp", "pygls", "lsp"),
         ("snapshot list", "rclpy", "ros"),
         ("view --live", "rclpy", "ros"),
     ],

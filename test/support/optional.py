@@ -35,7 +35,7 @@ OPTIONAL = frozenset(
             "pybullet",
             "pydrake",
         ),
-        *("networkx", "nicegui", "pyarrow", "rosbags", "scipy", "trimesh"),
+        *("lsprotocol", "networkx", "nicegui", "pyarrow", "pygls", "rosbags", "scipy", "trimesh"),
         # ROS, and the package's own interfaces
         *("ament_index_python", "rclpy", "robot_semantics_interfaces", "simulation_interfaces", "tf2_msgs", "tf2_ros"),
         *("controller_manager_msgs", "mujoco_ros2_control_msgs"),

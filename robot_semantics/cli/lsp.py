@@ -1,0 +1,34 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""`robot_semantics lsp`: the language server for editors, on standard input and output."""
+
+from __future__ import annotations
+
+import argparse
+
+from robot_semantics.cli.command import Command
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("--stdio", action="store_true", help="use standard input and output, as always")
+
+
+def run(_: argparse.Namespace) -> None:
+    """Serve an editor until it ends the connection."""
+    # Import these after the server: without its extra, nothing else is needed.
+    from robot_semantics.cli.explain import explanations
+    from robot_semantics.cli.fixing import mended_text
+    from robot_semantics.lsp.answers import CommandParts
+    from robot_semantics.lsp.server import serve
+
+    pages = explanations()
+    serve(CommandParts(mended_text, lambda code: pages[code].text if code in pages else ""))
+
+
+COMMAND = Command(add_arguments, run, examples=("robot_semantics lsp",), serves=True)

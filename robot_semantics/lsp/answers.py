@@ -1,0 +1,227 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Answers to the requests of an editor about one position or one document."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lsprotocol import types
+from pygls.uris import from_fs_path, to_fs_path
+
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.foreign_text import shown
+from robot_semantics.lsp.checking import Checker
+from robot_semantics.lsp.completing import completion
+from robot_semantics.lsp.document import Document, NameUse
+from robot_semantics.lsp.facts import facts
+from robot_semantics.lsp.naming import Named, declared_names, named_at, rename, uses_of
+from robot_semantics.lsp.structure import folds, symbols
+
+SOURCE = "robot_semantics"
+"""Name of the server in messages of an editor."""
+
+FIX_ALL = types.CodeActionKind.SourceFixAll
+
+_SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.NOTE: types.DiagnosticSeverity.Information,
+}
+
+
+class CommandParts(NamedTuple):
+    """Functions of the commands `check --fix` and `explain`.
+
+    Attributes:
+        fixed: returns a text with the fixes of its problems, from its bytes, its name and the problems; None without
+            a fix.
+        page: returns the explanation of the code of a problem; empty if there is none.
+    """
+
+    fixed: Callable[[bytes, str, Sequence[Diagnostic]], bytes | None]
+    page: Callable[[str], str]
+
+
+def path_of(uri: str) -> str:
+    """Return the name of a document in messages: the path of its file, or the URI."""
+    return to_fs_path(uri) or uri if uri.startswith("file:") else uri
+
+
+def uri_of(path: str) -> str:
+    """Return the URI of a document."""
+    return from_fs_path(path) or path if Path(path).is_absolute() else path
+
+
+class Answers:
+    """The answers for the documents that a checker has."""
+
+    def __init__(self, checker: Checker, parts: CommandParts) -> None:
+        self.checker = checker
+        self.workspace = checker.workspace
+        self.parts = parts
+
+    def document(self, params: Any) -> Document:
+        """Return the open document of a request.
+
+        Raises:
+            RobotSemanticsError: it is not open.
+        """
+        path = path_of(params.text_document.uri)
+        if path not in self.workspace.open:
+            raise RobotSemanticsError(f"'{shown(path)}' is not open")
+        return self.workspace.open[path]
+
+    # --- problems
+
+    def diagnostic(self, document: Document, problem: Diagnostic) -> types.Diagnostic:
+        """Return a problem for the editor; one in another file is shown at the start of the document."""
+        message, where = problem.sentence, document.positions.range(0, 0)
+        if problem.place.source == document.path:
+            where = document.positions.place_range(problem.place)
+        else:
+            message = f"{problem.place}: {message}"
+        return types.Diagnostic(where, message, _SEVERITIES[problem.severity], problem.code, source=SOURCE)
+
+    def code_actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+        """Return the fixes of `check --fix`: of each problem in the range, and of all problems."""
+        document = self.document(params)
+        problems = [problem for problem in self.checker.problems(document) if problem.place.source == document.path]
+        found = []
+        for problem in problems:
+            shape = self.diagnostic(document, problem)
+            if shape.range.start <= params.range.end and params.range.start <= shape.range.end:
+                edit = self._fix(document, [problem])
+                if edit is not None:
+                    title = f"Change to '{shown(problem.suggestion)}'" if problem.suggestion else f"Fix {problem.code}"
+                    kind = types.CodeActionKind.QuickFix
+                    found.append(types.CodeAction(title, kind, [shape], is_preferred=True, edit=edit))
+        edit = self._fix(document, problems) if problems else None
+        if edit is not None:
+            found.append(types.CodeAction("Fix all problems that have one solution", FIX_ALL, edit=edit))
+        wanted = params.context.only
+        return [action for action in found if wanted is None or any(_is_below(action.kind, kind) for kind in wanted)]
+
+    def _fix(self, document: Document, problems: Sequence[Diagnostic]) -> types.WorkspaceEdit | None:
+        """Return the change that fixes problems of a document, if there is one."""
+        mended = self.parts.fixed(document.data, document.path, problems)
+        if mended is None:
+            return None
+        mark = "\ufeff" if document.text.startswith("\ufeff") else ""
+        old, new = document.text, mark + mended.removeprefix(codecs.BOM_UTF8).decode()
+        start = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+        end, longer = len(old), len(new) - len(old)
+        while end > start and end + longer > start and old[end - 1] == new[end + longer - 1]:
+            end -= 1
+        change = types.TextEdit(document.positions.range(start, end), new[start : end + longer])
+        return _workspace_edit([(document, change)])
+
+    # --- names
+
+    def _named(self, params: Any) -> Named | None:
+        document = self.document(params)
+        return named_at(self.workspace, document, document.positions.offset(params.position))
+
+    def _places(self, params: Any, wanted: Callable[[NameUse], bool]) -> list[types.Location]:
+        named = self._named(params)
+        uses = uses_of(self.workspace, named) if named is not None else ()
+        return [types.Location(uri_of(document.path), _range(document, use)) for document, use in uses if wanted(use)]
+
+    def definition(self, params: types.DefinitionParams) -> list[types.Location]:
+        """Return where the named thing is declared."""
+        return self._places(params, lambda use: use.declares)
+
+    def references(self, params: types.ReferenceParams) -> list[types.Location]:
+        """Return every occurrence of a name in the documents of its robot."""
+        return self._places(params, lambda use: params.context.include_declaration or not use.declares)
+
+    def prepare_rename(self, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
+        """Return the name that would be renamed."""
+        named, document = self._named(params), self.document(params)
+        return None if named is None else types.PrepareRenamePlaceholder(_range(document, named.use), named.name)
+
+    def rename(self, params: types.RenameParams) -> tuple[types.WorkspaceEdit | None, Diagnostics]:
+        """Return the changes of a new name in the documents of the robot, and places where the old name stays.
+
+        Raises:
+            RobotSemanticsError: as `naming.rename`.
+        """
+        named, notes = self._named(params), Diagnostics()
+        if named is None:
+            return None, notes
+        found = rename(self.workspace, named, params.new_name, notes)
+        return _workspace_edit([(each.document, types.TextEdit(_range(*each[:2]), each.text)) for each in found]), notes
+
+    def hover(self, params: types.HoverParams) -> types.Hover | None:
+        """Return the explanation of the problems at a position, and the facts of the thing that it names."""
+        document, parts = self.document(params), []
+        for problem in self.checker.problems(document):
+            shape = self.diagnostic(document, problem)
+            if problem.place.source == document.path and shape.range.start <= params.position <= shape.range.end:
+                parts.append(f"{problem.code}: {self.parts.page(problem.code)}")
+        named = self._named(params)
+        robot = None if named is None else self.checker.robot(named.family[0])
+        if named is not None and robot is not None:
+            parts.append(facts(robot, named.kind, named.name))
+        text = "\n\n".join(filter(None, dict.fromkeys(parts)))
+        return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, text)) if text else None
+
+    def completion(self, params: types.CompletionParams) -> list[types.CompletionItem]:
+        """Return the words that fit at a position."""
+        document = self.document(params)
+        offset = document.positions.offset(params.position)
+        names = self._known_names(document)
+        found = completion(document, offset, names)
+        if found is None:
+            return []
+        where = document.positions.range(offset - found.written, offset)
+        return [
+            types.CompletionItem(shown(word), kind=found.kind, filter_text=word, text_edit=types.TextEdit(where, word))
+            for word in found.words
+        ]
+
+    def _known_names(self, document: Document) -> dict[str, set[str]]:
+        """Return the names of a document's robot by kind: those of the texts, and those that only macros make."""
+        readable = document.readable
+        names = dict(declared_names(self.workspace.family(readable)))
+        robot = self.checker.robot(readable)
+        if robot is not None:
+            names["link"] = names.get("link", set()) | set(robot.link_names)
+            names["joint"] = names.get("joint", set()) | {joint.name for joint in robot.joints if joint.urdf}
+        return names
+
+    # --- structure
+
+    def symbols(self, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+        """Return the outline of a document."""
+        return symbols(self.document(params))
+
+    def folds(self, params: types.FoldingRangeParams) -> list[types.FoldingRange]:
+        """Return the foldable ranges of a document."""
+        return folds(self.document(params))
+
+
+def _range(document: Document, use: NameUse) -> types.Range:
+    return document.positions.range(use.start, use.end)
+
+
+def _is_below(kind: Any, wanted: Any) -> bool:
+    """Return True if a kind of action is the wanted one or a part of it."""
+    return f"{getattr(kind, 'value', kind)!s}.".startswith(f"{getattr(wanted, 'value', wanted)!s}.")
+
+
+def _workspace_edit(changes: Sequence[tuple[Document, types.TextEdit]]) -> types.WorkspaceEdit:
+    """Return the changes by document."""
+    found: dict[str, list[types.TextEdit]] = {}
+    for document, change in changes:
+        found.setdefault(uri_of(document.path), []).append(change)
+    return types.WorkspaceEdit(found)

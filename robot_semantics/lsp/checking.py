@@ -1,0 +1,201 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""The checks of documents in memory: the problems of each text, and the robots that the other answers need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.bringup.control_checks import check_control
+from robot_semantics.lsp.document import Document
+from robot_semantics.lsp.workspace import ENDINGS, Workspace
+from robot_semantics.model.apply_semantics import apply_semantics, check_alone
+from robot_semantics.model.foreign_checks import check_foreign
+from robot_semantics.model.resolve import resolve_urdf
+from robot_semantics.model.resources import PackageResolver, check_files
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.srdf.reader import read_semantic
+from robot_semantics.state.check import check_world_file
+from robot_semantics.urdf.reader import read_robot
+from robot_semantics.usdf.table import USDF
+from robot_semantics.xml.document_kind import DocumentKind, report_unknown_root
+from robot_semantics.xml.reader import XmlDocument
+from robot_semantics.xml.xacro import expand_xacro
+from robot_semantics.xml.xacro_options import XacroOptions
+
+
+class Checked(NamedTuple):
+    """The robot of a text, None if it has no valid tree, and the problems; `inputs` are what else was used."""
+
+    inputs: tuple[object, ...]
+    robot: RobotModel | None
+    problems: tuple[Diagnostic, ...]
+
+
+class Checker:
+    """Checks of the documents of a workspace; a text is checked again only if it or its robot has changed."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self._resolver = PackageResolver(workspace.settings.package_path)
+        self._checked: dict[str, tuple[Document, Checked]] = {}
+        self._expanded: dict[str, tuple[str, XmlDocument | tuple[Diagnostic, ...]]] = {}
+        self._last: dict[str, RobotModel] = {}
+
+    # --- xacro
+
+    def needs_expansion(self, document: Document) -> bool:
+        """Return True for a saved xacro that may be expanded and is not yet."""
+        if not document.is_xacro or not self.workspace.may_expand(document) or self._expansion(document) is not None:
+            return False
+        saved = self.workspace.saved(document.path)
+        return saved is not None and saved.text == document.text
+
+    def expand(self, document: Document) -> None:
+        """Expand a xacro file; its robot is used from now on. This runs what is in the file, in another process."""
+        try:
+            found: XmlDocument | tuple[Diagnostic, ...] = expand_xacro(
+                document.path,
+                XacroOptions(expand=True),
+                lambda name: str(self._resolver.package(name, document.path)),
+            )
+        except DescriptionError as error:
+            found = error.diagnostics
+        self._expanded[document.path] = (document.text, found)
+        self._checked.pop(document.path, None)
+
+    def forget(self) -> None:
+        """Check everything again: a file that a document names may have changed."""
+        self._checked.clear()
+        self._expanded.clear()
+
+    def _expansion(self, document: Document) -> XmlDocument | tuple[Diagnostic, ...] | None:
+        text, found = self._expanded.get(document.path, (None, None))
+        return found if text == document.text else None
+
+    def _source(self, document: Document) -> XmlDocument | tuple[Diagnostic, ...] | None:
+        """Return the document to read, or the problems that refuse it; None for a xacro that is not expanded."""
+        if document.is_xacro:
+            return self._expansion(document)
+        return document.parsed if isinstance(document.parsed, tuple) else document.parsed.document
+
+    # --- problems
+
+    def problems(self, document: Document) -> tuple[Diagnostic, ...]:
+        """Return every problem of a document, checked with its robot."""
+        if isinstance(document.parsed, tuple):
+            return document.parsed
+        if document.kind is DocumentKind.URDF:
+            return self._urdf(document).problems
+        if document.kind is DocumentKind.SRDF:
+            urdf, reason = self.workspace.urdf_of(document.robot_name)
+            return (*self._srdf(document, urdf).problems, *_note(document, reason))
+        if document.kind is DocumentKind.USDF:
+            return self._world(document)
+        found = Diagnostics()
+        if Path(document.path).suffix in ENDINGS:
+            report_unknown_root(document.parsed.document, found)
+        return tuple(found)
+
+    def robot(self, document: Document) -> RobotModel | None:
+        """Return the robot of a document; if its text has no valid tree at the moment, the last one that had one."""
+        found = self.workspace.robot_of(document)
+        if found.urdf is None:
+            return None
+        robot = self._with_semantics(found.urdf)
+        if robot is not None:
+            self._last[found.urdf.path] = robot
+        return robot or self._last.get(found.urdf.path)
+
+    def _with_semantics(self, urdf: Document) -> RobotModel | None:
+        """Return the robot of a URDF with its SRDF, as the texts are at the moment."""
+        srdf = self.workspace.robot_of(urdf).srdf
+        return self._urdf(urdf).robot if srdf is None else self._srdf(srdf, urdf).robot
+
+    def _once(self, document: Document, check: Callable[[Diagnostics], RobotModel | None], *inputs: object) -> Checked:
+        """Return the result of a check of a document; the check is made again if one of its inputs has changed."""
+        before, known = self._checked.get(document.path, (None, None))
+        if before is document and known is not None and list(map(id, known.inputs)) == list(map(id, inputs)):
+            return known
+        diagnostics, robot = Diagnostics(), None
+        try:
+            robot = check(diagnostics)
+        except DescriptionError as error:
+            # The error of a refused document also has the problems that were reported before.
+            reported = set(diagnostics)
+            diagnostics.extend(tuple(problem for problem in error.diagnostics if problem not in reported))
+        checked = Checked(inputs, robot, tuple(diagnostics))
+        self._checked[document.path] = (document, checked)
+        return checked
+
+    def _urdf(self, document: Document) -> Checked:
+        def check(diagnostics: Diagnostics) -> RobotModel | None:
+            source = self._source(document)
+            if not isinstance(source, XmlDocument):
+                diagnostics.extend(source or ())
+                return None
+            if document.is_xacro and source.root.find("link") is None:
+                # A file with macros only.
+                return None
+            model = resolve_urdf(read_robot(source, diagnostics), diagnostics)
+            if model is not None:
+                check_files(model.urdf, self._resolver, diagnostics, document.path)
+                check_foreign(model, diagnostics)
+                check_control(model, diagnostics)
+            return model
+
+        return self._once(document, check)
+
+    def _srdf(self, document: Document, urdf: Document | None) -> Checked:
+        robot = None if urdf is None else self._urdf(urdf).robot
+
+        def check(diagnostics: Diagnostics) -> RobotModel | None:
+            source = self._source(document)
+            if not isinstance(source, XmlDocument):
+                diagnostics.extend(source or ())
+                return robot
+            semantic = read_semantic(source, diagnostics)
+            if robot is None:
+                check_alone(semantic, diagnostics)
+                return None
+            return apply_semantics(robot, semantic, diagnostics)
+
+        return self._once(document, check, robot)
+
+    def _world(self, document: Document) -> tuple[Diagnostic, ...]:
+        found = self.workspace.robots_of_models(document)
+        robots = {name: self._with_semantics(urdf) for name, (urdf, _) in found.items() if urdf is not None}
+        named = {name: robot for name, robot in robots.items() if robot is not None}
+        # The settings say that their robot is in the world.
+        given = next(iter(named.values()), None) if self.workspace.settings.urdf else None
+
+        def check(diagnostics: Diagnostics) -> None:
+            path = Path(document.path)
+            find = partial(self._resolver.resolve, relative_to=path)
+            by_name = {} if given is not None else named
+            check_world_file(path, diagnostics, text=document.data, robot=given, named=by_name, find=find)
+
+        problems = self._once(document, check, *map(robots.get, found)).problems
+        models = () if document.xml is None else document.xml.root.iterchildren("model_state")
+        described = {(model.get("name") or "").strip() for model in models if model.get(USDF.key("rs:description"))}
+        reasons = (reason for name, (_, reason) in found.items() if name not in described)
+        return (*problems, *(note for reason in dict.fromkeys(reasons) for note in _note(document, reason)))
+
+
+def _note(document: Document, reason: str) -> tuple[Diagnostic, ...]:
+    """Return the note that names of links and joints are not checked, for a reason."""
+    found = Diagnostics()
+    if reason and document.xml is not None:
+        message = f"{reason}: names of links and joints are not checked"
+        found.note("unknown-robot", message, document.xml.places.place(0))
+    return tuple(found)

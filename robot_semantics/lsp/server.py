@@ -1,0 +1,178 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""The language server: messages of an editor on standard input and output, by pygls."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.version import __version__
+from robot_semantics.lsp.answers import FIX_ALL, SOURCE, Answers, CommandParts, path_of, uri_of
+from robot_semantics.lsp.checking import Checker
+from robot_semantics.lsp.document import Document
+from robot_semantics.lsp.workspace import ENDINGS, EditorSettings, Workspace
+
+QUIET_S = 0.01
+"""Time from a change to the check of the documents [s]: one check serves several quick changes."""
+
+REQUEST_FAILED = -32803
+"""Code of the protocol for a valid request that cannot be fulfilled."""
+
+REQUESTS: Sequence[tuple[str, Callable[[Answers, Any], Any], Any]] = (
+    (
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        Answers.code_actions,
+        types.CodeActionOptions([types.CodeActionKind.QuickFix, FIX_ALL]),
+    ),
+    (types.TEXT_DOCUMENT_COMPLETION, Answers.completion, types.CompletionOptions(["<", '"', "'", " "])),
+    (types.TEXT_DOCUMENT_DEFINITION, Answers.definition, None),
+    (types.TEXT_DOCUMENT_REFERENCES, Answers.references, None),
+    (types.TEXT_DOCUMENT_PREPARE_RENAME, Answers.prepare_rename, None),
+    (types.TEXT_DOCUMENT_HOVER, Answers.hover, None),
+    (types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, Answers.symbols, None),
+    (types.TEXT_DOCUMENT_FOLDING_RANGE, Answers.folds, None),
+)
+"""Requests with their answers and options."""
+
+
+class RobotServer:
+    """A connection with an editor, and the texts that the editor has open."""
+
+    def __init__(self, parts: CommandParts) -> None:
+        self.server = LanguageServer(SOURCE, __version__, types.TextDocumentSyncKind.Full)
+        self._parts = parts
+        self._use(Workspace((), EditorSettings(), types.PositionEncodingKind.Utf16))
+        self._waiting: asyncio.TimerHandle | None = None
+        self._expansions: set[asyncio.Task[None]] = set()
+        self._sent: dict[str, types.PublishDiagnosticsParams] = {}
+        for name, event in self._events().items():
+            self._serve(name, event, None)
+        self._serve(types.TEXT_DOCUMENT_RENAME, self._rename, types.RenameOptions(prepare_provider=True))
+        for name, method, options in REQUESTS:
+            self._serve(name, partial(self._answer, method), options)
+
+    def _answer(self, method: Callable[[Answers, Any], Any], params: Any) -> Any:
+        return method(self._answers, params)
+
+    def _use(self, workspace: Workspace) -> None:
+        self._workspace, self._checker = workspace, Checker(workspace)
+        self._answers = Answers(self._checker, self._parts)
+
+    def _events(self) -> dict[str, Callable[[Any], Any]]:
+        return {
+            types.INITIALIZE: self._initialize,
+            types.INITIALIZED: self._initialized,
+            types.TEXT_DOCUMENT_DID_OPEN: self._did_change,
+            types.TEXT_DOCUMENT_DID_CHANGE: self._did_change,
+            types.TEXT_DOCUMENT_DID_CLOSE: self._did_close,
+            types.TEXT_DOCUMENT_DID_SAVE: self._files_changed,
+            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._files_changed,
+        }
+
+    def _serve(self, name: str, answer: Callable[[Any], Any], options: Any) -> None:
+        def handler(params: Any) -> Any:
+            try:
+                return answer(params)
+            except RobotSemanticsError as error:
+                raise JsonRpcException(str(error), REQUEST_FAILED) from None
+
+        self.server.feature(name, options)(handler)
+
+    def _initialize(self, params: types.InitializeParams) -> None:
+        """Take the folders and the settings; wrong settings are reported and not used."""
+        uris = [folder.uri for folder in params.workspace_folders or ()] or [params.root_uri or ""]
+        folders = [folder for uri in uris if uri.startswith("file:") and (folder := to_fs_path(uri))]
+        encoding = self.server.workspace.position_encoding or types.PositionEncodingKind.Utf16
+        settings = EditorSettings()
+        try:
+            settings = EditorSettings.parse(params.initialization_options, Path(folders[0]) if folders else None)
+        except RobotSemanticsError as error:
+            self._warn(str(error))
+        self._use(Workspace(folders, settings, encoding))
+
+    def _initialized(self, _: types.InitializedParams) -> None:
+        """Ask for messages about changed files."""
+        workspace = self.server.client_capabilities.workspace
+        files = workspace.did_change_watched_files if workspace is not None else None
+        if files is not None and files.dynamic_registration:
+            watchers = [types.FileSystemWatcher(f"**/*{ending}") for ending in sorted(ENDINGS)]
+            options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+            wanted = types.Registration("files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+            self.server.client_register_capability(types.RegistrationParams([wanted]))
+
+    def _did_change(self, params: types.DidOpenTextDocumentParams | types.DidChangeTextDocumentParams) -> None:
+        """Take the text of a document that was opened or changed."""
+        text = self.server.workspace.get_text_document(params.text_document.uri)
+        self._workspace.put(path_of(params.text_document.uri), text.source, text.version)
+        self._check_soon()
+
+    def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
+        """Forget the text of a document; its file remains in the workspace."""
+        path = path_of(params.text_document.uri)
+        self._workspace.close(path)
+        self._sent.pop(path, None)
+        self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
+        self._check_soon()
+
+    def _files_changed(self, _: Any) -> None:
+        """Read the files of the workspace again."""
+        self._workspace.refresh()
+        self._checker.forget()
+        self._check_soon()
+
+    def _rename(self, params: types.RenameParams) -> types.WorkspaceEdit | None:
+        """Return the changes of a new name; a message has the places where the old name stays."""
+        edit, notes = self._answers.rename(params)
+        for note in notes:
+            self._warn(str(note))
+        return edit
+
+    def _warn(self, text: str) -> None:
+        self.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, text))
+
+    def _check_soon(self) -> None:
+        if self._waiting is None:
+            self._waiting = asyncio.get_running_loop().call_later(QUIET_S, self._check)
+
+    def _check(self) -> None:
+        """Check all open documents and send the problems that are new."""
+        self._waiting = None
+        documents = dict(self._workspace.open)
+        found = {path: self._checker.problems(document) for path, document in documents.items()}
+        for path, document in documents.items():
+            # A problem in a file that is open belongs to this file.
+            own = [problem for problem in found[path] if problem.place.source not in documents]
+            here = [problem for problems in found.values() for problem in problems if problem.place.source == path]
+            items = [self._answers.diagnostic(document, problem) for problem in dict.fromkeys((*here, *own))]
+            message = types.PublishDiagnosticsParams(uri_of(path), items, document.version)
+            if self._sent.get(path) != message:
+                self._sent[path] = message
+                self.server.text_document_publish_diagnostics(message)
+            if self._checker.needs_expansion(document):
+                task = asyncio.get_running_loop().create_task(self._expand(document))
+                self._expansions.add(task)
+                task.add_done_callback(self._expansions.discard)
+
+    async def _expand(self, document: Document) -> None:
+        await asyncio.to_thread(self._checker.expand, document)
+        self._check_soon()
+
+
+def serve(parts: CommandParts) -> None:
+    """Serve an editor on standard input and output until it ends the connection."""
+    RobotServer(parts).server.start_io()

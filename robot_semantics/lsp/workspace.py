@@ -1,0 +1,227 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""The open documents, the files of the workspace, and the robot that belongs to a document."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.files import read_bounded
+from robot_semantics.base.foreign_text import quoted, shown
+from robot_semantics.lsp.document import Document
+from robot_semantics.xml.decoding import MAX_BYTES, utf8_of
+from robot_semantics.xml.document_kind import DocumentKind
+
+MOST_ENTRIES = 20_000
+"""Largest number of files and folders of a workspace that are looked at."""
+
+MOST_FILES = 500
+"""Largest number of files of a workspace that are read."""
+
+ENDINGS = frozenset({".urdf", ".srdf", ".usdf", ".xacro"})
+"""Endings of the files of a workspace that are read."""
+
+_LEFT_OUT = frozenset({"build", "install", "log", "node_modules", "__pycache__"})
+_READ_TIMEOUT_S = 5.0
+
+
+@dataclass(frozen=True)
+class EditorSettings:
+    """What the editor passes as initialization options.
+
+    Attributes:
+        urdf, srdf: files of the robot of all documents; empty: found by the name of the robot.
+        package_path: packages, or folders with packages.
+        xacro: True if open xacro files may be expanded, which runs what is in them.
+    """
+
+    urdf: str = ""
+    srdf: str = ""
+    package_path: tuple[str, ...] = ()
+    xacro: bool = False
+
+    @classmethod
+    def parse(cls, options: Any, root: Path | None) -> EditorSettings:
+        """Return the settings of the options; relative files are in the first folder of the workspace.
+
+        Raises:
+            RobotSemanticsError: an option is unknown, or has a value of another kind.
+        """
+        given: Mapping[str, Any] = options if isinstance(options, Mapping) else {}
+        known = {"urdf": str, "srdf": str, "packagePath": list, "xacro": bool}
+        for name, value in given.items():
+            if name not in known or not isinstance(value, known[name]):
+                names = ", ".join(f"{key} ({kind.__name__})" for key, kind in known.items())
+                raise RobotSemanticsError(f"unknown setting {quoted([name])} with value {value!r}; known: {names}")
+
+        def path(name: str) -> str:
+            return str((root or Path()) / name) if name else ""
+
+        packages = tuple(path(str(name)) for name in given.get("packagePath", ()))
+        return cls(path(given.get("urdf", "")), path(given.get("srdf", "")), packages, given.get("xacro", False))
+
+
+class RobotDocuments(NamedTuple):
+    """The URDF and the SRDF that belong to a document."""
+
+    urdf: Document | None
+    srdf: Document | None
+
+
+class Workspace:
+    """Documents by path; an open text replaces the file of its name."""
+
+    def __init__(self, folders: Iterable[str], settings: EditorSettings, encoding: str) -> None:
+        self.folders = [Path(folder) for folder in folders]
+        self.settings = settings
+        self.encoding = encoding
+        self.open: dict[str, Document] = {}
+        self._closed: dict[str, tuple[object, Document | None]] = {}
+        self._paths: list[str] | None = None
+
+    def put(self, path: str, text: str, version: int | None) -> None:
+        """Take the text of an open document."""
+        before = self.open.get(path)
+        self.open[path] = Document(path, text, self.encoding, version, before)
+        if before is None:
+            self.refresh()
+
+    def close(self, path: str) -> None:
+        """Forget the text of a document; its file may be read from now on."""
+        self.open.pop(path, None)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Look at the files again when they are needed: a file may have changed."""
+        self._paths = None
+
+    def documents(self) -> Iterator[Document]:
+        """Yield the open documents, then those of other files."""
+        yield from self.open.values()
+        if self._paths is None:
+            self._paths = list(self._found())
+        for path in self._paths:
+            if path not in self.open and (document := self._closed[path][1]) is not None:
+                yield document
+
+    def _found(self) -> Iterator[str]:
+        """Yield and read the workspace's files; links, hidden folders and results of builds are left out."""
+        waiting, entries, files = list(map(str, self.folders)), 0, 0
+        while waiting:
+            with suppress(OSError), os.scandir(waiting.pop(0)) as folder:
+                for entry in folder:
+                    entries += 1
+                    if entries > MOST_ENTRIES or files >= MOST_FILES:
+                        return
+                    if entry.name.startswith(".") or entry.name in _LEFT_OUT:
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    elif Path(entry.name).suffix in ENDINGS and entry.is_file(follow_symlinks=False):
+                        files += 1
+                        self._read(entry.path)
+                        yield entry.path
+
+    def _read(self, path: str, *, follow_links: bool = False) -> Document | None:
+        """Return the document of a file, read again if the file has changed; None if it cannot be read."""
+        document = None
+        try:
+            status = Path(path).stat(follow_symlinks=follow_links)
+            sign = (status.st_mtime_ns, status.st_size, status.st_ino)
+            if self._closed.get(path, (None,))[0] == sign:
+                return self._closed[path][1]
+            data = read_bounded(path, MAX_BYTES, follow_links=follow_links, timeout_s=_READ_TIMEOUT_S)
+            document = Document(path, utf8_of(data, path).decode(), self.encoding)
+        except (OSError, DescriptionError):
+            sign = (0, 0, 0)
+        self._closed[path] = (sign, document)
+        return document
+
+    def saved(self, path: str) -> Document | None:
+        """Return the document of a file as it is saved; None if it cannot be read."""
+        return self._read(path, follow_links=True)
+
+    def of_kind(self, kind: DocumentKind) -> list[Document]:
+        """Return the documents of a kind; a xacro only if it may be expanded."""
+        return [
+            document
+            for document in self.documents()
+            if document.kind is kind and (not document.is_xacro or self.may_expand(document))
+        ]
+
+    def may_expand(self, document: Document) -> bool:
+        """Return True if the user permits the expansion of a xacro by the setting, and opened or named the file."""
+        return self.settings.xacro and (document.path in self.open or document.path == self.settings.urdf)
+
+    def urdf_of(self, robot: str, *, or_only: bool = True) -> tuple[Document | None, str]:
+        """Return the URDF of a robot, or the reason why there is not exactly one.
+
+        It is the named file, else the only one with the robot's name, else with `or_only` the only one.
+        """
+        return self._one(DocumentKind.URDF, robot, self.settings.urdf, or_only=or_only)
+
+    def robots_of_models(self, world: Document) -> dict[str, tuple[Document | None, str]]:
+        """Return the URDF of each model of a USDF, by the model's name, or the reason as in `urdf_of`."""
+        models = () if world.xml is None else world.xml.root.iterchildren("model_state")
+        names = [(model.get("name") or "").strip() for model in models]
+        return {name: self.urdf_of(name, or_only=len(names) == 1) for name in names}
+
+    def robot_of(self, document: Document, model: str | None = None) -> RobotDocuments:
+        """Return the robot of a document; of a USDF, the robot of a model, or the only robot of its models."""
+        if document.kind is DocumentKind.SRDF:
+            return RobotDocuments(self.urdf_of(document.robot_name)[0], document)
+        urdfs = {document.path: document} if document.kind is DocumentKind.URDF else {}
+        if document.kind is DocumentKind.USDF:
+            for name, (urdf, _) in self.robots_of_models(document).items():
+                if urdf is not None and model in (None, name):
+                    urdfs[urdf.path] = urdf
+        if len(urdfs) != 1:
+            return RobotDocuments(None, None)
+        (only,) = urdfs.values()
+        one_robot = len(self.of_kind(DocumentKind.URDF)) == 1
+        srdf, _ = self._one(DocumentKind.SRDF, only.robot_name, self.settings.srdf, or_only=one_robot)
+        return RobotDocuments(only, srdf)
+
+    def _one(self, kind: DocumentKind, robot: str, path: str, *, or_only: bool = False) -> tuple[Document | None, str]:
+        """Return the document of a kind, or the reason why there is not exactly one."""
+        setting = kind.value.lower()
+        if path:
+            document = self.open.get(path) or self._read(path, follow_links=True)
+            return document, "" if document else f"the setting '{setting}' names '{path}', which cannot be read"
+        every = self.of_kind(kind)
+        found = [document for document in every if document.robot_name == robot]
+        if not found and len(every) == 1 and or_only:
+            found = every
+        if len(found) == 1:
+            return found[0], ""
+        if not found:
+            return None, f"no {kind.value} of robot '{shown(robot)}' is open or in the workspace"
+        files = quoted((document.path for document in found), 5)
+        return None, f"several {kind.value} files have robot '{shown(robot)}': {files}; name one in '{setting}'"
+
+    def family(self, document: Document, model: str | None = None) -> list[Document]:
+        """Return the documents of the robot as in `robot_of`: its URDF and SRDF first, or only the document."""
+        urdf, srdf = self.robot_of(document, model)
+        found = {item.path: item for item in (urdf, srdf, document) if item is not None}
+        for other in self.documents() if urdf is not None else ():
+            if any(robot is urdf for robot in self._urdfs(other)):
+                found.setdefault(other.path, other)
+        return list(found.values())
+
+    def _urdfs(self, document: Document) -> Iterator[Document | None]:
+        """Yield the URDFs that a document is about."""
+        if document.kind is DocumentKind.USDF:
+            yield from (urdf for urdf, _ in self.robots_of_models(document).values())
+        elif document.kind is not None:
+            yield self.robot_of(document).urdf
