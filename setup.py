@@ -35,6 +35,7 @@ BAG = ["rosbags>=0.10", "mcap>=1.2"]
 VIEW = ["nicegui>=3.10", "trimesh>=4.6", "pillow>=10", "pycollada>=0.9"]
 COLLISION = ["mujoco>=3.3", "python-fcl>=0.7", "trimesh>=4.6", "networkx>=3", "pycollada>=0.9", "scipy>=1.11"]
 DECOMPOSITION = ["coacd>=1.0"]
+SPHERES = ["morphit-rs>=0.2", *COLLISION]
 CLUSTER = ["dask[distributed]>=2024.8"]
 FAST = ["msgspec>=0.18"]
 PLOT = ["matplotlib>=3.8"]
@@ -105,6 +106,7 @@ setup(
         "view": VIEW,
         "collision": COLLISION,
         "decomposition": DECOMPOSITION,
+        "spheres": SPHERES,
         "cluster": CLUSTER,
         "plot": PLOT,
         "parquet": PARQUET,
@@ -121,6 +123,7 @@ setup(
                 *VIEW,
                 *COLLISION,
                 *DECOMPOSITION,
+                *SPHERES,
                 *CLUSTER,
                 *PLOT,
                 *PARQUET,

@@ -82,7 +82,7 @@ LIBRARIES: dict[str, set[str]] = {
     "state": {"numpy"},
     "convert": {"lxml", "mujoco", "numpy", "ruamel"},
     "examples": set(),
-    "collision": {"coacd", "fcl", "matplotlib", "mujoco", "numpy", "scipy", "trimesh"},
+    "collision": {"coacd", "fcl", "matplotlib", "morphit_rs", "mujoco", "numpy", "scipy", "trimesh"},
     "comparison": {"numpy", "scipy"},
     "bringup": set(),
     "recording": {

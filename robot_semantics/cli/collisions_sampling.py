@@ -21,10 +21,14 @@ from robot_semantics.cli.progress import Bar
 from robot_semantics.collision.matrix import CollisionMatrix, Settings, generate_matrix
 from robot_semantics.collision.pieces import READINGS, pieces_of
 from robot_semantics.collision.sampling import SAMPLERS
+from robot_semantics.collision.sphere_check import sphere_pieces
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
+
+SPHERES = "spheres"
+"""Geometry of a matrix for planners on spheres: the spheres of the SRDF."""
 
 
 def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +57,10 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-search", action="store_true", help="do not search for rare collisions")
     parser.add_argument("--default-state", metavar="GROUP/STATE", help="default pose (all joints at 0)")
     parser.add_argument(
-        "--geometry", choices=sorted(READINGS), default="mesh", help="shape used for a mesh (mesh: its triangles)"
+        "--geometry",
+        choices=sorted([*READINGS, SPHERES]),
+        default="mesh",
+        help="shape of a mesh (mesh: triangles), or the SRDF's spheres",
     )
     parser.add_argument(
         "--adjacent",
@@ -76,9 +83,12 @@ def sample(
         RobotSemanticsError: the default state does not exist.
     """
     diagnostics = Diagnostics()
-    pieces = pieces_of(robot, PackageResolver(arguments.package_path), diagnostics, arguments.geometry)
+    reading = "mesh" if arguments.geometry == SPHERES else arguments.geometry
+    pieces = pieces_of(robot, PackageResolver(arguments.package_path), diagnostics, reading)
     diagnostics.raise_if_failed()
     inputs.print_diagnostics(diagnostics)
+    if arguments.geometry == SPHERES:
+        pieces = sphere_pieces(robot, pieces)
     space = JointSpace.of(robot)
     default_q = None
     if arguments.default_state:

@@ -5,30 +5,37 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics collisions spheres`: check and convert the sphere approximations of links."""
+"""`robot_semantics collisions spheres`: check, generate and convert the sphere approximations of links."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError, format_of
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import number_in_range
+from robot_semantics.cli.argument_values import add_repeatable, integer, number_in_range
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import add_json_argument, counted, print_json, print_line
+from robot_semantics.cli.progress import Bar
 from robot_semantics.cli.usage import UsageError
 from robot_semantics.cli.usdf_files import print_lost
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sphere_check import LinkCheck, check_spheres
+from robot_semantics.collision.sphere_fit import MOST_SPHERES, FitTask, fit_link
 from robot_semantics.convert.planner_formats import ENDINGS, SRDF, read_planner, write_planner
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.recording.parallel import Processes, Workers
+from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.srdf.new import link_spheres
 from robot_semantics.srdf.tree import SrdfSphere
 
 VERSION = 1
@@ -103,6 +110,51 @@ def convert(arguments: argparse.Namespace) -> None:
     save_bytes(written.value.encode(), arguments.output)
 
 
+def _generate_arguments(parser: argparse.ArgumentParser) -> None:
+    inputs.add_robot_arguments(parser)
+    size = parser.add_mutually_exclusive_group(required=True)
+    size.add_argument("--count", type=integer(1, MOST_SPHERES), metavar="N", help="largest number of spheres of a link")
+    size.add_argument("--overshoot", type=number_in_range(1e-5), metavar="M", help="largest overshoot of a sphere [m]")
+    add_repeatable(parser, "--link", "LINK", "link to fit (default: every link with collision geometry)")
+    add_output(parser, "-o", "--output", required=True, metavar="FILE", help="SRDF to write")
+    parser.add_argument("--seed", type=integer(0, 2**32 - 1), default=0, help="seed of the fit (0)")
+    parser.add_argument(
+        "--jobs", type=integer(1), default=os.cpu_count() or 1, metavar="N", help="number of processes (all cores)"
+    )
+
+
+def generate(arguments: argparse.Namespace) -> None:
+    """Fit spheres, print each link, and write an SRDF at the end; an interrupted run leaves no file."""
+    robot = inputs.load(arguments)
+    wanted = {robot.link(name).name for name in arguments.link}
+    diagnostics = Diagnostics()
+    pieces = pieces_of(robot, PackageResolver(arguments.package_path), diagnostics)
+    diagnostics.raise_if_failed()
+    inputs.print_diagnostics(diagnostics)
+    tasks = []
+    for link in robot.links:
+        own = tuple(piece for piece in pieces if piece.link == link.index)
+        given = robot.semantics.link_spheres.get(link.name)
+        if not wanted and given is not None and given[0].radius == 0.0:
+            print_line(f"note: {link.name}: radius 0 in the SRDF; --link {link.name} fits it", file=sys.stderr)
+        elif own and (not wanted or link.name in wanted):
+            tasks.append(FitTask(link.name, own, arguments.count, arguments.overshoot, arguments.seed))
+        elif link.name in wanted:
+            raise RobotSemanticsError(f"link '{link.name}' has no collision geometry")
+    text = SrdfText.from_file(arguments.srdf) if arguments.srdf else SrdfText.empty(robot.name)
+    stated = {spheres.link for spheres in text.semantic.link_spheres}
+    with Bar() as bar, Processes(arguments.jobs) if arguments.jobs > 1 else Workers() as workers:
+        bar.phase("fitting", len(tasks))
+        for fit in workers.map(fit_link, tasks):
+            bar.advance(1)
+            if fit.link in stated:
+                text = text.remove("link with spheres", fit.link)
+            rows = [(*center, radius) for center, radius in zip(fit.spheres.centers, fit.spheres.radii, strict=True)]
+            text = text.add([link_spheres(fit.link, rows)])
+            print_line(f"{fit.link}: {counted(len(rows), 'sphere')}, overshoot {fit.overshoot:.6f} m")
+    save_bytes(bytes(text), arguments.output)
+
+
 def _format_of(path: str) -> str:
     try:
         return format_of(path, ENDINGS)
@@ -144,13 +196,19 @@ def _as_line(result: LinkCheck) -> str:
 
 
 COMMAND = Command(
-    help="check and convert the spheres of links",
+    help="check, generate and convert the spheres of links",
     operations={
         "check": Command(
             add_arguments,
             check,
             "prove that spheres cover the collision geometry",
             examples=("robot_semantics collisions spheres check robot.urdf robot.srdf --tolerance 0.002",),
+        ),
+        "generate": Command(
+            _generate_arguments,
+            generate,
+            "fit spheres that are proven to cover the links",
+            examples=("robot_semantics collisions spheres generate robot.urdf robot.srdf --count 4 -o new.srdf",),
         ),
         "convert": Command(
             _convert_arguments,

@@ -29,6 +29,10 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "pybullet": (("pybullet", "mujoco", "trimesh", "scipy", "collada"), "simulation in PyBullet"),
     "collision": (("mujoco", "fcl", "trimesh", "networkx", "collada", "scipy"), "self-collision matrices"),
     "decomposition": (("coacd",), "meshes as convex parts"),
+    "spheres": (
+        ("morphit_rs", "mujoco", "fcl", "trimesh", "networkx", "collada", "scipy"),
+        "fits of spheres",
+    ),
     "bag": (("rosbags", "mcap"), "recordings"),
     "plot": (("matplotlib",), "plots of series"),
     "parquet": (("pyarrow",), "series as Parquet tables"),
@@ -38,7 +42,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
 }
 """For each extra: the modules that its commands import directly or indirectly, and their purpose."""
 
-_DISTRIBUTIONS = {"PIL": "pillow", "collada": "pycollada", "pydrake": "drake"}
+_DISTRIBUTIONS = {"PIL": "pillow", "morphit_rs": "morphit-rs", "collada": "pycollada", "pydrake": "drake"}
 
 Row = tuple[str, str]
 _SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}

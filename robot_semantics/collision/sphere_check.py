@@ -10,13 +10,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
-from robot_semantics.collision.shapes import Piece, trimesh_of
+from robot_semantics.collision.shapes import Piece, Shape, trimesh_of
 from robot_semantics.collision.sphere_cover import ROUNDING, Cover, Patches, Spheres, cover
 from robot_semantics.collision.sphere_overshoot import signed_distances
 from robot_semantics.model.robot_model import RobotModel
@@ -72,12 +72,8 @@ def check_spheres(
         own = [piece for piece in pieces if piece.link == link.index]
         if not own:
             continue
-        surface = [part for element, piece in enumerate(own) for part in surface_parts(piece, element)]
-        given = stated.get(link.name)
-        if given is None:
-            spheres = enclosing_sphere(surface)
-        else:
-            spheres = Spheres(np.array([one.center for one in given]), np.array([one.radius for one in given]))
+        surface = link_surface(own)
+        spheres = link_spheres(surface, stated.get(link.name))
         if not spheres.radii.any():
             yield LinkCheck(link.name, 0)
             continue
@@ -100,6 +96,32 @@ def check_spheres(
         )
 
 
+def sphere_pieces(robot: RobotModel, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    """Return the spheres of every link with collision geometry as pieces, by the rules of MoveIt."""
+    found: list[Piece] = []
+    for link in robot.links:
+        own = [piece for piece in pieces if piece.link == link.index]
+        spheres = link_spheres(link_surface(own), robot.semantics.link_spheres.get(link.name)) if own else None
+        for center, radius in zip(*spheres, strict=True) if spheres is not None else ():
+            if radius > 0.0:
+                pose = np.eye(4)
+                pose[:3, 3] = center
+                found.append(Piece(link.index, Shape(_SPHERE, (float(radius), 0.0, 0.0)), pose))
+    return tuple(found)
+
+
+def link_surface(pieces: Sequence[Piece]) -> list[Patches]:
+    """Return the surface of the pieces of a link."""
+    return [part for element, piece in enumerate(pieces) for part in surface_parts(piece, element)]
+
+
+def link_spheres(surface: list[Patches], stated: Sequence[SrdfSphere] | None) -> Spheres:
+    """Return the stated spheres of a link; without any, the enclosing sphere."""
+    if stated is None:
+        return enclosing_sphere(surface)
+    return Spheres(np.array([one.center for one in stated]), np.array([one.radius for one in stated]))
+
+
 def enclosing_sphere(surface: list[Patches]) -> Spheres:
     """Return one sphere around the surface, with its centre in the middle of the bounding box."""
     bounds = [
@@ -119,8 +141,10 @@ def enclosing_sphere(surface: list[Patches]) -> Spheres:
     return Spheres(center[None], np.array([max(reach)]))
 
 
-def surface_parts(piece: Piece, element: int) -> Iterator[Patches]:
-    """Yield the surface of a piece in the link frame: boxes, spheres and meshes exactly, round walls circumscribed."""
+def surface_parts(piece: Piece, element: int, sides: int = SIDES) -> Iterator[Patches]:
+    """Yield the surface of a piece in the link frame: boxes, spheres and meshes exactly, round walls circumscribed
+    with a number of sides.
+    """
     shape, pose = piece.shape, piece.T_link_piece
     if shape.surface is not None:
         corners = transform_points(pose, shape.surface.vertices)[shape.surface.faces]
@@ -134,7 +158,7 @@ def surface_parts(piece: Piece, element: int) -> Iterator[Patches]:
         yield Patches(transform_points(pose, np.array(shape.size) * _cube()), element)
     else:
         flat_ends = shape.type == _CYLINDER
-        yield Patches(transform_points(pose, _tube(x, y, with_ends=flat_ends)), element)
+        yield Patches(transform_points(pose, _tube(x, y, sides, with_ends=flat_ends)), element)
         if not flat_ends:
             yield _half_ball(pose, x, y, 1.0, element)
             yield _half_ball(pose, x, y, -1.0, element)
@@ -182,11 +206,11 @@ def _cube() -> FloatArray:
     return np.stack(faces)
 
 
-def _tube(radius: float, half: float, *, with_ends: bool) -> FloatArray:
+def _tube(radius: float, half: float, sides: int, *, with_ends: bool) -> FloatArray:
     """Return the triangles of a prism around a cylinder."""
-    angles = 2.0 * math.pi / SIDES * np.arange(SIDES)
-    outer = radius / math.cos(math.pi / SIDES)
-    low = np.stack([outer * np.cos(angles), outer * np.sin(angles), np.full(SIDES, -half)], axis=1)
+    angles = 2.0 * math.pi / sides * np.arange(sides)
+    outer = radius / math.cos(math.pi / sides)
+    low = np.stack([outer * np.cos(angles), outer * np.sin(angles), np.full(sides, -half)], axis=1)
     high = low * [1.0, 1.0, -1.0]
     after_low, after_high = np.roll(low, -1, axis=0), np.roll(high, -1, axis=0)
     triangles = [np.stack([low, after_low, after_high], axis=1), np.stack([low, after_high, high], axis=1)]

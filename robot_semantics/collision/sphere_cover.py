@@ -13,7 +13,7 @@ for each piece. Corners give a lower bound. Pieces are split until the bounds de
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -90,6 +90,53 @@ def cover(surface: Iterable[Patches], spheres: Spheres, tolerance: float = 0.0) 
     return best
 
 
+def shrunk(surface: Iterable[Patches], spheres: Spheres, spacing: float) -> Spheres:
+    """Return smaller spheres that still cover the pieces of a surface, or never larger ones; spheres that hold no piece
+    are left out.
+
+    Each piece belongs to the sphere that holds it best.
+
+    Args:
+        surface: the parts of the surface.
+        spheres: the spheres.
+        spacing: longest edge of the pieces [m].
+    """
+    excess = np.full(len(spheres.radii), -np.inf)
+    for todo in _pieces(surface, spheres, lambda part: _longest_edges(part) > spacing):
+        bounds = _bounds(todo, spheres, _distances(todo.corners.reshape(-1, 3), spheres))
+        np.maximum.at(excess, bounds.argmin(axis=1), bounds.min(axis=1))
+    used = np.isfinite(excess)
+    return Spheres(spheres.centers[used], (spheres.radii + np.minimum(excess, 0.0))[used])
+
+
+def corner_points(surface: Iterable[Patches], spacing: float) -> FloatArray:
+    """Return points (n, 3) of a surface [m], about one in each cube with edges of half the `spacing`."""
+    few = Spheres(np.zeros((1, 3)), np.zeros(1))
+    parts = list(_pieces(surface, few, lambda part: _longest_edges(part) > spacing))
+    points = np.concatenate([part.corners.reshape(-1, 3) for part in parts])
+    cells = np.floor((points - points.min(axis=0)) / (0.5 * spacing)).astype(np.int64)
+    _, first = np.unique(np.ravel_multi_index(tuple(cells.T), tuple(cells.max(axis=0) + 1)), return_index=True)
+    return np.asarray(points[np.sort(first)])
+
+
+def _pieces(
+    surface: Iterable[Patches], spheres: Spheres, too_large: Callable[[Patches], npt.NDArray[np.bool_]]
+) -> Iterator[Patches]:
+    """Yield the pieces of a surface, split until none is too large."""
+    stack = list(surface)
+    count = max(1, _ENTRIES // (3 * len(spheres.radii)))
+    while stack:
+        todo = stack.pop()
+        if len(todo.corners) > count:
+            stack += [_selected(todo, slice(at, at + count)) for at in range(0, len(todo.corners), count)]
+            continue
+        large = too_large(todo)
+        if large.any():
+            stack.append(_halved(_selected(todo, large)))
+        if not large.all():
+            yield _selected(todo, ~large)
+
+
 def _farthest_corner(part: Patches, spheres: Spheres) -> Cover:
     chunks = _chunks(part.corners.reshape(-1, 3), spheres)
     return _farthest(part, np.concatenate([_distances(chunk, spheres).min(axis=1) for chunk in chunks]))
@@ -114,11 +161,11 @@ def _refined(part: Patches, spheres: Spheres, tolerance: float, best: Cover) -> 
             stack += [_selected(todo, slice(at, at + count)) for at in range(0, len(todo.corners), count)]
             continue
         distances = _distances(todo.corners.reshape(-1, 3), spheres)
-        upper = _upper_bounds(todo, spheres, distances)
+        upper = _bounds(todo, spheres, distances).min(axis=1)
         found = _farthest(todo, distances.min(axis=1))
         if found.lower > best.lower:
             best = found._replace(upper=max(found.lower, best.upper))
-        longest = np.linalg.norm(todo.corners - np.roll(todo.corners, 1, axis=1), axis=2).max(axis=1)
+        longest = _longest_edges(todo)
         undecided = (upper > inside) & (best.lower <= inside)
         split = (upper > ROUNDING) & (undecided | (upper > best.lower + RESOLUTION)) & (longest > SMALLEST)
         if not split.all():
@@ -145,14 +192,14 @@ def _distances(points: FloatArray, spheres: Spheres) -> FloatArray:
     return np.asarray(np.sqrt(squares) - spheres.radii)
 
 
-def _upper_bounds(part: Patches, spheres: Spheres, distances: FloatArray) -> FloatArray:
-    """Return for each piece a bound of its largest signed distance to the sphere that holds it best.
+def _bounds(part: Patches, spheres: Spheres, distances: FloatArray) -> FloatArray:
+    """Return bounds (n, spheres) of the largest signed distance of each piece to each sphere.
 
     `distances` (3 n, spheres) are those of the corners.
     """
     corners = part.corners
     if part.ball is None:
-        return np.asarray(distances.reshape(len(corners), 3, -1).max(axis=1).min(axis=1))
+        return np.asarray(distances.reshape(len(corners), 3, -1).max(axis=1))
     # On a ball, the squared distance to a point is linear in the unit normal. A normal of the piece is a point of the
     # flat triangle, scaled by at most 1 / (distance of the triangle to the centre).
     center, radius = part.ball
@@ -165,7 +212,11 @@ def _upper_bounds(part: Patches, spheres: Spheres, distances: FloatArray) -> Flo
     along = (normals @ offsets.T).max(axis=1)
     along = np.minimum(np.where(along > 0.0, along * scale[:, None], along), lengths)
     squares = radius**2 + lengths**2 + 2.0 * radius * along
-    return np.asarray((np.sqrt(np.maximum(squares, 0.0)) - spheres.radii).min(axis=1))
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)) - spheres.radii)
+
+
+def _longest_edges(part: Patches) -> FloatArray:
+    return np.asarray(np.linalg.norm(part.corners - np.roll(part.corners, 1, axis=1), axis=2).max(axis=1))
 
 
 def _halved(part: Patches) -> Patches:

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import xml.etree.ElementTree as ET
@@ -351,3 +352,28 @@ def test_check_reads_the_spheres_of_every_format(run: RunCommand, tmp_path: Path
     ]
     # From the corner of the cube to the sphere.
     assert f"protrusion {math.sqrt(3) / 2 - 0.5:.6f} m" in lines[3]
+
+
+TURNING = """<robot name="r"><link name="root"/>{}{}
+<joint name="f" type="fixed"><parent link="root"/><child link="a"/></joint>
+<joint name="t" type="revolute"><parent link="root"/><child link="b"/><axis xyz="0 0 1"/>
+<limit lower="-3.141592653589793" upper="3.141592653589793" effort="1" velocity="1"/></joint></robot>"""
+BEAD = '<link name="{}"><collision><origin xyz="1 0 0"/><geometry><box size=".1 .1 .1"/></geometry></collision></link>'
+
+
+def test_a_matrix_of_spheres_counts_collisions_of_the_spheres(run: RunCommand, tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    (tmp_path / "r.urdf").write_text(TURNING.format(BEAD.format("a"), BEAD.format("b")))
+    ball = '<link_sphere_approximation link="{}"><sphere center="1 0 0" radius="{}"/></link_sphere_approximation>'
+    files = (tmp_path / "r.urdf", tmp_path / "r.srdf")
+    words = ("collisions", "generate", *files, "--geometry", "spheres", "--samples", "3000", "--no-search", "--json")
+    (tmp_path / "r.srdf").write_text(f'<robot name="r">{ball.format("a", 0.7)}{ball.format("b", 0.3)}</robot>')
+    (pair,) = json.loads(run(*words, "-o", tmp_path / "new.srdf").out)["pairs"]
+    # The centres are 2 sin(angle / 2) apart: nearer than 0.7 + 0.3 in a third of the angles.
+    assert pair["samples"] >= 1000
+    assert abs(pair["hits"] / pair["samples"] - 1 / 3) < 5 * math.sqrt(2 / 9 / pair["samples"])
+    # A radius of 0 means that the link is not considered.
+    (tmp_path / "r.srdf").write_text(f'<robot name="r">{ball.format("a", 0.7)}{ball.format("b", 0)}</robot>')
+    done = run(*words, "-o", tmp_path / "other.srdf")
+    assert done.code == 1
+    assert "fewer than two links with collision geometry" in done.err

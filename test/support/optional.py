@@ -30,6 +30,7 @@ OPTIONAL = frozenset(
             "fcl",
             "matplotlib",
             "mcap",
+            "morphit_rs",
             "msgspec",
             "mujoco",
             "pybullet",

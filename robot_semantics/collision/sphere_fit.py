@@ -1,0 +1,278 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+"""Fit of spheres to a link: starts from `morphit-rs`, then the least overshoot with a proven cover.
+
+With centres c and their signed distances s to the geometry (negative inside), spheres of radius M - s overshoot by M.
+They cover the surface exactly if M is at least the largest distance of the surface to spheres of radius -s. So the
+proof itself gives the least M. Centres are moved to make M smaller.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.collision.shapes import Piece
+from robot_semantics.collision.sphere_check import link_surface, surface_parts
+from robot_semantics.collision.sphere_cover import ROUNDING, Patches, Spheres, corner_points, cover, shrunk
+from robot_semantics.collision.sphere_overshoot import signed_distances
+from robot_semantics.transforms import transform_points
+from robot_semantics.transforms.arrays import FloatArray, IntArray
+
+DIGITS = 6
+"""Decimal digits of centres and radii [m]; radii are rounded up."""
+
+MOST_SPHERES = 256
+"""Largest number of spheres of a link."""
+
+_SIDES = 64
+_PRESETS = ("MorphIt-S", "MorphIt-B")
+_ITERATIONS = 100
+_MOVES = 40
+_CANDIDATES = 16
+_NEAR = 1.3
+_POWER = 12
+
+
+@dataclass(frozen=True)
+class FitTask:
+    """A link to fit: its name, its pieces, the number of spheres or the largest overshoot [m], and the seed."""
+
+    link: str
+    pieces: tuple[Piece, ...]
+    count: int | None
+    overshoot: float | None
+    seed: int
+
+
+class Fit(NamedTuple):
+    """Spheres that are proven to cover a link; `overshoot` [m] is their largest distance beyond the surface."""
+
+    link: str
+    spheres: Spheres
+    overshoot: float
+
+
+def fit_link(task: FitTask) -> Fit:
+    """Return spheres for a link: with a count, the least overshoot found; with an overshoot, the fewest spheres found.
+
+    The result depends only on the task.
+
+    Raises:
+        RobotSemanticsError: `MOST_SPHERES` spheres overshoot by more.
+        MissingExtraError: morphit-rs is not installed.
+    """
+    link = _Link(task)
+    if task.count is not None:
+        return link.fit(task.count)
+    limit = task.overshoot or 0.0
+    low, high = 0, 1
+    best = link.fit(high)
+    while best.overshoot > limit:
+        if high == MOST_SPHERES:
+            raise RobotSemanticsError(
+                f"link '{task.link}': {high} spheres overshoot by {best.overshoot:.6f} m, more than {limit:g} m"
+            )
+        low, high = high, 2 * high
+        best = link.fit(high)
+    high = min(high, len(best.spheres.radii))
+    while high - low > 1:
+        middle = (low + high) // 2
+        found = link.fit(middle)
+        if found.overshoot <= limit:
+            high, best = min(middle, len(found.spheres.radii)), found
+        else:
+            low = middle
+    return best
+
+
+class _Link:
+    """The surface of a link, and fits to it."""
+
+    def __init__(self, task: FitTask) -> None:
+        self._task = task
+        self._surface = link_surface(task.pieces)
+        self._coarse = [part for at, piece in enumerate(task.pieces) for part in surface_parts(piece, at, _SIDES)]
+        corners = np.concatenate([part.corners for part in self._coarse])
+        self._area = 0.5 * float(
+            np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
+        )
+        self._size = float(np.linalg.norm(np.ptp(corners.reshape(-1, 3), axis=0)))
+
+    def fit(self, count: int) -> Fit:
+        """Return up to `count` spheres."""
+        from scipy.spatial import cKDTree
+
+        spacing = min(self._size / 20.0, 0.12 * math.sqrt(self._area / count))
+        points = corner_points(self._coarse, spacing)
+        centers = self._starts(count)
+        depths = self._signed_distances(centers)
+        chosen = _least_overshoot(_distances(points, centers) + depths, count)
+        fine = cKDTree(corner_points(self._coarse, spacing / 3.0))
+        seed = np.random.default_rng([self._task.seed, count])
+        moved = _moved(points, centers[chosen], np.where(depths[chosen] > 0.0, 1.0, -1.0), fine, seed)
+        fits = [self._grown(one, spacing / 3.0) for one in (centers[chosen], moved)]
+        return min(fits, key=lambda fit: fit.overshoot)
+
+    def _starts(self, count: int) -> FloatArray:
+        """Return centres of fits, inside of the geometry if there are any, and the centres of the pieces."""
+        fits = [_packed(self._task.pieces, self._coarse, preset, count, self._task.seed + at)
+                for preset in _PRESETS for at in range(2)]  # fmt: skip
+        own = [_middle(piece) for piece in self._task.pieces]
+        centers = np.round(np.concatenate([*fits, np.array(own)]), DIGITS)
+        inside = self._signed_distances(centers) < 0.0
+        return centers[inside] if inside.any() else centers
+
+    def _signed_distances(self, centers: FloatArray) -> FloatArray:
+        return np.asarray(np.min([signed_distances(piece, centers) for piece in self._task.pieces], axis=0))
+
+    def _grown(self, centers: FloatArray, spacing: float) -> Fit:
+        """Return spheres about centres that are proven to cover the surface, with the least overshoot."""
+        centers = np.unique(np.round(centers, DIGITS), axis=0)
+        depths = self._signed_distances(centers)
+        least = cover(self._surface, Spheres(centers, -depths), math.inf).upper
+        spheres = shrunk(self._coarse, Spheres(centers, least - depths), spacing)
+        while True:
+            scale = 10.0**DIGITS
+            spheres = Spheres(spheres.centers, np.ceil(spheres.radii * scale - 1e-7) / scale)
+            out = cover(self._surface, spheres).upper
+            if out <= ROUNDING:
+                break
+            spheres = Spheres(spheres.centers, spheres.radii + out)
+        overshoot = float((spheres.radii + self._signed_distances(spheres.centers)).max())
+        return Fit(self._task.link, spheres, max(0.0, overshoot))
+
+
+def _middle(piece: Piece) -> FloatArray:
+    """Return the centre of a piece in the link frame."""
+    surface = piece.shape.surface
+    own = np.zeros(3) if surface is None else 0.5 * (surface.vertices.min(axis=0) + surface.vertices.max(axis=0))
+    return transform_points(piece.T_link_piece, own)
+
+
+def _packed(pieces: tuple[Piece, ...], surface: list[Patches], preset: str, count: int, seed: int) -> FloatArray:
+    """Return the centres of a fit by morphit-rs; of the hulls, if the surface encloses no volume."""
+    try:
+        import morphit_rs
+    except ImportError as error:
+        raise MissingExtraError("morphit_rs", "spheres", "fitting spheres") from error
+
+    # Links are fitted in processes of their own. The number of threads can be set once.
+    with suppress(morphit_rs.StateError):
+        morphit_rs.set_num_threads(1)
+    config = morphit_rs.Config.preset(preset, num_spheres=count, iterations=_ITERATIONS, seed=seed)
+    exact = np.concatenate([part.corners for part in surface])
+    hulls = [
+        transform_points(piece.T_link_piece, piece.shape.hull.vertices)[piece.shape.hull.faces]
+        for piece in pieces
+        if piece.shape.hull is not None
+    ]
+    for triangles in (exact, np.concatenate(hulls) if hulls else exact):
+        faces = np.arange(3 * len(triangles)).reshape(-1, 3)
+        try:
+            mesh = morphit_rs.Mesh.from_arrays(triangles.reshape(-1, 3), faces)
+            return np.asarray(morphit_rs.pack(mesh, config).centers)
+        except morphit_rs.MorphItError:
+            continue
+    return np.zeros((0, 3))
+
+
+def _distances(points: FloatArray, centers: FloatArray) -> FloatArray:
+    squares = np.zeros((len(points), len(centers)))
+    for axis in range(3):
+        squares += (points[:, axis, None] - centers[:, axis]) ** 2
+    return np.sqrt(squares)
+
+
+def _least_overshoot(overshoots: FloatArray, count: int) -> IntArray:
+    """Return up to `count` columns whose row minima are small: greedy covers for a bisected limit."""
+    low, high = float(overshoots.min(axis=1).max()), float(overshoots.max())
+    best = _greedy_cover(overshoots, high, count)
+    for _ in range(20):
+        limit = 0.5 * (low + high)
+        chosen = _greedy_cover(overshoots, limit, count)
+        low, high, best = (limit, high, best) if chosen is None else (low, limit, chosen)
+    assert best is not None, "one sphere covers all points with the largest overshoot"
+    # Give the remaining spheres to the worst points, one after the other.
+    for _ in range(count - len(best)):
+        worst = overshoots[:, best].min(axis=1).argmax()
+        best = np.append(best, overshoots[worst].argmin())  # Twice the same centre: `_moved` separates them.
+    return best
+
+
+def _greedy_cover(overshoots: FloatArray, limit: float, count: int) -> IntArray | None:
+    """Return columns that have a value up to `limit` in every row; None if more than `count` would be needed."""
+    covers = overshoots <= limit
+    left, chosen = np.ones(len(covers), dtype=bool), []
+    while left.any():
+        gains = covers[left].sum(axis=0)
+        chosen.append(int(gains.argmax()))
+        if len(chosen) > count or not gains[chosen[-1]]:
+            return None
+        left &= ~covers[:, chosen[-1]]
+    return np.array(chosen, dtype=np.int64)
+
+
+def _moved(
+    points: FloatArray, centers: FloatArray, signs: FloatArray, fine: Any, seed: np.random.Generator
+) -> FloatArray:
+    """Return centres with less overshoot: each moves to the best of some places for its nearest points.
+
+    A move is shorter than the distance to the surface, so that the sign of the distance does not change.
+    """
+    best, least = centers, math.inf
+    for round_ in range(_MOVES):
+        reach = fine.query(centers)[0]
+        overshoots = _distances(points, centers) + signs * reach
+        nearest = overshoots.argmin(axis=1)
+        two = np.partition(overshoots, min(1, len(centers) - 1), axis=1)
+        worst, second = two[:, 0], two[:, 1] if len(centers) > 1 else np.full(len(points), np.inf)
+        if worst.max() < least:
+            best, least = centers, float(worst.max())
+        idle = np.setdiff1d(np.arange(len(centers)), nearest)
+        if len(idle):
+            # Put a sphere without points between the worst point and the sphere of this point.
+            point, near = points[worst.argmax()], nearest[worst.argmax()]
+            towards = (point - centers[near]) / np.linalg.norm(point - centers[near])
+            centers, signs = centers.copy(), signs.copy()
+            centers[idle[0]], signs[idle[0]] = centers[near] + 0.5 * reach[near] * towards, signs[near]
+            continue
+        step = max(0.7 * (1.0 - round_ / _MOVES), 0.03)
+        candidates = _candidates(points, nearest, centers, step * reach, seed)
+        depths = signs[:, None] * fine.query(candidates)[0]
+        moved = []
+        for at in range(len(centers)):
+            others = np.where(nearest == at, second, worst)
+            near = (nearest == at) | (overshoots[:, at] <= _NEAR * worst.max())
+            own = _distances(points[near], candidates[at]) + depths[at]
+            # A high power instead of the maximum: spheres with little to do help their neighbours.
+            left = np.maximum(np.minimum(own, others[near, None]), 0.0) / max(float(worst.max()), 1e-12)
+            moved.append(candidates[at][(left**_POWER).sum(axis=0).argmin()])
+        centers = np.array(moved)
+    return best
+
+
+def _candidates(
+    points: FloatArray, nearest: IntArray, centers: FloatArray, reach: FloatArray, seed: np.random.Generator
+) -> FloatArray:
+    """Return places (n, candidates, 3) for centres: the old one, towards the farthest and the middle point, random."""
+    directions = seed.normal(size=(len(centers), _CANDIDATES, 3))
+    directions *= seed.uniform(size=(*directions.shape[:2], 1)) / np.linalg.norm(directions, axis=2, keepdims=True)
+    for at, center in enumerate(centers):
+        own = points[nearest == at]
+        if len(own):
+            far = own[np.linalg.norm(own - center, axis=1).argmax()] - center
+            middle = 0.5 * (own.min(axis=0) + own.max(axis=0)) - center
+            targets = np.stack([far, middle]) / np.maximum([[np.linalg.norm(far)], [np.linalg.norm(middle)]], 1e-12)
+            directions[at, :4] = np.concatenate([targets, 0.3 * targets])
+    directions[:, 4] = 0.0
+    return np.asarray(centers[:, None] + reach[:, None, None] * directions)
