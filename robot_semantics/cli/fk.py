@@ -13,7 +13,6 @@ import argparse
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
@@ -113,22 +112,23 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
         RobotSemanticsError: the state does not fit the robot.
     """
     # Import here: most uses need no state.
-    from robot_semantics.cli.usdf_files import file_finder, read_states
+    from robot_semantics.cli.usdf_files import WorldFile, file_finder, located_problems, read_world_files
     from robot_semantics.state.apply import apply_model_state, resolve_with
     from robot_semantics.state.root_placement import Base
     from robot_semantics.transforms import matrix_from_pose
     from robot_semantics.usdf.descriptions import RobotFiles, robots_for
 
+    files: list[WorldFile] = []
     if arguments.world is None:
         state, find = world_of_node(arguments.node), None
     else:
-        (state,) = read_states([arguments.world])
+        files = read_world_files([arguments.world])
+        state = files[0].state
         find = file_finder(arguments, arguments.world)
     if arguments.model is None:
-        diagnostics = Diagnostics()
-        names = list(robots_for(state, RobotFiles(model), diagnostics=diagnostics))
-        diagnostics.raise_if_failed()
-        inputs.print_diagnostics(diagnostics)
+        with located_problems(files) as diagnostics:
+            names = list(robots_for(state, RobotFiles(model), diagnostics=diagnostics))
+            diagnostics.raise_if_failed()
         if len(names) != 1:
             source = arguments.world or "the running node"
             raise UsageError(f"--model: {len(names)} models of {source} can be this robot: choose one")

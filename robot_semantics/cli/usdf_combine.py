@@ -57,7 +57,7 @@ def _merge(arguments: argparse.Namespace) -> None:
     robots: dict[str, RobotModel] = {}
     if any(SEPARATOR in frame.name for state in states for frame in state.frames):
         for file, origin, prefix in zip(arguments.files, origins, arguments.prefix or [""] * len(origins), strict=True):
-            found = usdf_files.robots(arguments, origin.state, file)
+            found = usdf_files.robots(arguments, origin, file)
             robots.update((prefix + name, robot) for name, robot in found.items())
     with located_problems(renamed) as diagnostics:
         merged = merge(
@@ -84,7 +84,7 @@ def _split(arguments: argparse.Namespace) -> None:
     origins = usdf_files.read_world_files([arguments.file])
     state = origins[0].state
     carrying = any(body.parent_link for body in state.bodies)
-    robots = usdf_files.robots(arguments, state, arguments.file) if carrying else {}
+    robots = usdf_files.robots(arguments, origins[0], arguments.file) if carrying else {}
     with located_problems(origins) as diagnostics:
         parts = split(state, diagnostics, robots=robots)
     folder = Path(arguments.output_folder)
@@ -117,7 +117,7 @@ def _interpolate(arguments: argparse.Namespace) -> None:
     origins = usdf_files.read_world_files([arguments.first, arguments.second])
     first, second = (origin.state for origin in origins)
     share = arguments.share if time_ns is None else share_at(first, second, time_ns)
-    robots = usdf_files.robots(arguments, first, arguments.first)
+    robots = usdf_files.robots(arguments, origins[0], arguments.first)
     with located_problems(origins) as diagnostics:
         between = interpolate(first, second, share, robots=robots, diagnostics=diagnostics)
     if time_ns is not None:

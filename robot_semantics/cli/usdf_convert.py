@@ -72,7 +72,10 @@ def _convert(arguments: argparse.Namespace) -> None:
     state = read.value
     carrying = any(body.parent_link for body in state.bodies)
     if target.startswith("mujoco") or (target == "sdformat" and carrying):
-        options = replace(options, robots=usdf_files.robots(arguments, state, arguments.file))
+        options = replace(
+            options,
+            robots=usdf_files.robots(arguments, usdf_files.WorldFile(state, arguments.file, None), arguments.file),
+        )
     if not target.startswith("mujoco"):
         state = rebased(state, usdf_files.folder_of(arguments.file), usdf_files.folder_of(arguments.output))
     written = write_as(state, target, options)
@@ -93,7 +96,7 @@ def _write_vectors(arguments: argparse.Namespace, source: str) -> None:
     options = FormatOptions(arguments.mujoco_model, arguments.key or "", state_poses=arguments.state_poses)
     read = read_as(arguments.file, source, options, diagnostics)
     inputs.print_diagnostics(diagnostics)
-    robots = usdf_files.robots(arguments, read.value, arguments.file)
+    robots = usdf_files.robots(arguments, usdf_files.WorldFile(read.value, arguments.file, None), arguments.file)
     vectors = state_vectors(read.value, robots, arguments.order)
     usdf_files.print_lost((*read.lost, *vectors.lost))
     save_bytes(npz_bytes(vectors.value, arguments.order, read.value.time_ns), arguments.output)

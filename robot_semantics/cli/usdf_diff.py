@@ -47,11 +47,12 @@ def _diff_arguments(parser: argparse.ArgumentParser) -> None:
 def diff_worlds(arguments: argparse.Namespace) -> int:
     """Print the differences; return 1 if there are any."""
     tolerances: dict[DifferenceKind | None, float] = {None: DEFAULT_TOLERANCE, **dict(arguments.tolerance)}
-    first, second = usdf_files.read_states([arguments.first, arguments.second])
+    files = usdf_files.read_world_files([arguments.first, arguments.second])
     robots = {
-        **usdf_files.robots(arguments, second, arguments.second),
-        **usdf_files.robots(arguments, first, arguments.first),
+        **usdf_files.robots(arguments, files[1], arguments.second),
+        **usdf_files.robots(arguments, files[0], arguments.first),
     }
+    first, second = (file.state for file in files)
     second = rebased(second, usdf_files.folder_of(arguments.second), usdf_files.folder_of(arguments.first))
     found = compare(
         first,

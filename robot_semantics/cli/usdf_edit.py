@@ -74,11 +74,11 @@ def _edit(arguments: argparse.Namespace) -> None:
     origins = usdf_files.read_world_files([arguments.file])
     state = origins[0].state
     wanted = arguments.joint or arguments.state or arguments.parent or arguments.pose
-    robots = usdf_files.robots(arguments, state, arguments.file) if wanted else {}
+    robots = usdf_files.robots(arguments, origins[0], arguments.file) if wanted else {}
     with located_problems(origins) as diagnostics:
         edited = apply_edits(state, arguments, robots, diagnostics)
         edited = without_engines(edited, diagnostics)
-        _refuse_poses(edited, {name for name, _ in arguments.pose}, robots)
+        refuse_poses(edited, arguments, robots, state)
         # Objects are removed in this order, so that an object can be removed together with the objects on it.
         for name in arguments.remove:
             edited = removed(edited, name)
@@ -90,14 +90,16 @@ def _edit(arguments: argparse.Namespace) -> None:
     usdf_files.write_state(edited, output, arguments.file)
 
 
-def _refuse_poses(state: WorldState, names: set[str], robots: Mapping[str, RobotModel]) -> None:
-    """Refuse changed poses that a robot's virtual joint cannot have.
+def refuse_poses(
+    state: WorldState, arguments: argparse.Namespace, robots: Mapping[str, RobotModel], before: WorldState | None = None
+) -> None:
+    """Refuse the poses of ``--pose`` that a robot's virtual joint cannot take; `before` is the state before an edit.
 
     Raises:
         ArrayError: there is one; the error has its distance.
     """
-    for name in names & robots.keys():
-        reason = pose_refusal(state, name, robots[name])
+    for name in [name for name, _ in arguments.pose if name in robots]:
+        reason = pose_refusal(state, name, robots[name], before)
         if reason is not None:
             raise ArrayError("--pose", reason)
 

@@ -143,21 +143,23 @@ def given_robot(arguments: argparse.Namespace, diagnostics: Diagnostics) -> Robo
     return inputs.read_robot(arguments, arguments.urdf, arguments.srdf, diagnostics)
 
 
-def robots(arguments: argparse.Namespace, state: WorldState, path: str) -> dict[str, RobotModel]:
-    """Return the known robots of a world state's models; print problems to stderr."""
-    inside, diagnostics = Diagnostics(), Diagnostics()
+def robots(arguments: argparse.Namespace, file: WorldFile, path: str) -> dict[str, RobotModel]:
+    """Return the known robots of a world state's models; print problems to stderr.
+
+    `path` is the file as the user names it: robot files are relative to it.
+    """
+    inside = Diagnostics()
     robot = given_robot(arguments, inside)
     inputs.print_diagnostics(inside)
     find = None if arguments.no_robots else file_finder(arguments, path)
-    found = robots_for(state, RobotFiles(robot, find, arguments.implicit_links), diagnostics=diagnostics)
-    for model in state.models:
-        reason = describes_another_robot(model, found[model.name]) if model.name in found else None
-        if reason is not None:
-            diagnostics.warning(
-                "other-robot", f"model '{model.name}': {reason}", SourcePlace(path, path=path_of(model))
-            )
-    diagnostics.raise_if_failed()
-    inputs.print_diagnostics(diagnostics)
+    with located_problems([file]) as diagnostics:
+        found = robots_for(file.state, RobotFiles(robot, find, arguments.implicit_links), diagnostics=diagnostics)
+        for model in file.state.models:
+            reason = describes_another_robot(model, found[model.name]) if model.name in found else None
+            if reason is not None:
+                place = SourcePlace(file.source, path=path_of(model))
+                diagnostics.warning("other-robot", f"model '{model.name}': {reason}", place)
+        diagnostics.raise_if_failed()
     return found
 
 

@@ -24,7 +24,7 @@ from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import print_line
 from robot_semantics.cli.usage import UsageError
-from robot_semantics.cli.usdf_edit import add_change_arguments, apply_edits
+from robot_semantics.cli.usdf_edit import add_change_arguments, apply_edits, refuse_poses
 from robot_semantics.cli.usdf_files import WorldFile, located_problems
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
@@ -71,6 +71,7 @@ def _new(arguments: argparse.Namespace) -> None:
     state = replace(state, frames=tuple(root_frame(name) for name in parents))
     with located_problems([WorldFile(state, arguments.output or "<stdout>", None)]) as diagnostics:
         state = apply_edits(state, arguments, robots, diagnostics)
+        refuse_poses(state, arguments, robots)
         check_world(state, robots, diagnostics)
         diagnostics.raise_if_failed(strict=arguments.strict)
     texts = {item.state.name: item.texts for item in found if item.texts is not None}

@@ -21,7 +21,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.nanoseconds import seconds_text
-from robot_semantics.cli import inputs, usdf_files
+from robot_semantics.cli import usdf_files
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.node_inputs import add_node_argument, world_of_node
@@ -137,11 +137,10 @@ def _resolve_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _resolve(arguments: argparse.Namespace) -> None:
     """Print the poses, twists and wrenches; links without a pose follow from the joints of known robots."""
-    (state,) = usdf_files.read_states([arguments.file])
-    robots = usdf_files.robots(arguments, state, arguments.file)
-    diagnostics = Diagnostics()
-    resolved = resolve(complete_models(state, robots), diagnostics=diagnostics)
-    inputs.print_diagnostics(diagnostics)
+    files = usdf_files.read_world_files([arguments.file])
+    robots = usdf_files.robots(arguments, files[0], arguments.file)
+    with usdf_files.located_problems(files) as diagnostics:
+        resolved = resolve(complete_models(files[0].state, robots), diagnostics=diagnostics)
     names = arguments.names or [name for name in resolved.names if name != WORLD]
     rows = _rows(resolved, names, arguments.relative_to, arguments.axes)
     if arguments.json:

@@ -26,10 +26,12 @@ from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.state.link_agreement import compare_links
 from robot_semantics.state.report import TOLERANCE, RestoreItem, RestoreLog
 from robot_semantics.state.root_placement import Base, RootPlacement
+from robot_semantics.transforms import matrix_from_pose
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.joint_values import position_counts, stated_positions, stated_velocities
+from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.recover import NOT_OBSERVED, recover_joints
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.robot import with_carriers
@@ -145,7 +147,7 @@ class _Application:
         twist, rates = placement.twist(xyz_quat)
         for joint in self.model.joints:
             self._joint(joint)
-        self._derive_joints()
+        self._derive_joints(xyz_quat)
         compare_links(
             self.model, self.kinematics.measured, self.q, self.v, self.positions_of, self.velocities_of, self.log
         )
@@ -254,12 +256,21 @@ class _Application:
             return None
         return f"the position {positions[0]:.6g} lies outside the limits {lower:.6g} to {upper:.6g}"
 
-    def _derive_joints(self) -> None:
-        """Compute the joints that are not stated from the stated joints and from the poses and twists of links."""
+    def _derive_joints(self, xyz_quat: FloatArray | None) -> None:
+        """Compute the joints that are not stated from stated joints, from poses and twists of links, and from the root.
+
+        `xyz_quat` is the root link's pose in the virtual joint's parent frame, if the state has one.
+        """
         stated = frozenset(self.positions_of)
         fitting = [joint for joint in self.model.joints if joint.name in self.positions_of | self.velocities_of]
         refused = {joint.name for joint in self.model.joints} - {joint.name for joint in fitting}
-        model = ModelState(self.model.name, links=self.model.links, joints=tuple(fitting))
+        model = ModelState(
+            self.model.name,
+            parent=self.robot.root_joint.parent_link,
+            pose=None if xyz_quat is None else pose_from_matrix(matrix_from_pose(xyz_quat)),
+            links=self.model.links,
+            joints=tuple(fitting),
+        )
         recovered, reasons = recover_joints(model, self.robot)
         followed = []
         beyond = self._beyond_limits(recovered.joints, stated | refused)

@@ -14,8 +14,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from robot_semantics.base.errors import ArrayError
+from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.apply import apply_model_state, resolve_with
+from robot_semantics.state.report import TOLERANCE
+from robot_semantics.transforms import transform_distance
 from robot_semantics.usdf.edit import set_pose
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import pose_from_matrix, six
@@ -52,12 +55,27 @@ def reparented(state: WorldState, name: str, parent: str, robots: Mapping[str, R
     return set_pose(moved, name, pose, twist=None if twist is None else six(twist))
 
 
-def pose_refusal(state: WorldState, name: str, robot: RobotModel) -> str | None:
-    """Return why the virtual joint of a robot cannot take the model's pose, with the amount; None if it can.
+def pose_refusal(state: WorldState, name: str, robot: RobotModel, before: WorldState | None = None) -> str | None:
+    """Return why a command may not give a model the pose that it has in `state`, with the amount; None if it may.
 
-    A robot without a virtual joint can stand anywhere.
+    A planar virtual joint takes poses in its plane. A fixed one takes the pose of its parent frame, and the place where
+    the robot is mounted: the pose that the model had `before`, or any pose in a new world. A robot without a virtual
+    joint can stand anywhere.
     """
     if not robot.has_virtual_joint:
         return None
-    applied = apply_model_state(state.model(name), resolve_with(state, robots={name: robot}), robot)
-    return next((str(item) for item in applied.refused if item.kind == "pose"), None)
+    world = resolve_with(state, robots={name: robot})
+    applied = apply_model_state(state.model(name), world, robot)
+    refusal = next((str(item) for item in applied.refused if item.kind == "pose"), None)
+    if refusal is None or robot.root_joint.type is not JointType.FIXED:
+        return refusal
+    if before is None:
+        return None
+    frame = robot.root_joint.parent_link
+    mounts = [
+        found.pose(name, found.frame_or_world(frame)) for found in (world, resolve_with(before, robots={name: robot}))
+    ]
+    off, turned = (float(amount) for amount in transform_distance(*mounts))
+    if max(off, turned) <= TOLERANCE:
+        return None
+    return f"{refusal}, and {off:.6g} m and {turned:.6g} rad away from where it is mounted"

@@ -125,6 +125,7 @@ class _Recovery:
     def run(self) -> dict[str, str]:
         """Compute all possible positions; return the reasons for the others."""
         reasons: dict[str, str] = {}
+        self._observe_root()
         while True:
             before = (len(self.known), len(self._placed))
             self._place_links()
@@ -140,6 +141,13 @@ class _Recovery:
         for joint in self._missing():
             reasons.setdefault(joint.name, NOT_OBSERVED)
         return reasons
+
+    def _observe_root(self) -> None:
+        """Compute a virtual joint's position from the model's pose in its parent frame, if other joints follow it."""
+        root, state = self._robot.root_joint, self._state
+        leads = any(leader is root for _, leader, _ in followings(self._robot))
+        if leads and state.pose is not None and state.parent == root.parent_link:
+            self.observe([root], np.array([pose_matrix(state.pose)]), {})
 
     def _lead(self, reasons: dict[str, str]) -> None:
         """Set leaders from their observed followers; remove joints that disagree."""

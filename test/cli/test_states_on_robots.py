@@ -17,6 +17,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 from support.commands import RunCommand
 
+from robot_semantics.transforms import matrix_from_pose
+
 URDF = """<robot name="cart"><link name="base"/><link name="arm"/><link name="hand"/>
 <joint name="turn" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0 0 1"/>
  <axis xyz="0 0 1"/><limit lower="-2" upper="2" effort="1" velocity="1"/></joint>
@@ -370,6 +372,68 @@ def test_edit_refuses_a_pose_that_the_virtual_joint_cannot_take(
     assert fixed.code == 1
     assert "the base is fixed in 'odom', 0.5 m and 0 rad away from there" in fixed.err
     assert run("usdf", "edit", path, "--pose", "cart", "0 0 0 0 0 0", "-o", out, "--force").code == 0
+
+
+def test_new_has_the_rule_of_edit_and_a_fixed_joint_is_mounted_anywhere(
+    run: RunCommand, cart: tuple[str, ...], tmp_path: Path
+) -> None:
+    urdf, srdf, out = tmp_path / "cart.urdf", tmp_path / "cart.srdf", tmp_path / "out.usdf"
+    off = run("usdf", "new", f"{urdf},{srdf}", "--pose", "cart", "1 2 0.25 0 0 0.5", "-o", out)
+    assert (off.code, out.exists()) == (1, False)
+    assert "planar joint 'wj' cannot leave its plane in 'odom': 0.25 m and 0 rad off" in off.err
+    srdf.write_text(SRDF.replace('type="planar"', 'type="fixed"'))
+    two = run("usdf", "new", f"a={urdf},{srdf}", f"b={urdf},{srdf}", "--pose", "b", "2 0 0 0 0 0", "-o", out)
+    assert two.code == 0
+    assert "model 'b': pose: the base is fixed in 'odom', 2 m and 0 rad away from there" in two.err
+    moved = run("usdf", "edit", out, "--pose", "b", "3 0 0 0 0 0", "-o", tmp_path / "moved.usdf")
+    assert (moved.code, (tmp_path / "moved.usdf").exists()) == (1, False)
+    assert "1 m and 0 rad away from where it is mounted" in moved.err
+    for pose in ("2 0 0 0 0 0", "0 0 0 0 0 0"):
+        assert run("usdf", "edit", out, "--pose", "b", pose, "-o", tmp_path / "e.usdf", "--force").code == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "pose", "expected"),
+    [("planar", "1 2 0 0 0 0.5", [2.0, 4.0, 0.0]), ("floating", "1 2 3 0 0 0", [2.0, 4.0, 6.0])],
+)
+def test_a_follower_of_the_virtual_joint_is_where_the_pose_of_the_model_puts_it(
+    kind: str, pose: str, expected: list[float], run: RunCommand, tmp_path: Path
+) -> None:
+    (tmp_path / "m.urdf").write_text(
+        f'<robot name="m"><link name="base"/><link name="f"/><joint name="fol" type="{kind}"><parent link="base"/>'
+        '<child link="f"/><axis xyz="0 0 1"/><mimic joint="v" multiplier="2"/></joint></robot>'
+    )
+    (tmp_path / "m.srdf").write_text(
+        f'<robot name="m"><virtual_joint name="v" type="{kind}" parent_frame="odom" child_link="base"/></robot>'
+    )
+    path = tmp_path / "w.usdf"
+    path.write_text(
+        '<world_state xmlns:rs="urn:robot-semantics:usdf:1"><model_state name="m" rs:description="m.urdf"'
+        f' rs:semantic="m.srdf"><parent>odom</parent><pose>{pose}</pose></model_state>'
+        '<frame name="odom"><pose>0 0 0 0 0 0</pose></frame></world_state>'
+    )
+    resolved = run("usdf", "resolve", path, "m::f", "--relative-to", "m::base", "--json")
+    assert json.loads(resolved.out)["bodies"][0]["xyz"] == pytest.approx(expected)
+    found = run("fk", tmp_path / "m.urdf", tmp_path / "m.srdf", "--world", path, "--json")
+    assert "no stated or derived position" not in found.err
+    poses = json.loads(found.out)["poses"]
+    assert matrix_from_pose(poses["base"])[:3, :3].T @ (np.array(poses["f"][:3]) - poses["base"][:3]) == pytest.approx(
+        expected
+    )
+
+
+def test_problems_of_a_file_name_the_file(run: RunCommand, tmp_path: Path) -> None:
+    (tmp_path / "r.urdf").write_text('<robot name="r"><link name="b"/></robot>')
+    path = tmp_path / "two.usdf"
+    path.write_text('<world_state>\n<model_state name="m"/>\n<model_state name="n"/></world_state>')
+    for words in (
+        ("usdf", "resolve", path, "--urdf", tmp_path / "r.urdf"),
+        ("fk", tmp_path / "r.urdf", "--world", path),
+    ):
+        found = run(*words)
+        assert found.code == 1
+        assert f"{path}:1:1: error: no model has the name of the robot, 'r'; the models are: m, n" in found.err
+    assert f"{path}:2:1: warning: 'm' has no pose in 'world'" in run("usdf", "resolve", path).err
 
 
 def test_edit_sets_the_virtual_joint_as_the_pose(run: RunCommand, cart: tuple[str, ...], tmp_path: Path) -> None:
