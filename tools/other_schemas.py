@@ -67,7 +67,7 @@ def _shape(kind: ValueKind) -> _Shape:
     return _Shape(words=words, pattern="" if pattern is None else pattern.text or "")
 
 
-def xsd(table: FormatTable, about: str, names: Mapping[str, Sequence[Names]]) -> str:
+def xsd(table: FormatTable[object], about: str, names: Mapping[str, Sequence[Names]]) -> str:
     """Return the text of the XML Schema 1.0 of a table; `about` is its first comment, `names` are by tag."""
     types = definitions(table)
     lines = [
@@ -102,7 +102,11 @@ def _declared(tag: str, type_name: str, names: Sequence[Names], indent: str) -> 
 
 
 def _complex_type(
-    table: FormatTable, element: Element, name: str, types: Mapping[Element, str], names: Mapping[str, Sequence[Names]]
+    table: FormatTable[object],
+    element: Element,
+    name: str,
+    types: Mapping[Element, str],
+    names: Mapping[str, Sequence[Names]],
 ) -> list[str]:
     attributes = [
         f'<xs:attribute name="{key}" type="of.{item.kind.name}" use="{"required" if item.required else "optional"}"/>'
@@ -163,7 +167,7 @@ def _simple_type(kind: ValueKind) -> list[str]:
     return [f'{start}<xs:restriction base="xs:string">{facets}</xs:restriction></xs:simpleType>']
 
 
-def json_schema(table: FormatTable, about: str) -> dict[str, Any]:
+def json_schema(table: FormatTable[object], about: str) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of the JSON form of a table's values; `about` is its description."""
     names = definitions(table)
     root = _object(table.root, names)

@@ -29,7 +29,7 @@ SPEC = Path(__file__).resolve().parent.parent / "spec"
 
 
 class _Format(NamedTuple):
-    table: FormatTable
+    table: FormatTable[object]
     about: str
     names: Mapping[str, Sequence[Names]]
 

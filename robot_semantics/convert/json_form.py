@@ -11,22 +11,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.usdf.table import NAMESPACE, USDF
 from robot_semantics.usdf.validity import problems
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.xml.decoding import MAX_BYTES, too_large
-from robot_semantics.xml.schema_json import JsonReader, to_json
+from robot_semantics.xml.schema_json import JsonReader, object_of
 
 FORMAT = NAMESPACE
 """Value of the key ``format``, by which a reader recognises the document."""
 
 
-def world_to_json(state: WorldState) -> dict[str, Any]:
+def world_to_json(state: WorldState) -> JsonObject:
     """Return the plain values of a state; ``json.dumps`` of them is exact. Values that are not stated have no key."""
-    plain: dict[str, Any] = {"format": FORMAT, **to_json(state, USDF.root)}
+    plain: JsonObject = {"format": FORMAT, **object_of(state, USDF.root)}
     if not state.engines:
         del plain["engines"]
     return plain
@@ -56,7 +56,7 @@ def parse_json(text: str | bytes, source: str = "<json>") -> WorldState:
     return world_from_json(values, source)
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Json]]) -> JsonObject:
     """Return an object; a repeated key is an error, because one value would be lost."""
     values = dict(pairs)
     if len(values) < len(pairs):
@@ -65,7 +65,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
-def world_from_json(values: Any, source: str = "<json>") -> WorldState:
+def world_from_json(values: Json, source: str = "<json>") -> WorldState:
     """Return the state of plain values in the form of `world_to_json`.
 
     Raises:
@@ -75,9 +75,9 @@ def world_from_json(values: Any, source: str = "<json>") -> WorldState:
     if isinstance(values, dict) and values.get("format", FORMAT) != FORMAT:
         message = f"the format is {values['format']!r}; it must be {FORMAT!r}"
         found.error("bad-json", message, SourcePlace(source, path="/format"))
-    state: WorldState | None = JsonReader(source, found).read(values, USDF.root, more_keys=("format",))
+    state = JsonReader(source, found).read(values, USDF.root, more_keys=("format",))
     found.raise_if_failed()
-    assert state is not None  # the root has no required items
+    assert isinstance(state, WorldState)  # the root has no required items
     for problem in problems(state):
         place = SourcePlace(source, path=problem.path)
         found.error(problem.code, problem.message, place, name=problem.name, valid=problem.valid)

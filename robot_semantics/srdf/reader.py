@@ -66,7 +66,7 @@ def read_semantic(document: XmlDocument, diagnostics: Diagnostics | None = None)
     found = Diagnostics()
     document = document.in_no_namespace()
     report_oddities(document, found)
-    semantic: SrdfDocument = replace(read_table(document, SRDF, found), places=document.places)
+    semantic = replace(read_table(document, SRDF, found), places=document.places)
     if diagnostics is None:
         found.raise_if_failed()
     else:

@@ -152,7 +152,7 @@ _PROPERTY = Element(
     },
     numbered=True,
 )
-SRDF = FormatTable(
+SRDF: FormatTable[tree.SrdfDocument] = FormatTable(
     Element(
         "robot",
         tree.SrdfDocument,

@@ -34,7 +34,17 @@ from robot_semantics.urdf.extra import Extra
 from robot_semantics.urdf.extras import element_of
 from robot_semantics.xml.numbers import finite_text, number, one_line
 from robot_semantics.xml.reader import XmlDocument
-from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, FormatTable, ValueKind
+from robot_semantics.xml.schema import (
+    TEXT,
+    Attribute,
+    BadValueError,
+    CheckedReader,
+    Child,
+    Element,
+    Fields,
+    FormatTable,
+    ValueKind,
+)
 from robot_semantics.xml.schema_plan import ElementPlan
 from robot_semantics.xml.schema_reader import TableReader
 from robot_semantics.xml.source_map import PartPlaces, SourceMap
@@ -93,7 +103,7 @@ _RATE, _COUNT = (
 )
 
 
-def _one_hardware(reader: Any, values: dict[str, Any], at: int) -> bool:
+def _one_hardware(reader: CheckedReader, values: Fields, at: int) -> bool:
     found = [reader.document.at(child) for child in reader.node(at).iterchildren("hardware")]
     if not found:
         reader.error("missing-element", f"<{BLOCK}> has no <hardware>", at)
@@ -110,7 +120,9 @@ def _text_child(tag: str, kind: ValueKind, field: str = "", **options: Any) -> d
     return {tag: Child(field or tag, Element(tag, text=kind), **options)}
 
 
-def _many(field: str, tag: str, make: Any, attributes: dict[str, Attribute], *children: dict[str, Child]) -> Any:
+def _many(
+    field: str, tag: str, make: type, attributes: dict[str, Attribute], *children: dict[str, Child]
+) -> dict[str, Child]:
     below = {tag: child for group in children for tag, child in group.items()}
     return {tag: Child(field, Element(tag, make, {**_NAMED, **attributes}, below, numbered=True), many=True)}
 
@@ -150,7 +162,7 @@ _THREAD = Element(
         **_attributes(_BOOLEAN, "print_warnings"),
     },
 )
-CONTROL = FormatTable(
+CONTROL: FormatTable[ControlBlock] = FormatTable(
     Element(
         BLOCK,
         ControlBlock,
@@ -190,10 +202,12 @@ CONTROL = FormatTable(
 )
 
 
-class ControlReader(TableReader):
+class ControlReader(TableReader[ControlBlock]):
     """Reader of one block: an unknown element directly in it is an error."""
 
-    def unknown_child(self, child: etree._Element, at: int, plan: ElementPlan, kept: list[Any], position: int) -> bool:
+    def unknown_child(
+        self, child: etree._Element, at: int, plan: ElementPlan, kept: list[object], position: int
+    ) -> bool:
         """Report an unknown element."""
         tag = str(child.tag)
         if tag.startswith("xacro:"):
@@ -214,5 +228,5 @@ def read_control(extra: Extra, places: SourceMap, found: Diagnostics) -> tuple[C
     Add problems to `found`; invalid parts are omitted.
     """
     part = PartPlaces(places, extra.at, extra.xml.encode())
-    block: ControlBlock = ControlReader(XmlDocument(element_of(extra), part), CONTROL, found).read_root()
+    block = ControlReader(XmlDocument(element_of(extra), part), CONTROL, found).read_root()
     return block, part

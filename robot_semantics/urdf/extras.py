@@ -67,7 +67,7 @@ class ExtraKeeper:
                 name = f"{prefixes.get(uri, 'xml')}:{local}"
             yield Extra(-1, text, f"@{name}", within)
 
-    def put(self, values: dict[str, Any], kept: Sequence[Any], order: Sequence[str]) -> None:
+    def put(self, values: dict[str, object], kept: Sequence[Extra], order: Sequence[str]) -> None:
         """Write the kept content and the order into the fields of a part."""
         values["extras"] = tuple(kept)
         values["order"] = tuple(order)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from robot_semantics.urdf.tree import UrdfRobot
 from robot_semantics.xml.reader import XmlDocument
 from robot_semantics.xml.schema_reader import TableReader
 
@@ -28,7 +29,7 @@ _OLDER = (
 )
 
 
-class UrdfReader(TableReader):
+class UrdfReader(TableReader[UrdfRobot]):
     """A reader that knows if the document uses an older dialect."""
 
     older = False

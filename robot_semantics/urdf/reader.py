@@ -63,7 +63,7 @@ def _read(document: XmlDocument, found: Diagnostics) -> UrdfRobot:
     reader = UrdfReader(document, URDF, found, version if version in VERSIONS else VERSIONS[0])
     taken_out = to_current_form(reader) if old and document.root.tag == URDF.root.tag else []
     child_origins = _child_origins(reader, taken_out) if taken_out else {}
-    robot: UrdfRobot = reader.read_root()
+    robot = reader.read_root()
     report_oddities(document, found)
     if not child_origins or not robot.complete:
         return robot

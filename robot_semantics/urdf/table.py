@@ -15,6 +15,7 @@ from typing import Any
 
 from robot_semantics.urdf.constraint_table import constraint_element
 from robot_semantics.urdf.extras import ExtraKeeper, kept_extras, verbatim
+from robot_semantics.urdf.older_forms import UrdfReader
 from robot_semantics.urdf.tree import (
     Box,
     Calibration,
@@ -46,7 +47,17 @@ from robot_semantics.xml.numbers import (
     quaternion,
     vec3,
 )
-from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, FormatTable, ValueKind
+from robot_semantics.xml.schema import (
+    TEXT,
+    Attribute,
+    BadValueError,
+    CheckedReader,
+    Child,
+    Element,
+    Fields,
+    FormatTable,
+    ValueKind,
+)
 
 VERSIONS = ("1.0", "1.1", "1.2")
 FOREIGN_TAGS = frozenset(
@@ -101,10 +112,11 @@ RGBA = ValueKind("rgba", f"<list>{_DOUBLE * 4}</list>", partial(numbers, count=4
 QUATERNION = ValueKind("quaternion", f"<list>{_DOUBLE * 4}</list>", quaternion, finite_texts)
 
 
-def _orientation(reader: Any, values: dict[str, Any], at: int) -> bool:
+def _orientation(reader: CheckedReader, values: Fields, at: int) -> bool:
     """Report two orientations, and angles that are probably in degrees."""
     tag = reader.node(at).tag
-    largest = max(values.get("rpy") or (0.0,), key=abs)
+    rpy = values.get("rpy")
+    largest = max(rpy, key=abs) if isinstance(rpy, tuple) else 0.0
     if abs(largest) > 2.0 * math.pi:
         message = f"<{tag}> has the angle {largest:g}, more than a full turn: angles are in radians"
         reader.warning("large-angle", message, at, "rpy")
@@ -114,10 +126,10 @@ def _orientation(reader: Any, values: dict[str, Any], at: int) -> bool:
     return False
 
 
-def _color(reader: Any, values: dict[str, Any], at: int) -> bool:
+def _color(reader: CheckedReader, values: Fields, at: int) -> bool:
     """Convert the ``<color rgb>`` of the 2009 review, whose numbers go up to 255."""
     rgb = values.pop("rgb", None)
-    if rgb is None:
+    if not isinstance(rgb, tuple):
         if "" not in values and reader.node(at).get("rgba") is None:
             reader.missing("color", "rgba", at)
         return "" in values
@@ -126,12 +138,13 @@ def _color(reader: Any, values: dict[str, Any], at: int) -> bool:
         return True
     whole = 255.0 if max(rgb) > 1.0 else 1.0
     message = f"<color rgb> is an older form of <color rgba>; its numbers are read as 0 to {whole:g}"
+    assert isinstance(reader, UrdfReader)
     reader.in_older_dialect(message, at)
     values[""] = (*(value / whole for value in rgb), 1.0)
     return True
 
 
-def _texture(reader: Any, values: dict[str, Any], at: int) -> bool:
+def _texture(reader: CheckedReader, values: Fields, at: int) -> bool:
     # Exporters write an empty <texture/> beside a colour; every reader ignores it.
     if not values.get(""):
         reader.warning("empty-element", "<texture> has no attribute 'filename'; it is not used", at)
@@ -139,21 +152,21 @@ def _texture(reader: Any, values: dict[str, Any], at: int) -> bool:
     return True
 
 
-def _named_material(reader: Any, values: dict[str, Any], at: int) -> bool:
+def _named_material(reader: CheckedReader, values: Fields, at: int) -> bool:
     if not values.get("name"):
         message = "<material> has no attribute 'name', so most programs ignore it"
         reader.warning("unnamed-material", message, at)
     return True
 
 
-def _has_attributes(reader: Any, values: dict[str, Any], at: int) -> bool:
+def _has_attributes(reader: CheckedReader, values: Fields, at: int) -> bool:
     if not values:
         tag = reader.node(at).tag
         reader.warning("empty-element", f"<{tag}> has no attribute, so it has no effect", at)
     return True
 
 
-def _limit(reader: Any, values: dict[str, Any], at: int) -> bool:
+def _limit(reader: CheckedReader, values: Fields, at: int) -> bool:
     """Check the required attributes of a limit: only version 1.2 allows limits without effort and velocity."""
     required: tuple[str, ...] = ("effort", "velocity")
     if reader.version >= "1.2":
@@ -164,7 +177,8 @@ def _limit(reader: Any, values: dict[str, Any], at: int) -> bool:
             except BadValueError as error:
                 if values.pop(name, None) is not None:
                     reader.error(error.code, f"attribute '{name}' of <limit> {error}", at, name)
-        bounded = node.getparent().get("type") in ("revolute", "prismatic")
+        joint = node.getparent()
+        bounded = joint is not None and joint.get("type") in ("revolute", "prismatic")
         required = ("lower", "upper") if bounded else ()
     for name in required:
         if name not in values and reader.node(at).get(name) is None:
@@ -172,15 +186,18 @@ def _limit(reader: Any, values: dict[str, Any], at: int) -> bool:
     return True
 
 
-def _axis_is_known(reader: Any, values: dict[str, Any], at: int) -> bool:
+def _axis_is_known(reader: CheckedReader, values: Fields, at: int) -> bool:
     """Return True if the axis is valid or not needed; a missing axis gets its default."""
     if "axis" not in values or values["axis"] is not None or values.get("type") in ("fixed", "floating"):
         return True
-    return reader.node(at).find("axis").get("xyz") is None
+    axis = reader.node(at).find("axis")
+    return axis is not None and axis.get("xyz") is None
 
 
-def _around_root(reader: Any, values: dict[str, Any], at: int) -> bool:
+def _around_root(reader: CheckedReader, values: Fields, at: int) -> bool:
     """Add the content of the whole document, including comments before and after the root."""
+    assert isinstance(reader, UrdfReader)
+    assert isinstance(reader.keeper, ExtraKeeper)
     root = reader.document.root
     values["namespaces"] = tuple(sorted(reader.keeper.namespaces.items()))
     values["complete"] = not reader.faulty & {"link", "joint"}
@@ -333,7 +350,7 @@ _JOINT = Element(
     partial=True,
     check=_axis_is_known,
 )
-URDF = FormatTable(
+URDF: FormatTable[UrdfRobot] = FormatTable(
     Element(
         "robot",
         _robot,

@@ -103,7 +103,7 @@ def examine_text(text: str | bytes, source: str) -> Examined:
     """Read as much of a USDF text as can be read, as `examine` does."""
     document = parse_xml(text, source)
     found = Diagnostics()
-    state: WorldState = read_table(document, USDF, found)
+    state = read_table(document, USDF, found)
     report(state, document.places, found)
     if document.root.tag != USDF.root.tag:
         message = "the root element <world> is an older name of <world_state>"

@@ -243,7 +243,7 @@ _ENGINES = ListQuantity(EngineState, "engine", kind=_D.ENGINE, lost="the engine 
 _COMMENT_TEXT = Element("rs:comment", text=TEXT, about="what a person wrote of it")
 _ROBOT_HINT = "the file is a URDF or SRDF: 'robot_semantics usdf new' makes a world state of a robot"
 
-USDF = FormatTable(
+USDF: FormatTable[WorldState] = FormatTable(
     Element(
         "world_state",
         WorldState,

@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from functools import partial
 from math import isfinite
-from typing import Any
 
+from robot_semantics.base.json_value import Json
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.usdf.world_state import WORLD
 from robot_semantics.xml.numbers import format_row, numbers
-from robot_semantics.xml.schema import TEXT, BadValueError, ValueKind
+from robot_semantics.xml.schema import TEXT, BadValueError, ValueKind, text_from_json
 
 XML_SPACE = " \t\r\n"
 _MAX_SECONDS = 10_000_000_000
@@ -43,9 +43,9 @@ def _write_time(time_ns: int, what: str) -> str:
 
 
 def _time_kind(name: str, grammar: str) -> ValueKind:
-    def from_json(value: Any) -> int:
+    def from_json(value: Json) -> int:
         try:
-            return _parse_seconds(TEXT.from_json(value))
+            return _parse_seconds(text_from_json(value))
         except BadValueError as error:
             raise BadValueError(error.code, f"it {error}") from None
 
@@ -69,8 +69,8 @@ def _write_sha256(text: str, what: str) -> str:
         raise BadValueError(error.code, f"{what} {error}") from None
 
 
-def _sha256_from_json(value: Any) -> str:
-    return _write_sha256(TEXT.from_json(value), "it")
+def _sha256_from_json(value: Json) -> str:
+    return _write_sha256(text_from_json(value), "it")
 
 
 def _numbers(name: str, count: int | None) -> ValueKind:
@@ -93,7 +93,7 @@ def _numbers(name: str, count: int | None) -> ValueKind:
                     raise BadValueError("bad-number", f"number {position}, {error}") from None
             raise
 
-    def from_json(value: Any) -> tuple[float, ...]:
+    def from_json(value: Json) -> tuple[float, ...]:
         if not isinstance(value, list) or not all(_is_number(item) for item in value):
             raise BadValueError("bad-json", "it is not a list of finite numbers")
         return counted(tuple(float(item) for item in value), "it")
@@ -103,7 +103,7 @@ def _numbers(name: str, count: int | None) -> ValueKind:
     return ValueKind(name, grammar, partial(numbers, count=count), write, list, from_json)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Json) -> bool:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
     try:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, cast
+from typing import Protocol, TypeVar, cast
 
 from lxml import etree
 
@@ -28,7 +28,10 @@ _MANY = 50
 _PREFIX = re.compile(r"([^\W\d][\w.-]*):")
 
 
-class ForeignKeeper(Protocol):
+Entry = TypeVar("Entry")
+
+
+class ForeignKeeper(Protocol[Entry]):
     """Storage for content that a format's table does not have, kept with the values of the surrounding elements.
 
     `within` has the tags from the element whose value keeps the content to the element that contains it; empty if both
@@ -40,17 +43,17 @@ class ForeignKeeper(Protocol):
 
     ordered: bool
 
-    def child(self, node: etree._Element, at: int, within: str, position: int) -> Iterable[Any]:
+    def child(self, node: etree._Element, at: int, within: str, position: int) -> Iterable[Entry]:
         """Return the entries for element, comment or instruction number `at`; `position` known children are before it.
 
         Raises:
             etree.C14NError: it cannot be kept.
         """
 
-    def attributes(self, node: etree._Element, within: str, values: Mapping[str, str]) -> Iterable[Any]:
+    def attributes(self, node: etree._Element, within: str, values: Mapping[str, str]) -> Iterable[Entry]:
         """Return the entries for unknown attributes, given by their keys."""
 
-    def put(self, values: dict[str, Any], kept: Sequence[Any], order: Sequence[str]) -> None:
+    def put(self, values: dict[str, object], kept: Sequence[Entry], order: Sequence[str]) -> None:
         """Write the kept entries, and the tags of the known children in their order, into the fields of a value."""
 
 
@@ -74,15 +77,15 @@ class NoForeignKeeper:
 
     ordered = False
 
-    def child(self, node: etree._Element, at: int, within: str, position: int) -> Iterable[Any]:
+    def child(self, node: etree._Element, at: int, within: str, position: int) -> Iterable[object]:
         """Return nothing."""
         return ()
 
-    def attributes(self, node: etree._Element, within: str, values: Mapping[str, str]) -> Iterable[Any]:
+    def attributes(self, node: etree._Element, within: str, values: Mapping[str, str]) -> Iterable[object]:
         """Return nothing."""
         return ()
 
-    def put(self, values: dict[str, Any], kept: Sequence[Any], order: Sequence[str]) -> None:
+    def put(self, values: dict[str, object], kept: Sequence[object], order: Sequence[str]) -> None:
         """Put nothing."""
 
 
@@ -95,7 +98,7 @@ class ForeignTextKeeper:
         """`namespace` and `prefix` belong to the format; this prefix needs no declaration."""
         self._namespace, self._prefix = namespace, prefix
 
-    def child(self, node: etree._Element, at: int, within: str, position: int) -> Iterable[Any]:
+    def child(self, node: etree._Element, at: int, within: str, position: int) -> Iterable[tuple[int, str]]:
         """Return the node's text.
 
         Raises:
@@ -103,17 +106,17 @@ class ForeignTextKeeper:
         """
         return ((1 if within else 0, element_entry(node, self._namespace)),)
 
-    def attributes(self, node: etree._Element, within: str, values: Mapping[str, str]) -> Iterable[Any]:
+    def attributes(self, node: etree._Element, within: str, values: Mapping[str, str]) -> Iterable[tuple[int, str]]:
         """Return one text for all attributes."""
         if not values:
             return ()
         entry = attribute_entry(node, values, self._namespace, self._prefix)
         return ((2, f"@{within} {entry}") if within else (0, entry),)
 
-    def put(self, values: dict[str, Any], kept: Sequence[Any], order: Sequence[str]) -> None:
+    def put(self, values: dict[str, object], kept: Sequence[tuple[int, str]], order: Sequence[str]) -> None:
         """Write the texts in the order of a re-read document: entries for children that cannot keep any come last."""
         if kept:
-            values["foreign"] = tuple(text for _, text in sorted(kept, key=lambda entry: int(entry[0])))
+            values["foreign"] = tuple(text for _, text in sorted(kept, key=lambda entry: entry[0]))
 
 
 class ForeignTexts:
@@ -190,7 +193,7 @@ def attribute_items(element: etree._Element) -> list[tuple[str, str]]:
     """Return names and values of all attributes; for many attributes lxml's own method takes quadratic time."""
     if len(element.keys()) <= _MANY:
         return element.items()  # type: ignore[return-value]  # lxml's names and values are str here
-    found = cast("list[Any]", element.xpath("@*"))
+    found = cast("list[etree._ElementUnicodeResult]", element.xpath("@*"))
     return [(str(value.attrname), str(value)) for value in found]
 
 

@@ -22,7 +22,7 @@ from robot_semantics.xml.schema import TEXT, Element, FormatTable, ValueKind
 _RELAX_NG = "http://relaxng.org/ns/structure/1.0"
 
 
-def relax_ng(table: FormatTable, about: str) -> str:
+def relax_ng(table: FormatTable[object], about: str) -> str:
     """Return the grammar of a table as text; `about` is its first comment."""
     names = definitions(table)
     prefix = f' xmlns:{table.prefix}="{table.namespace}"' if table.prefix else ""
@@ -54,7 +54,7 @@ def schema_of(grammar: str) -> etree.RelaxNG:
     return etree.RelaxNG(etree.fromstring(grammar.encode()))
 
 
-def definitions(table: FormatTable) -> dict[Element, str]:
+def definitions(table: FormatTable[object]) -> dict[Element, str]:
     """Return a definition name for each element: its tag, with the parent's definition name if the tag is ambiguous."""
     names = {table.root: table.root.tag}
     for holder in table.root.all():
@@ -65,7 +65,7 @@ def definitions(table: FormatTable) -> dict[Element, str]:
     return names
 
 
-def _element(table: FormatTable, element: Element, names: Mapping[Element, str]) -> list[str]:
+def _element(table: FormatTable[object], element: Element, names: Mapping[Element, str]) -> list[str]:
     """Return the definition of an element's content."""
     lines = [f"  <!-- {element.about} -->"] if element.about else []
     lines.append(f'  <define name="{names[element]}">')
@@ -90,7 +90,7 @@ def _element(table: FormatTable, element: Element, names: Mapping[Element, str])
     return [*lines, "  </define>"]
 
 
-def kinds(table: FormatTable) -> list[ValueKind]:
+def kinds(table: FormatTable[object]) -> list[ValueKind]:
     """Return the kinds of values in a table, each once."""
     found: dict[str, ValueKind] = {}
     for element in table.root.all():
@@ -100,7 +100,7 @@ def kinds(table: FormatTable) -> list[ValueKind]:
     return list(found.values())
 
 
-def _foreign(table: FormatTable, what: str, names: Iterable[str], silent: Sequence[str] = ()) -> str:
+def _foreign(table: FormatTable[object], what: str, names: Iterable[str], silent: Sequence[str] = ()) -> str:
     """Return the pattern of unknown content: names in a namespace that are not in `names`, and the `silent` names."""
     known = "".join(f"<name>{name}</name>" for name in sorted(names) if table.key(name) != name)
     which = f'<anyName><except><nsName ns=""/>{known}</except></anyName>'

@@ -16,17 +16,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from lxml import etree
 
 from robot_semantics.base.diagnostics import Severity
+from robot_semantics.base.json_value import Json
 from robot_semantics.xml.foreign import ForeignKeeper, KeptContent
 from robot_semantics.xml.reader import XmlDocument
 
 Reference = tuple[str, str, str]
 """A place where a name occurs: the parent's tag, the element's tag, the attribute."""
 
-LEFT_OUT: Any = object()
+LEFT_OUT = object()
 """Sentinel: the value is omitted because its text is invalid."""
+
+
+Fields = dict[str, object]
+"""Fields of a value by name; each has the type that the table's kind gives it."""
+
+Root = TypeVar("Root", covariant=True)
 
 
 class BadValueError(ValueError):
@@ -42,7 +51,7 @@ class BadValueError(ValueError):
         self,
         code: str,
         reason: str,
-        instead: Any = LEFT_OUT,
+        instead: object = LEFT_OUT,
         name: str | None = None,
         valid: Collection[str] = (),
     ) -> None:
@@ -53,11 +62,16 @@ class BadValueError(ValueError):
         super().__init__(reason)
 
 
-def _same(value: Any) -> Any:
+def _same(value: Json) -> Json:
     return value
 
 
-def _text_from_json(value: Any) -> str:
+def text_from_json(value: Json) -> str:
+    """Return JSON data that is a text.
+
+    Raises:
+        BadValueError: it is not a text.
+    """
     if not isinstance(value, str):
         raise BadValueError("bad-json", "it is not a text")
     return value
@@ -78,10 +92,10 @@ class ValueKind:
 
     name: str
     grammar: str
-    parse: Callable[[str], Any]
+    parse: Callable[[str], object]
     write: Callable[[Any, str], str]
-    to_json: Callable[[Any], Any] = _same
-    from_json: Callable[[Any], Any] = _text_from_json
+    to_json: Callable[[Any], Json] = _same
+    from_json: Callable[[Json], object] = text_from_json
 
 
 TEXT = ValueKind("text", "<text/>", _same, lambda text, _: text)
@@ -106,7 +120,7 @@ class Attribute:
     field: str
     kind: ValueKind = TEXT
     required: bool = False
-    default: Any = None
+    default: object = None
     since: str = ""
     json: str = ""
     names: str = ""
@@ -137,9 +151,55 @@ class Child:
     required: bool = False
     vital: bool = False
     at: str = ""
-    default: Any = None
+    default: object = None
     json: str = ""
     quantity: Any = None
+
+
+class CheckedReader(Protocol):
+    """The reader of a document, for the checks of a table.
+
+    Attributes:
+        document: the document being read.
+        version: its version of the format, if it has one.
+        keeper: keeper of its unknown content.
+        faulty: tags of the elements that could not be read completely.
+    """
+
+    document: XmlDocument
+    version: str
+    keeper: ForeignKeeper[Any]
+    faulty: set[str]
+
+    def node(self, at: int) -> etree._Element:
+        """Return the element with this number."""
+
+    def missing(self, tag: str, attribute: str, at: int) -> None:
+        """Report a missing required attribute."""
+
+    def error(
+        self,
+        code: str,
+        message: str,
+        at: int,
+        attribute: str | None = None,
+        *,
+        name: str | None = None,
+        valid: Collection[str] = (),
+    ) -> None:
+        """Report an error at an element or its attribute."""
+
+    def warning(
+        self,
+        code: str,
+        message: str,
+        at: int,
+        attribute: str | None = None,
+        *,
+        name: str | None = None,
+        valid: Collection[str] = (),
+    ) -> None:
+        """Report a warning at an element or its attribute."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,18 +226,18 @@ class Element:
     """
 
     tag: str
-    make: Callable[..., Any] | None = None
+    make: Callable[..., object] | None = None
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     children: Mapping[str, Child] = field(default_factory=dict)
     text: ValueKind | None = None
     text_field: str = ""
-    fields: Callable[[Any], Any] | None = None
+    fields: Callable[[Any], object] | None = None
     choice: str = ""
     keeps: bool = False
     numbered: bool = False
     whole: bool = False
     partial: bool = False
-    check: Callable[[Any, dict[str, Any], int], bool] | None = None
+    check: Callable[[CheckedReader, Fields, int], bool] | None = None
     since: str = ""
     about: str = ""
 
@@ -198,7 +258,7 @@ class Element:
         return tuple(name for name, attribute in self.attributes.items() if attribute.required)
 
 
-def _nothing_kept(value: Any) -> None:
+def _nothing_kept(value: object) -> None:
     return None
 
 
@@ -206,11 +266,11 @@ class NamedValue(NamedTuple):
     """One entry of a mapping."""
 
     name: str
-    value: Any
+    value: object
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FormatTable:
+class FormatTable(Generic[Root]):
     """A format.
 
     Attributes:
@@ -238,7 +298,7 @@ class FormatTable:
     suggested_tags: tuple[str, ...] = ()
     unknown: Severity = Severity.WARNING
     misplaced: bool = False
-    keeper: Callable[[XmlDocument], ForeignKeeper] | None = None
+    keeper: Callable[[XmlDocument], ForeignKeeper[Any]] | None = None
     kept: Callable[[Any], KeptContent | None] = _nothing_kept
 
     def references(self) -> dict[str, tuple[Reference, ...]]:

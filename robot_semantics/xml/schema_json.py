@@ -13,14 +13,20 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
-from robot_semantics.xml.schema import BadValueError, Child, Element
+from robot_semantics.base.json_value import Json, JsonObject
+from robot_semantics.xml.schema import BadValueError, Child, Element, Fields, ValueKind
 
 
-def to_json(value: Any, element: Element) -> Any:
+def to_json(value: object, element: Element) -> Json:
     """Return the JSON data of an element's value."""
     if element.make is None and element.text is not None:
         return element.text.to_json(value)
-    plain: dict[str, Any] = {}
+    return object_of(value, element)
+
+
+def object_of(value: object, element: Element) -> JsonObject:
+    """Return the JSON object of the value of an element that is more than a text."""
+    plain: JsonObject = {}
     for attribute in element.attributes.values():
         content = getattr(value, attribute.field)
         if content is not None:
@@ -31,19 +37,20 @@ def to_json(value: Any, element: Element) -> Any:
         content = getattr(value, child.field)
         if content is not None:
             plain[child.json or child.field] = _child_to_json(content, child)
-    if element.keeps and value.foreign:
-        plain["foreign"] = list(value.foreign)
+    foreign = getattr(value, "foreign", ())
+    if element.keeps and foreign:
+        plain["foreign"] = list(foreign)
     return plain
 
 
-def _child_to_json(content: Any, child: Child) -> Any:
+def _child_to_json(content: Any, child: Child) -> Json:
     if child.keyed:
         kind = _value_kind(child.element)
         return {name: kind.to_json(item) for name, item in content.items()}
     return [to_json(item, child.element) for item in content] if child.many else to_json(content, child.element)
 
 
-def _value_kind(element: Element) -> Any:
+def _value_kind(element: Element) -> ValueKind:
     """Return the kind of the value in a name-value pair."""
     return element.text if element.text is not None else element.attributes["value"].kind
 
@@ -55,11 +62,11 @@ class JsonReader:
         self._source = source
         self._found = found
 
-    def read(self, plain: Any, element: Element, path: str = "", more_keys: tuple[str, ...] = ()) -> Any:
+    def read(self, plain: Json, element: Element, path: str = "", more_keys: tuple[str, ...] = ()) -> object:
         """Return the value of an element; None if it cannot be made."""
         if element.make is None and element.text is not None:
             return self._guarded(element.text.from_json, plain, path)
-        values: dict[str, Any] = {}
+        values: Fields = {}
         good = True
         attributes = {a.json or a.field: a for a in element.attributes.values()}
         children = {c.json or c.field: c for c in element.children.values()}
@@ -80,12 +87,12 @@ class JsonReader:
             values["foreign"] = self._texts(plain["foreign"], f"{path}/foreign")
         return _made(element, values) if good else None
 
-    def _child(self, plain: Any, child: Child, path: str) -> Any:
+    def _child(self, plain: Json, child: Child, path: str) -> object:
         """Return the content of a child element; its default if there is none."""
         content = self._content(plain, child, path)
         return child.default if content is None or content == "" else content
 
-    def _content(self, plain: Any, child: Child, path: str) -> Any:
+    def _content(self, plain: Json, child: Child, path: str) -> object:
         if child.keyed:
             kind = _value_kind(child.element)
             items = self._object(plain, path, None)
@@ -99,21 +106,21 @@ class JsonReader:
         found = (self.read(item, child.element, f"{path}/{at}") for at, item in enumerate(plain))
         return tuple(item for item in found if item is not None)
 
-    def _needed(self, values: Mapping[str, Any], field: str, key: str, required: bool, path: str) -> bool:
+    def _needed(self, values: Fields, field: str, key: str, required: bool, path: str) -> bool:
         if not required or values.get(field) is not None:
             return True
         if field not in values:
             self._error(path, f"there is no {key}")
         return False
 
-    def _guarded(self, read: Callable[[Any], Any], plain: Any, path: str) -> Any:
+    def _guarded(self, read: Callable[[Json], object], plain: Json, path: str) -> object:
         try:
             return read(plain)
         except BadValueError as error:
             self._error(path, str(error))
             return None
 
-    def _object(self, plain: Any, path: str, keys: tuple[str, ...] | None) -> Mapping[str, Any]:
+    def _object(self, plain: Json, path: str, keys: tuple[str, ...] | None) -> Mapping[str, Json]:
         """Return `plain` if it is an object, else an empty one; keys outside `keys` are errors."""
         if not isinstance(plain, dict):
             self._error(path, "it is not an object")
@@ -124,7 +131,7 @@ class JsonReader:
                 self._found.error("unknown-key", f"the key '{key}' is not known", place, name=key, valid=keys)
         return plain
 
-    def _texts(self, plain: Any, path: str) -> tuple[str, ...]:
+    def _texts(self, plain: Json, path: str) -> tuple[str, ...]:
         if not isinstance(plain, list) or not all(isinstance(text, str) for text in plain):
             self._error(path, "it is not a list of texts")
             return ()
@@ -134,7 +141,7 @@ class JsonReader:
         self._found.error("bad-json", message, SourcePlace(self._source, path=path or "/"))
 
 
-def _made(element: Element, values: Mapping[str, Any]) -> Any:
+def _made(element: Element, values: Fields) -> object:
     if element.make is None:
         return None
     return element.make(**{field: value for field, value in values.items() if value is not None})

@@ -10,9 +10,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import count
-from typing import Any
+from typing import Generic, cast
 
 from lxml import etree
 
@@ -20,7 +20,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.xml.foreign import attribute_items
 from robot_semantics.xml.reader import XmlDocument
-from robot_semantics.xml.schema import LEFT_OUT, BadValueError, Child, FormatTable, NamedValue
+from robot_semantics.xml.schema import LEFT_OUT, BadValueError, Child, Fields, FormatTable, NamedValue, Root
 from robot_semantics.xml.schema_plan import ElementPlan, root_plan
 from robot_semantics.xml.schema_unknown import ProblemReporter, is_element
 
@@ -29,7 +29,7 @@ _MANY_ATTRIBUTES = 5_000
 _MAY_BE_STRAY = re.compile(rb">\s*[^<\s]")
 
 
-def read_table(document: XmlDocument, table: FormatTable, found: Diagnostics) -> Any:
+def read_table(document: XmlDocument, table: FormatTable[Root], found: Diagnostics) -> Root:
     """Return the value of a document's root; add problems to `found`.
 
     Raises:
@@ -38,7 +38,7 @@ def read_table(document: XmlDocument, table: FormatTable, found: Diagnostics) ->
     return TableReader(document, table, found).read_root()
 
 
-class TableReader(ProblemReporter):
+class TableReader(ProblemReporter, Generic[Root]):
     """One walk over a tree, in document order.
 
     Attributes:
@@ -46,7 +46,7 @@ class TableReader(ProblemReporter):
         faulty: tags of the elements that could not be read completely.
     """
 
-    def __init__(self, document: XmlDocument, table: FormatTable, found: Diagnostics, version: str = "") -> None:
+    def __init__(self, document: XmlDocument, table: FormatTable[Root], found: Diagnostics, version: str = "") -> None:
         super().__init__(document, table, found)
         self.version = version
         self.faulty: set[str] = set()
@@ -57,9 +57,11 @@ class TableReader(ProblemReporter):
         self._has_stray = _MAY_BE_STRAY.search(text) is not None or b"<![CDATA[" in text
         # To count the attributes of each element first takes 5 % longer.
         many = text.count(b"=") > _MANY_ATTRIBUTES
-        self._attributes_of: Any = attribute_items if many else etree._Element.items
+        self._attributes_of: Callable[[etree._Element], list[tuple[str, str]]] = (
+            attribute_items if many else etree._Element.items  # type: ignore[assignment]  # names and values are str here
+        )
 
-    def read_root(self) -> Any:
+    def read_root(self) -> Root:
         """Return the value of the root.
 
         Raises:
@@ -76,13 +78,13 @@ class TableReader(ProblemReporter):
         value = self.read_whole(root, self.plan())
         if value is None or value is LEFT_OUT:
             raise DescriptionError(self.found)
-        return value
+        return cast("Root", value)
 
     def plan(self) -> ElementPlan:
         """Return the plan of the table's root."""
         return root_plan(self.table, self.version)
 
-    def read_whole(self, node: etree._Element, plan: ElementPlan) -> Any:
+    def read_whole(self, node: etree._Element, plan: ElementPlan) -> object:
         """Return the value of an element that is read alone, with its whole content."""
         document = self.document
         # In an unchanged tree the walk gives the numbers in order; to look each number up takes 7 % longer.
@@ -96,7 +98,7 @@ class TableReader(ProblemReporter):
 
     # -- one element ---------------------------------------------------------------------------------------------------
 
-    def read(self, node: etree._Element, plan: ElementPlan, above: list[Any], at: int) -> Any:
+    def read(self, node: etree._Element, plan: ElementPlan, above: list[object], at: int) -> object:
         """Return the value of element number `at`: None if it has no content, `LEFT_OUT` if it is invalid.
 
         Unknown content that this element cannot keep is added to `above`.
@@ -105,8 +107,8 @@ class TableReader(ProblemReporter):
             self._pass_over(node)
             self.error("newer-version", f"<{plan.tag}> needs version {plan.since} of <{self.table.root.tag}>", at)
             return LEFT_OUT
-        values: dict[str, Any] = {}
-        kept: list[Any] = [] if plan.keeps else above
+        values: Fields = {}
+        kept: list[object] = [] if plan.keeps else above
         order: list[str] = []
         good = self._attributes(node, plan, at, values, kept)
         there = plan.required.issubset(values) or self._required(node, plan, at, values)
@@ -130,8 +132,8 @@ class TableReader(ProblemReporter):
         node: etree._Element,
         plan: ElementPlan,
         at: int,
-        values: dict[str, Any],
-        kept: list[Any],
+        values: Fields,
+        kept: list[object],
         order: list[str],
     ) -> bool:
         """Read the text or the children of an element; return whether the element can have a value."""
@@ -141,9 +143,7 @@ class TableReader(ProblemReporter):
             return self._children(node, plan, at, values, kept, order)
         return True
 
-    def _attributes(
-        self, node: etree._Element, plan: ElementPlan, at: int, values: dict[str, Any], kept: list[Any]
-    ) -> bool:
+    def _attributes(self, node: etree._Element, plan: ElementPlan, at: int, values: Fields, kept: list[object]) -> bool:
         """Read the attributes; return False if an error makes the element invalid."""
         known = plan.attributes
         unknown: dict[str, str] = {}
@@ -163,7 +163,7 @@ class TableReader(ProblemReporter):
             self.unknown_attributes(node, plan, at, unknown, kept)
         return good
 
-    def _required(self, node: etree._Element, plan: ElementPlan, at: int, values: dict[str, Any]) -> bool:
+    def _required(self, node: etree._Element, plan: ElementPlan, at: int, values: Fields) -> bool:
         """Return True if no required attribute is missing."""
         there = True
         for name in plan.element.required:
@@ -179,7 +179,7 @@ class TableReader(ProblemReporter):
         return there
 
     def _bad_value(
-        self, values: dict[str, Any], field: str, error: BadValueError, what: str, at: int, attribute: str | None
+        self, values: Fields, field: str, error: BadValueError, what: str, at: int, attribute: str | None
     ) -> bool:
         """Report a text that is not a valid value; return True if a replacement value is used."""
         self.error(error.code, f"{what} {error}", at, attribute, name=error.name, valid=error.valid)
@@ -188,7 +188,7 @@ class TableReader(ProblemReporter):
         values[field] = error.instead
         return True
 
-    def _text(self, node: etree._Element, plan: ElementPlan, at: int, values: dict[str, Any], kept: list[Any]) -> bool:
+    def _text(self, node: etree._Element, plan: ElementPlan, at: int, values: Fields, kept: list[object]) -> bool:
         """Read the text of an element, without comments inside it; return True if it is valid."""
         text = node.text or ""
         good = True
@@ -208,8 +208,8 @@ class TableReader(ProblemReporter):
         node: etree._Element,
         plan: ElementPlan,
         at: int,
-        values: dict[str, Any],
-        kept: list[Any],
+        values: Fields,
+        kept: list[object],
         order: list[str],
     ) -> bool:
         """Read the children; append the tags of the used ones to `order`. Return False if the parent is invalid."""
@@ -238,10 +238,12 @@ class TableReader(ProblemReporter):
                     if value is None or value is LEFT_OUT:
                         good = _without_value(known, values, is_error=value is LEFT_OUT) and good
                     elif known.keyed:
-                        self._entry(value, child_at, below, values.setdefault(field, {}))
+                        self._entry(value, child_at, below, field, values)
                     else:
                         if known.many:
-                            values.setdefault(field, []).append(value)
+                            many = values.setdefault(field, [])
+                            assert isinstance(many, list)
+                            many.append(value)
                         else:
                             values[field] = value
                             if known.at:
@@ -258,7 +260,7 @@ class TableReader(ProblemReporter):
             self.stray(plan, text, at)
 
     def _unknown_child(
-        self, child: etree._Element, plan: ElementPlan, values: dict[str, Any], kept: list[Any], position: int
+        self, child: etree._Element, plan: ElementPlan, values: Fields, kept: list[object], position: int
     ) -> None:
         if plan.choice and "" not in values and type(child.tag) is str:
             # Other readers use the first element for the choice, of any kind.
@@ -268,14 +270,17 @@ class TableReader(ProblemReporter):
         else:
             self._unknown(child, plan, kept, position)
 
-    def _entry(self, pair: NamedValue, at: int, plan: ElementPlan, entries: dict[str, Any]) -> None:
-        """Add an entry to a mapping, in which each name is unique."""
+    def _entry(self, pair: object, at: int, plan: ElementPlan, field: str, values: Fields) -> None:
+        """Add an entry to the mapping of a field, in which each name is unique."""
+        entries = values.setdefault(field, {})
+        assert isinstance(pair, NamedValue)
+        assert isinstance(entries, dict)
         if pair.name in entries:
             self.error("duplicate-name", f"a second <{plan.tag}> has the name '{pair.name}'", at, "name")
         else:
             entries[pair.name] = pair.value
 
-    def _unknown(self, child: etree._Element, plan: ElementPlan, kept: list[Any], position: int) -> bool:
+    def _unknown(self, child: etree._Element, plan: ElementPlan, kept: list[object], position: int) -> bool:
         """Keep and report unknown content of an element; return True if it is allowed there."""
         if not is_element(child):
             kept += self.keeper.child(child, -1, "" if plan.keeps else plan.within, position)
@@ -284,12 +289,13 @@ class TableReader(ProblemReporter):
         self._pass_over(child)
         return self.unknown_child(child, at, plan, kept, position)
 
-    def _complete(self, plan: ElementPlan, at: int, values: dict[str, Any]) -> bool:
+    def _complete(self, plan: ElementPlan, at: int, values: Fields) -> bool:
         """Convert repeated children to tuples; return True if all required children exist."""
         good = True
         for field in plan.many:
-            if field in values:
-                values[field] = tuple(values[field])
+            found = values.get(field)
+            if isinstance(found, list):
+                values[field] = tuple(found)
         for tag, field in plan.needed:
             if values.get(field) is None:
                 good = False
@@ -301,12 +307,12 @@ class TableReader(ProblemReporter):
         return good and not (plan.choice and values.get("") is None)
 
 
-def _is_usable(plan: ElementPlan, values: Mapping[str, Any]) -> bool:
+def _is_usable(plan: ElementPlan, values: Fields) -> bool:
     """Return whether an element with errors has a value: what it needs is there."""
     return plan.partial and all(values.get(field) is not None for _, field in plan.needed)
 
 
-def _without_value(child: Child, values: dict[str, Any], *, is_error: bool) -> bool:
+def _without_value(child: Child, values: Fields, *, is_error: bool) -> bool:
     """Set the default of a child that gives no value; return whether its parent can do without it."""
     if child.many:
         return True

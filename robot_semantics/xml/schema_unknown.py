@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from lxml import etree
@@ -38,15 +38,15 @@ class ProblemReporter:
         silenced: unknown elements that have been reported already.
     """
 
-    def __init__(self, document: XmlDocument, table: FormatTable, found: Diagnostics) -> None:
+    def __init__(self, document: XmlDocument, table: FormatTable[object], found: Diagnostics) -> None:
         self.document = document
         self.table = table
         self.found = found
-        self.keeper: ForeignKeeper = NoForeignKeeper() if table.keeper is None else table.keeper(document)
+        self.keeper: ForeignKeeper[Any] = NoForeignKeeper() if table.keeper is None else table.keeper(document)
         self.silenced: set[etree._Element] = set()
 
     def unknown_attributes(
-        self, node: etree._Element, plan: ElementPlan, at: int, values: Mapping[str, str], kept: list[Any]
+        self, node: etree._Element, plan: ElementPlan, at: int, values: Mapping[str, str], kept: list[object]
     ) -> None:
         """Keep and report attributes that the table does not have."""
         table, within = self.table, "" if plan.keeps else plan.within
@@ -71,7 +71,9 @@ class ProblemReporter:
                 message = f"attribute '{name}' of <{plan.tag}> is of another namespace{_KEPT}"
                 self.warning("foreign-content", message, at)
 
-    def unknown_child(self, child: etree._Element, at: int, plan: ElementPlan, kept: list[Any], position: int) -> bool:
+    def unknown_child(
+        self, child: etree._Element, at: int, plan: ElementPlan, kept: list[object], position: int
+    ) -> bool:
         """Keep an unknown element if possible; return True if it is allowed here."""
         try:
             entries = self.keeper.child(child, at, "" if plan.keeps else plan.within, position)
@@ -120,7 +122,7 @@ class ProblemReporter:
         message = f"<{tag}> is not a known {plan.choice}; known are {', '.join(valid)}"
         self.error(f"unknown-{plan.choice}", message, at, name=tag, valid=valid)
 
-    def duplicate(self, child: etree._Element, at: int, plan: ElementPlan, kept: list[Any], position: int) -> None:
+    def duplicate(self, child: etree._Element, at: int, plan: ElementPlan, kept: list[object], position: int) -> None:
         """Report a repeated element that is allowed only once."""
         thing = plan.choice or f"<{self.name_of(child)}>"
         message = f"<{plan.tag}> has more than one {thing}"
@@ -145,18 +147,38 @@ class ProblemReporter:
         """Report a missing required attribute."""
         self.error("missing-attribute", f"<{tag}> has no attribute '{attribute}'", at)
 
-    def error(self, code: str, message: str, at: int, attribute: str | None = None, **names: Any) -> None:
-        """Report an error at an element or its attribute; `names` as in `Diagnostics.error`."""
-        self.found.error(code, message, self.document.places.place_finder(at, attribute), **names)
+    def error(
+        self,
+        code: str,
+        message: str,
+        at: int,
+        attribute: str | None = None,
+        *,
+        name: str | None = None,
+        valid: Collection[str] = (),
+    ) -> None:
+        """Report an error at an element or its attribute; `name` and `valid` as in `Diagnostics.error`."""
+        self.found.error(code, message, self.document.places.place_finder(at, attribute), name=name, valid=valid)
 
-    def warning(self, code: str, message: str, at: int, attribute: str | None = None, **names: Any) -> None:
-        """Report a warning at an element or its attribute; `names` as in `Diagnostics.warning`."""
-        self.found.warning(code, message, self.document.places.place_finder(at, attribute), **names)
+    def warning(
+        self,
+        code: str,
+        message: str,
+        at: int,
+        attribute: str | None = None,
+        *,
+        name: str | None = None,
+        valid: Collection[str] = (),
+    ) -> None:
+        """Report a warning at an element or its attribute; `name` and `valid` as in `Diagnostics.error`."""
+        self.found.warning(code, message, self.document.places.place_finder(at, attribute), name=name, valid=valid)
 
-    def _as_unknown(self, code: str, message: str, at: int, **names: Any) -> None:
+    def _as_unknown(
+        self, code: str, message: str, at: int, *, name: str | None = None, valid: Collection[str] = ()
+    ) -> None:
         """Report unknown content with the severity of the format's table."""
         report = self.error if self.table.unknown is Severity.ERROR else self.warning
-        report(code, message, at, **names)
+        report(code, message, at, name=name, valid=valid)
 
     def name_of(self, node: etree._Element) -> str:
         """Return an element's tag as the document has it."""

@@ -24,7 +24,11 @@ _INDENT = "  "
 
 
 def write_table(
-    value: Any, table: FormatTable, source: str, found: Diagnostics, namespaces: Iterable[tuple[str, str]] = ()
+    value: object,
+    table: FormatTable[object],
+    source: str,
+    found: Diagnostics,
+    namespaces: Iterable[tuple[str, str]] = (),
 ) -> str:
     """Return the text of a value, without an XML declaration; parts that cannot be written are added to `found`.
 
@@ -55,10 +59,10 @@ def _child_fields(element: Element) -> list[_ChildField]:
     return [_ChildField(name, children, *next(iter(children.items()))) for name, children in fields.items()]
 
 
-def _parts(element: Element, value: Any) -> Iterator[tuple[str, Element, Any]]:
+def _parts(element: Element, value: object) -> Iterator[tuple[str, Element, object]]:
     """Yield tag, element and value of each child of a value, in the order of the table."""
     for name, children, tag, child in _child_fields(element):
-        content = getattr(value, name) if name else value
+        content: Any = getattr(value, name) if name else value
         if content is None:
             continue
         if len(children) > 1:
@@ -78,14 +82,14 @@ def _parts(element: Element, value: Any) -> Iterator[tuple[str, Element, Any]]:
 class _Writer:
     """Writer of one document."""
 
-    def __init__(self, table: FormatTable, source: str, found: Diagnostics) -> None:
+    def __init__(self, table: FormatTable[object], source: str, found: Diagnostics) -> None:
         self._table = table
         self._source = source
         self._found = found
         self._lines: list[str] = []
-        self._path: list[tuple[str, Any]] = []
+        self._path: list[tuple[str, object]] = []
 
-    def document(self, value: Any, namespaces: Iterable[tuple[str, str]]) -> str:
+    def document(self, value: object, namespaces: Iterable[tuple[str, str]]) -> str:
         """Return the whole text."""
         table = self._table
         self._element(table.root.tag, table.root, value, "", None, "")
@@ -99,7 +103,7 @@ class _Writer:
         return f"{start}{attributes}{body[len(start) :]}"
 
     def _element(
-        self, tag: str, element: Element, value: Any, indent: str, kept: KeptContent | None, within: str
+        self, tag: str, element: Element, value: object, indent: str, kept: KeptContent | None, within: str
     ) -> None:
         """Write an element; `kept` is unknown content of the value that `within` begins at."""
         self._path.append((tag, value))
@@ -129,7 +133,7 @@ class _Writer:
                 lines.append(f"{indent}</{tag}>\n")
         self._path.pop()
 
-    def _children(self, element: Element, value: Any, indent: str, kept: KeptContent | None, within: str) -> None:
+    def _children(self, element: Element, value: object, indent: str, kept: KeptContent | None, within: str) -> None:
         if kept is None:
             for tag, child, item in _parts(element, value):
                 self._element(tag, child, item, indent, None, "")
@@ -141,21 +145,21 @@ class _Writer:
             else:
                 self._element(*parts[index], indent, kept, within)
 
-    def _attribute(self, kind: ValueKind, content: Any, name: str) -> str:
+    def _attribute(self, kind: ValueKind, content: object, name: str) -> str:
         text = self._written(kind, content, name)
         return self._quoted(text, f"/@{name}") if _SPECIAL.search(text) else f'"{text}"'
 
     def _quoted(self, text: str, where: str) -> str:
         return quoted(self._allowed(text, where))
 
-    def _text(self, kind: ValueKind, content: Any) -> str:
+    def _text(self, kind: ValueKind, content: object) -> str:
         text = self._written(kind, content, "")
         if _SPECIAL.search(text):
             text = self._allowed(text, "")
             text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\r", "&#13;")
         return text
 
-    def _written(self, kind: ValueKind, content: Any, name: str) -> str:
+    def _written(self, kind: ValueKind, content: object, name: str) -> str:
         """Return the text of an attribute, or, without `name`, of an element."""
         try:
             return kind.write(content, name or "it")
@@ -176,7 +180,7 @@ class _Writer:
         self._found.error(code, message, SourcePlace(self._source, path=path + where))
 
 
-def _name(value: Any) -> str:
+def _name(value: object) -> str:
     """Return the name of an element in paths, which distinguishes siblings; the root has none."""
     name = getattr(value, "name", None)
     return f"[@name='{name}']" if isinstance(name, str) else ""

@@ -28,7 +28,9 @@ MADE = [
 
 
 @pytest.mark.parametrize(("table", "element"), MADE)
-def test_a_value_has_every_field_of_its_table_and_no_other_is_missing(table: FormatTable, element: Element) -> None:
+def test_a_value_has_every_field_of_its_table_and_no_other_is_missing(
+    table: FormatTable[object], element: Element
+) -> None:
     made = element.make
     assert dataclasses.is_dataclass(made)
     fields = {field.name: field for field in dataclasses.fields(made)}
@@ -43,7 +45,7 @@ def test_a_value_has_every_field_of_its_table_and_no_other_is_missing(table: For
 
 
 @pytest.mark.parametrize(("table", "element"), MADE)
-def test_a_value_cannot_be_changed(table: FormatTable, element: Element) -> None:
+def test_a_value_cannot_be_changed(table: FormatTable[object], element: Element) -> None:
     made = element.make
     assert isinstance(made, type)
     value: Any = object.__new__(made)
