@@ -10,10 +10,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from robot_semantics.urdf.tree import Constraint
-from robot_semantics.xml.schema import Attribute, Child, Element, ValueKind
+from robot_semantics.xml.schema import Attribute, CheckedReader, Child, Element, Fields, ValueKind
 
 
 def constraint_element(joint: Element, origin: Element, axis: ValueKind) -> Element:
@@ -30,6 +29,6 @@ def constraint_element(joint: Element, origin: Element, axis: ValueKind) -> Elem
     )
 
 
-def _axes_are_known(reader: Any, values: dict[str, Any], at: int) -> bool:
+def _axes_are_known(reader: CheckedReader, values: Fields, at: int) -> bool:
     """Return True if no axis of a constraint is invalid."""
     return all(values.get(axis, ()) is not None for axis in ("parent_axis", "child_axis"))
