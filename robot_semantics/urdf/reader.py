@@ -13,7 +13,8 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.urdf.older_forms import ChildOrigin, UrdfReader, has_older_forms, to_current_form
-from robot_semantics.urdf.table import URDF, VERSIONS
+from robot_semantics.urdf.table import URDF
+from robot_semantics.urdf.text_kinds import VERSIONS
 from robot_semantics.urdf.tree import Origin, UrdfRobot
 from robot_semantics.xml.reader import XmlDocument, parse_xml, read_xml
 from robot_semantics.xml.xacro import report_oddities

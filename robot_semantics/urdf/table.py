@@ -10,12 +10,22 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 from robot_semantics.urdf.constraint_table import constraint_element
 from robot_semantics.urdf.extras import ExtraKeeper, kept_extras, verbatim
 from robot_semantics.urdf.older_forms import UrdfReader
+from robot_semantics.urdf.text_kinds import (
+    LINK_NAME,
+    NAME,
+    NOT_NEGATIVE,
+    NUMBER,
+    POSITIVE,
+    QUATERNION,
+    RGBA,
+    VEC3,
+    VERSION,
+)
 from robot_semantics.urdf.tree import (
     Box,
     Calibration,
@@ -37,16 +47,7 @@ from robot_semantics.urdf.tree import (
     UrdfRobot,
     Visual,
 )
-from robot_semantics.xml.numbers import (
-    finite_text,
-    finite_texts,
-    not_negative,
-    number,
-    numbers,
-    positive,
-    quaternion,
-    vec3,
-)
+from robot_semantics.xml.numbers import not_negative
 from robot_semantics.xml.schema import (
     TEXT,
     Attribute,
@@ -59,7 +60,6 @@ from robot_semantics.xml.schema import (
     ValueKind,
 )
 
-VERSIONS = ("1.0", "1.1", "1.2")
 FOREIGN_TAGS = frozenset(
     {
         "contact",
@@ -80,36 +80,6 @@ FOREIGN_TAGS = frozenset(
     }
 )
 """Tags of other programs in a URDF; they are kept verbatim without a message."""
-
-
-def _name(text: str) -> str:
-    if not text:
-        raise BadValueError("empty-name", "is empty", "")
-    return text
-
-
-def _link_name(text: str) -> str:
-    if not text:
-        raise BadValueError("empty-name", "is empty")
-    return text
-
-
-def _version(text: str) -> str:
-    if text not in VERSIONS:
-        raise BadValueError("unknown-version", f"is '{text}'; known are {', '.join(VERSIONS)}")
-    return text
-
-
-_DOUBLE = '<data type="double"/>'
-NAME = ValueKind("name", "<text/>", _name, TEXT.write)
-LINK_NAME = ValueKind("link-name", "<text/>", _link_name, TEXT.write)
-VERSION = ValueKind("version", "<text/>", _version, TEXT.write)
-NUMBER = ValueKind("number", _DOUBLE, number, finite_text)
-POSITIVE = ValueKind("positive", _DOUBLE, positive, finite_text)
-NOT_NEGATIVE = ValueKind("not-negative", _DOUBLE, not_negative, finite_text)
-VEC3 = ValueKind("vec3", f"<list>{_DOUBLE * 3}</list>", vec3, finite_texts)
-RGBA = ValueKind("rgba", f"<list>{_DOUBLE * 4}</list>", partial(numbers, count=4), finite_texts)
-QUATERNION = ValueKind("quaternion", f"<list>{_DOUBLE * 4}</list>", quaternion, finite_texts)
 
 
 def _orientation(reader: CheckedReader, values: Fields, at: int) -> bool:
