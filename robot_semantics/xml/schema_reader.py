@@ -241,8 +241,7 @@ class TableReader(ProblemReporter, Generic[Root]):
                         self._entry(value, child_at, below, field, values)
                     else:
                         if known.many:
-                            many = values.setdefault(field, [])
-                            assert isinstance(many, list)
+                            many: list[object] = values.setdefault(field, [])  # type: ignore[assignment]  # made here
                             many.append(value)
                         else:
                             values[field] = value
