@@ -4,6 +4,7 @@
 # applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
+
 """Fit of spheres to a link: starts from `morphit-rs`, then the least overshoot with a proven cover.
 
 With centres c and their signed distances s to the geometry (negative inside), spheres of radius M - s overshoot by M.

@@ -4,6 +4,7 @@
 # applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
+
 """Facts of planners on spheres from an SRDF, and an SRDF from them."""
 
 from __future__ import annotations

@@ -242,8 +242,8 @@ OTHERWISE = {
 # Rooms that read no description and no state: their problems are about recordings, other programs, or shapes; and the
 # list of the problems that every command shows.
 OTHER_ROOMS = (
-    *("bringup", "cli/inputs", "collision", "convert/mujoco", "convert/sdformat"),
-    *("recording", "simulation", "viewer"),
+    *("base/yaml_reader", "bringup", "cli/inputs", "collision", "convert/mujoco", "convert/sdformat", "convert/sphere"),
+    *("lsp", "recording", "simulation", "viewer"),
 )
 
 
