@@ -39,12 +39,16 @@ class YamlNode:
         place: where the value begins.
         key_place: where its key begins; the place of the value if it has no key.
         text: the text of a scalar, without quotes; empty for others.
+        plain: True for a scalar without quotes.
+        tag: a tag of a program, as in ``!degrees 90``; such a scalar is a text.
     """
 
     value: Scalar | list[YamlNode] | dict[str, YamlNode]
     place: SourcePlace
     key_place: SourcePlace
     text: str = ""
+    plain: bool = False
+    tag: str = ""
 
     @property
     def entries(self) -> dict[str, YamlNode]:
@@ -74,8 +78,11 @@ def read_yaml(path: str | Path) -> YamlNode:
     return parse_yaml(read_bounded(path, MAX_BYTES), str(path))
 
 
-def parse_yaml(text: str | bytes, source: str = "<yaml>") -> YamlNode:
+def parse_yaml(text: str | bytes, source: str = "<yaml>", *, warnings: Diagnostics | None = None) -> YamlNode:
     """Parse one YAML document; every message calls it `source`.
+
+    With `warnings`, a repeated key is a warning there and its last value is used, as in most programs. Then scalars may
+    have tags of programs.
 
     Raises:
         DescriptionError: it is not YAML, is too large or too deep, repeats a key, or has a tag of a program.
@@ -89,7 +96,7 @@ def parse_yaml(text: str | bytes, source: str = "<yaml>") -> YamlNode:
         loader = YAML(typ="safe", pure=True)
         root = loader.compose(text)
         if root is not None:
-            return _Builder(loader.constructor, source, found).build(root)
+            return _Builder(loader.constructor, source, found, warnings).build(root)
         found.error("bad-yaml", "the document is empty", SourcePlace(source))
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -106,8 +113,8 @@ def parse_yaml(text: str | bytes, source: str = "<yaml>") -> YamlNode:
 class _Builder:
     """Builds the tree from ruamel's nodes and counts its values."""
 
-    def __init__(self, constructor: Any, source: str, found: Diagnostics) -> None:
-        self._constructor, self._source, self._found = constructor, source, found
+    def __init__(self, constructor: Any, source: str, found: Diagnostics, warnings: Diagnostics | None) -> None:
+        self._constructor, self._source, self._found, self._warnings = constructor, source, found, warnings
         self._nodes = 0
 
     def build(self, root: Any) -> YamlNode:
@@ -133,16 +140,25 @@ class _Builder:
             items = [self._node(item, f"{path}/{at}", None, depth + 1) for at, item in enumerate(node.value)]
             return YamlNode(items, place, key)
         if node.id == "mapping":
-            entries: dict[str, YamlNode] = {}
-            for name, value in node.value:
-                at = self._place(name, f"{path}/{name.value if name.id == 'scalar' else '?'}")
-                if name.id != "scalar":
-                    self._found.error("bad-yaml", "a key should be a text", at)
-                elif name.value in entries:
-                    self._found.error("duplicate-name", f"the key '{name.value}' is repeated", at)
-                else:
-                    entries[name.value] = self._node(value, f"{path}/{name.value}", at, depth + 1)
-            return YamlNode(entries, place, key)
+            return YamlNode(self._entries(node, path, depth), place, key)
+        if self._warnings is not None and not str(node.tag).startswith(_TAG):
+            return YamlNode(node.value, place, key, node.value, tag=str(node.tag))
         value = self._constructor.construct_object(node, deep=True)
         plain = value is None or isinstance(value, (str, int, float, bool))
-        return YamlNode(value if plain else node.value, place, key, node.value)
+        return YamlNode(value if plain else node.value, place, key, node.value, node.style is None)
+
+    def _entries(self, node: Any, path: str, depth: int) -> dict[str, YamlNode]:
+        entries: dict[str, YamlNode] = {}
+        for name, value in node.value:
+            at = self._place(name, f"{path}/{name.value if name.id == 'scalar' else '?'}")
+            if name.id != "scalar":
+                self._found.error("bad-yaml", "a key should be a text", at)
+                continue
+            if name.value in entries:
+                message = f"the key '{name.value}' is repeated"
+                if self._warnings is None:
+                    self._found.error("duplicate-name", message, at)
+                    continue
+                self._warnings.warning("duplicate-name", f"{message}; the last value is used", at)
+            entries[name.value] = self._node(value, f"{path}/{name.value}", at, depth + 1)
+        return entries

@@ -5,25 +5,29 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics check`: report every problem of URDF, SRDF and USDF files with its place."""
+"""`robot_semantics check`: report every problem of URDF, SRDF, USDF and configuration files with its place."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes, scratch_folder
+from robot_semantics.bringup.checking import check_sections, is_yaml, read_sections
+from robot_semantics.bringup.configuration import Section
 from robot_semantics.bringup.control_checks import check_control
 from robot_semantics.cli import inputs
+from robot_semantics.cli.baseline import add_baseline_arguments, without_known, write_baseline
+from robot_semantics.cli.check_folders import without_folders
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import print_line
+from robot_semantics.cli.printing import counted, print_line
 from robot_semantics.cli.problem_policy import policy_of
 from robot_semantics.cli.problem_report import add_report_arguments, report
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
@@ -31,6 +35,7 @@ from robot_semantics.model.foreign_checks import check_foreign
 from robot_semantics.model.resources import PackageResolver, check_files
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import srdf_from_file
+from robot_semantics.urdf.control_tree import ControlBlock
 from robot_semantics.xml.document_kind import DocumentKind, document_kind, report_unknown_root
 from robot_semantics.xml.reader import read_text, read_xml
 
@@ -40,7 +45,7 @@ MOST_ROUNDS = 5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="URDF, xacro, SRDF or USDF file")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="URDF, xacro, SRDF, USDF or YAML file, or a folder")
     parser.add_argument("--urdf", metavar="U", help="robot of the SRDF and USDF files")
     parser.add_argument("--srdf", metavar="S", help="SRDF of that robot")
     parser.add_argument(
@@ -50,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     inputs.add_loading_arguments(parser)
     add_report_arguments(parser)
+    add_baseline_arguments(parser)
     mending = parser.add_mutually_exclusive_group()
     mending.add_argument(
         "--fix",
@@ -61,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the files and print the problems; 1 if there is an error (with ``--strict``: a warning)."""
+    without_folders(arguments)
     found = _diagnosed(arguments)
     if arguments.fix or arguments.diff:
         # A fix may show problems that were hidden before.
@@ -68,7 +75,21 @@ def run(arguments: argparse.Namespace) -> int:
         while rounds < MOST_ROUNDS and _fixed(arguments, found):
             found = _diagnosed(arguments)
             rounds += 1
-    return report(found, arguments, len(arguments.files))
+    return report(_new(found, arguments), arguments, len(arguments.files))
+
+
+def _new(found: list[Diagnostic], arguments: argparse.Namespace) -> list[Diagnostic]:
+    """Write the baseline, and return the problems that are not in one."""
+    if arguments.write_baseline:
+        count = write_baseline(found, arguments.write_baseline)
+        print(f"note: {counted(count, 'problem')} written to {arguments.write_baseline}", file=sys.stderr)
+        return []
+    if not arguments.baseline:
+        return found
+    new, gone = without_known(found, arguments.baseline)
+    if gone:
+        print(f"note: {counted(gone, 'problem')} of the baseline no longer exist; write it again", file=sys.stderr)
+    return new
 
 
 def _fixed(arguments: argparse.Namespace, found: Sequence[Diagnostic]) -> bool:
@@ -77,7 +98,7 @@ def _fixed(arguments: argparse.Namespace, found: Sequence[Diagnostic]) -> bool:
 
     counted = policy_of(arguments).of(found)
     written = False
-    for name in dict.fromkeys(arguments.files):
+    for name in dict.fromkeys(arguments.own_files):
         change = fixed_text(Path(name), counted) if Path(name).is_file() else None
         if change is None:
             continue
@@ -134,6 +155,7 @@ class _Check:
         self._names: dict[str, str] = {}
         self._robots: dict[str, RobotModel] = {}
         """The robots by name, with their semantics if an SRDF is checked."""
+        self._blocks: dict[str, tuple[ControlBlock, ...]] = {}
 
     def files(self, files: Sequence[str]) -> None:
         """Check every file, against the only URDF (or SRDF) among them if there is one.
@@ -141,17 +163,17 @@ class _Check:
         If there are several URDFs, an SRDF is checked against the one with its robot name.
         """
         inputs.refuse_wrong_kinds(self.arguments.urdf, self.arguments.srdf)
-        of_kind = self._by_kind(files)
-        one_robot = not self.arguments.by_name
-        urdf = self.arguments.urdf or (_only(of_kind[DocumentKind.URDF]) if one_robot else None)
-        srdf = self.arguments.srdf or (_only(of_kind[DocumentKind.SRDF]) if one_robot else None)
+        of_kind = self._by_kind(file for file in files if not is_yaml(file))
+        sections = self._sections(file for file in dict.fromkeys(files) if is_yaml(file))
+        urdf = self._only(self.arguments.urdf, of_kind, DocumentKind.URDF)
+        srdf = self._only(self.arguments.srdf, of_kind, DocumentKind.SRDF)
         robots = {
             file: self._robot(file) for file in dict.fromkeys([*filter(None, [urdf]), *of_kind[DocumentKind.URDF]])
         }
         robot = robots[urdf] if urdf else None
-        called = Counter(self._names[file] for file in of_kind[DocumentKind.URDF])
-        by_name = {} if urdf else {self._names[file]: robots[file] for file in robots if called[self._names[file]] == 1}
-        if not urdf and not {self._names[file] for file in of_kind[DocumentKind.SRDF]} <= by_name.keys():
+        by_name = {} if urdf else self._by_name(robots)
+        unnamed = not {self._names[file] for file in of_kind[DocumentKind.SRDF]} <= by_name.keys()
+        if not urdf and (unnamed or sections):
             print("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
         semantic_robot = robot
         for file in dict.fromkeys([*of_kind[DocumentKind.SRDF], *filter(None, [srdf])]):
@@ -161,6 +183,7 @@ class _Check:
         self._check_loops()
         for file in of_kind[DocumentKind.USDF]:
             self._world(file, semantic_robot)
+        check_sections(sections, semantic_robot, self._blocks.get(urdf or "", ()), self.diagnostics)
 
     def _check_loops(self) -> None:
         for robot in self._robots.values():
@@ -170,7 +193,34 @@ class _Check:
 
                 check_loops(robot, self.diagnostics)
 
-    def _by_kind(self, files: Sequence[str]) -> dict[DocumentKind, list[str]]:
+    def _by_name(self, robots: Mapping[str, RobotModel | None]) -> dict[str, RobotModel | None]:
+        """Return the robots whose name no other URDF has."""
+        called = Counter(self._names[file] for file in robots)
+        return {self._names[file]: robots[file] for file in robots if called[self._names[file]] == 1}
+
+    def _only(self, given: str | None, of_kind: Mapping[DocumentKind, list[str]], kind: DocumentKind) -> str | None:
+        """Return the given file of a kind, or the only one."""
+        if given or self.arguments.by_name or len(of_kind[kind]) != 1:
+            return given
+        return of_kind[kind][0]
+
+    def _sections(self, files: Iterable[str]) -> list[Section]:
+        """Return the known sections of YAML files."""
+        found: list[Section] = []
+        for file in files:
+            try:
+                read = read_sections(read_text(Path(file)), file)
+            except DescriptionError as error:
+                self._extend(error)
+                continue
+            self.diagnostics.extend(read.problems)
+            if not read.sections and not read.problems and file not in self.arguments.found_files:
+                message = "this file has no section that is known, so it is not checked"
+                self.diagnostics.note("unknown-configuration", message, SourcePlace(file))
+            found += read.sections
+        return found
+
+    def _by_kind(self, files: Iterable[str]) -> dict[DocumentKind, list[str]]:
         of_kind: dict[DocumentKind, list[str]] = {kind: [] for kind in DocumentKind}
         for file in dict.fromkeys(files):
             kind = self._kind(file)
@@ -193,13 +243,15 @@ class _Check:
 
     def _robot(self, file: str) -> RobotModel | None:
         try:
-            model = inputs.read_robot(self.arguments, file, diagnostics=self.diagnostics)
+            arguments = argparse.Namespace(**vars(self.arguments))
+            arguments.xacro_arguments = {**self.arguments.found_files.get(file, {}), **arguments.xacro_arguments}
+            model = inputs.read_robot(arguments, file, diagnostics=self.diagnostics)
         except DescriptionError as error:
             self._extend(error)
             return None
         check_files(model.urdf, self._resolver, self.diagnostics, file)
         check_foreign(model, self.diagnostics)
-        check_control(model, self.diagnostics)
+        self._blocks[file] = check_control(model, self.diagnostics)
         self._robots[model.name] = model
         return model
 
@@ -235,15 +287,11 @@ class _Check:
         self.diagnostics.extend(tuple(diagnostic for diagnostic in error.diagnostics if diagnostic not in known))
 
 
-def _only(files: Sequence[str]) -> str | None:
-    return files[0] if len(files) == 1 else None
-
-
 COMMAND = Command(
     add_arguments,
     run,
     examples=(
-        "robot_semantics check robot.urdf robot.srdf",
+        "robot_semantics check robot.urdf robot.srdf config/",
         "robot_semantics check world.usdf --urdf robot.urdf --srdf robot.srdf",
         "robot_semantics check robot.urdf --all --ignore missing-mesh --error unknown-element",
     ),

@@ -24,6 +24,8 @@ from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.bringup.checking import is_yaml
+from robot_semantics.bringup.yaml_fixing import fixed_yaml
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.srdf.table import SRDF
 from robot_semantics.urdf.reader import read_robot
@@ -45,6 +47,8 @@ def fixed_text(file: Path, found: Iterable[Diagnostic]) -> tuple[bytes, bytes] |
     """
     problems = [problem for problem in found if Path(problem.place.source) == file]
     original = read_text(file)
+    if is_yaml(file.name):
+        return _fixed_yaml(original, problems)
     mended = mended_text(original, str(file), problems)
     return None if mended is None else (original, mended)
 
@@ -71,6 +75,14 @@ def mended_text(original: bytes, source: str, problems: Collection[Diagnostic]) 
     if any(problem.code == OLDER for problem in problems):
         mended = upgraded(parse_xml(mended, source, forgiving=True)) or mended
     return mended if mended != original else None
+
+
+def _fixed_yaml(original: bytes, problems: Iterable[Diagnostic]) -> tuple[bytes, bytes] | None:
+    try:
+        mended = fixed_yaml(original.decode(), problems).encode()
+    except UnicodeDecodeError:
+        return None
+    return (original, mended) if mended != original else None
 
 
 def _declared_first(text: bytes) -> bytes | None:

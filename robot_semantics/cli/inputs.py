@@ -149,7 +149,7 @@ def refuse_wrong_kinds(urdf: str | None, srdf: str | None) -> None:
     Raises:
         RobotSemanticsError: it is; the message names the file, and problems inside the file are not reported.
     """
-    found = {DocumentKind.URDF: urdf and _kind_of(urdf), DocumentKind.SRDF: srdf and _kind_of(srdf)}
+    found = {DocumentKind.URDF: urdf and kind_of(urdf), DocumentKind.SRDF: srdf and kind_of(srdf)}
     wrong = {expected: kind for expected, kind in found.items() if kind and kind is not expected}
     if found == {DocumentKind.URDF: DocumentKind.SRDF, DocumentKind.SRDF: DocumentKind.URDF}:
         raise RobotSemanticsError(f"'{urdf}' is an SRDF and '{srdf}' a URDF: exchange the two files")
@@ -162,7 +162,7 @@ def refuse_wrong_kinds(urdf: str | None, srdf: str | None) -> None:
 _ARTICLES = {DocumentKind.URDF: "a URDF", DocumentKind.SRDF: "an SRDF", DocumentKind.USDF: "a USDF file"}
 
 
-def _kind_of(file: str) -> DocumentKind | None:
+def kind_of(file: str) -> DocumentKind | None:
     """Return the kind of a file; None if it cannot be read or is unknown."""
     try:
         root = read_xml(file, forgiving=True).root

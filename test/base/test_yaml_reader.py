@@ -15,6 +15,7 @@ import pytest
 
 pytest.importorskip("ruamel.yaml", reason="ruamel.yaml is not installed")
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.yaml_reader import parse_yaml, read_yaml
 
@@ -73,3 +74,16 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(DescriptionError, match="is not YAML"):
         read_yaml(path)
+
+
+def test_repeated_keys_and_tags_of_programs_can_be_allowed() -> None:
+    warnings = Diagnostics()
+    root = parse_yaml("a: 1\nb: !degrees 90\na: '2'\n", "robot.yaml", warnings=warnings)
+    assert [str(problem) for problem in warnings] == [
+        "robot.yaml:3:1: warning: the key 'a' is repeated; the last value is used [/a]"
+    ]
+    assert (root.entries["a"].value, root.entries["a"].plain) == ("2", False)
+    assert (root.entries["b"].value, root.entries["b"].tag) == ("90", "!degrees")
+    for text in ("a: 1\na: 2", "b: !degrees 90"):
+        with pytest.raises(DescriptionError):
+            parse_yaml(text)

@@ -95,6 +95,11 @@ def _srdf(text: str, urdf: str = _ARM.replace("{}", "")) -> Context:
     return Context("check robot.urdf robot.srdf --all --json", {"robot.urdf": urdf, "robot.srdf": text})
 
 
+def _yaml(control: str) -> Context:
+    files = {"robot.urdf": _ARM.replace("{}", control), "robot.srdf": _SEMANTIC.replace("{}", _GROUPS), "a.yaml": "{}"}
+    return Context("check robot.urdf robot.srdf a.yaml --all --json", files)
+
+
 def _world(text: str, options: str = "", urdf: str = _ARM.replace("{}", "")) -> Context:
     files = {"robot.urdf": urdf, "robot.srdf": _BASE, "world.usdf": text}
     return Context(f"usdf check world.usdf {options} --all --json", files)
@@ -164,6 +169,11 @@ CONTEXTS = {
     "semantic file": _srdf("{}"),
     "semantic": _srdf(_SEMANTIC),
     "groups": _srdf(_SEMANTIC.replace("{}", f"{_GROUPS}{{}}")),
+    "configuration": _yaml(""),
+    "configuration of a controlled arm": _yaml(
+        '<ros2_control name="arm" type="system"><hardware><plugin>my_driver/Arm</plugin></hardware>'
+        '<joint name="elbow"><command_interface name="position"/></joint></ros2_control>'
+    ),
     "group of a mimic with multiplier 0": _srdf(
         _SEMANTIC.replace("{}", '<group name="hand"><joint name="left"/><joint name="right"/></group>{}'),
         _SEMANTIC.format(

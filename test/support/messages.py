@@ -32,6 +32,8 @@ REPORTS = frozenset(
         "refusal",
         "refused",
         "ForeignProblem",
+        "ControlProblem",
+        "ConfigurationProblem",
         "Problem",
         "done",
         "_error",

@@ -1,0 +1,179 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""The bring-up check: YAML files against URDF and SRDF, from texts, all problems together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity, SourcePlace
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.lru_cache import LruCache
+from robot_semantics.base.yaml_reader import MAX_BYTES, YamlNode, parse_yaml
+from robot_semantics.bringup import joint_limits, moveit_controllers, other_sections, planning_groups, ros2_controllers
+from robot_semantics.bringup.configuration import Configuration, Rule, Section, sections_of, substitutions
+from robot_semantics.bringup.control_checks import check_control
+from robot_semantics.model.apply_semantics import apply_semantics, check_alone
+from robot_semantics.model.foreign_checks import check_foreign
+from robot_semantics.model.resolve import resolve_urdf
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.srdf.reader import parse_srdf
+from robot_semantics.urdf.control_tree import ControlBlock
+from robot_semantics.urdf.reader import parse_urdf
+from robot_semantics.xml.document_kind import DocumentKind, document_kind
+from robot_semantics.xml.reader import parse_xml
+
+ENDINGS = (".yaml", ".yml")
+RULES: tuple[Rule, ...] = (
+    *joint_limits.RULES,
+    *planning_groups.RULES,
+    *moveit_controllers.RULES,
+    *ros2_controllers.RULES,
+    *other_sections.RULES,
+)
+_TEMPLATE = re.compile(rb"\{\{|\{%|\$\{")
+
+
+class YamlSections(NamedTuple):
+    """The known sections of a YAML text, and its own problems."""
+
+    sections: tuple[Section, ...]
+    problems: tuple[Diagnostic, ...]
+
+
+_READ: LruCache[tuple[str, bytes], YamlSections] = LruCache(64, most_weight=MAX_BYTES)
+"""Texts that were read: an editor checks all files of a robot after each change of one."""
+
+
+def is_yaml(name: str) -> bool:
+    """Return True if the name of a file has an ending of YAML."""
+    return Path(name).suffix in ENDINGS
+
+
+def read_sections(text: str | bytes, source: str) -> YamlSections:
+    """Return the known sections of a YAML text, which every message calls `source`."""
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    known = _READ.get((source, data))
+    if known is None:
+        found = Diagnostics()
+        known = YamlSections(_sections(data, source, found), ())._replace(problems=tuple(found))
+        _READ.put((source, data), known, len(data))
+    return known
+
+
+def _sections(text: bytes, source: str, found: Diagnostics) -> tuple[Section, ...]:
+    if all(line.startswith(b"#") or line in (b"", b"---") for line in map(bytes.strip, text.splitlines())):
+        found.warning("empty-document", "the text is empty", SourcePlace(source))
+        return ()
+    if len(text) > MAX_BYTES:
+        found.error("too-large", f"the text is longer than {MAX_BYTES:,} bytes, the limit", SourcePlace(source))
+        return ()
+    try:
+        root = parse_yaml(text, source, warnings=found)
+    except DescriptionError as error:
+        if _TEMPLATE.search(text):
+            found.note("substitution", "this file is a template and is not checked", SourcePlace(source))
+        else:
+            found.extend(error.diagnostics)
+        return ()
+    sections = tuple(sections_of(root))
+    return _without_xacro(root, sections, found) if sections else ()
+
+
+def _without_xacro(root: YamlNode, sections: tuple[Section, ...], found: Diagnostics) -> tuple[Section, ...]:
+    """Report substitutions once; return the sections, or none if the file is written for a xacro."""
+    computed = list(substitutions(root))
+    tagged = next((node for node in computed if node.tag), None)
+    if tagged is not None:
+        message = f"the tag '{tagged.tag}' is of xacro, so this file is not checked"
+        found.note("substitution", message, tagged.place)
+        return ()
+    if computed:
+        message = f"values with a substitution, as '{computed[0].text}', are not checked"
+        found.note("substitution", message, computed[0].place)
+    return sections
+
+
+def check_sections(
+    sections: Iterable[Section],
+    robot: RobotModel | None,
+    blocks: tuple[ControlBlock, ...],
+    diagnostics: Diagnostics,
+) -> None:
+    """Report the problems of YAML sections against a robot; without a robot, names are not checked."""
+    configuration = Configuration(robot, blocks, tuple(sections))
+    reports = {Severity.ERROR: diagnostics.error, Severity.WARNING: diagnostics.warning}
+    for problem in (problem for rule in RULES for problem in rule(configuration)):
+        report = reports.get(problem.severity)
+        if report is None:
+            diagnostics.note(problem.code, problem.message, problem.place)
+        else:
+            report(problem.code, problem.message, problem.place, name=problem.name, valid=problem.valid)
+
+
+def check_texts(texts: Mapping[str, str | bytes], *, implicit_links: bool = False) -> list[Diagnostic]:
+    """Check the texts of a robot together: URDF and SRDF (expanded), and YAML, each with its name.
+
+    The endings ``.yaml`` and ``.yml`` mean YAML; the content tells URDF from SRDF. All other texts are checked against
+    the only URDF; without one, names are not checked. Files that the texts name, such as meshes, are not read.
+    """
+    found = Diagnostics()
+    xml = {name: text for name, text in texts.items() if not is_yaml(name)}
+    kinds = {name: _kind(name, text, found) for name, text in xml.items()}
+    robots = [
+        _robot(name, text, implicit_links, found) for name, text in xml.items() if kinds[name] is DocumentKind.URDF
+    ]
+    robot, blocks = robots[0] if len(robots) == 1 else (None, ())
+    for name, text in xml.items():
+        if kinds[name] is DocumentKind.SRDF:
+            robot = _semantics(name, text, robot, found)
+    sections: list[Section] = []
+    for name, text in texts.items():
+        if is_yaml(name):
+            read = read_sections(text, name)
+            found.extend(read.problems)
+            sections += read.sections
+    check_sections(sections, robot, blocks, found)
+    return list(found)
+
+
+def _kind(name: str, text: str | bytes, found: Diagnostics) -> DocumentKind | None:
+    try:
+        return document_kind(parse_xml(text, name, forgiving=True).root, name)
+    except DescriptionError as error:
+        found.extend(error.diagnostics)
+        return None
+
+
+def _robot(
+    name: str, text: str | bytes, implicit_links: bool, found: Diagnostics
+) -> tuple[RobotModel | None, tuple[ControlBlock, ...]]:
+    try:
+        robot = resolve_urdf(parse_urdf(text, name, found), found, implicit_links=implicit_links)
+    except DescriptionError as error:
+        found.extend(tuple(item for item in error.diagnostics if item not in set(found)))
+        return None, ()
+    if robot is None:
+        return None, ()
+    check_foreign(robot, found)
+    return robot, check_control(robot, found)
+
+
+def _semantics(name: str, text: str | bytes, robot: RobotModel | None, found: Diagnostics) -> RobotModel | None:
+    try:
+        semantic = parse_srdf(text, name, found)
+    except DescriptionError as error:
+        found.extend(tuple(item for item in error.diagnostics if item not in set(found)))
+        return robot
+    if robot is None:
+        check_alone(semantic, found)
+        return None
+    return apply_semantics(robot, semantic, found)

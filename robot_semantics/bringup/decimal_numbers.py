@@ -1,0 +1,67 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Numbers in YAML files that must have a decimal point.
+
+MoveIt's launch files read YAML by version 1.1, and ROS parameters are typed: ``1`` is an integer there, and ``1e-3`` a
+text. A node that declares the parameter as a double then ends with an exception.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+from robot_semantics.base.diagnostics import Severity
+from robot_semantics.base.yaml_reader import YamlNode
+from robot_semantics.bringup.configuration import ConfigurationProblem, has_substitution
+from robot_semantics.xml.numbers import one_line
+
+CODE = "decimal-point"
+_DECIMAL = re.compile(r"[-+]?(?:\d[\d_]*\.[\d_]*|\.\d[\d_]*)(?:[eE][-+]\d+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_OTHER = re.compile(r"([-+]?(?:0|[1-9]\d*))(\.\d*)?(?:[eE]([-+]?)(\d+))?")
+
+
+def decimal_text(text: str) -> str | None:
+    """Return a number with the missing decimal point or sign of the exponent; None if it is not such a number."""
+    found = _OTHER.fullmatch(text)
+    if found is None or _DECIMAL.fullmatch(text):
+        return None
+    whole, fraction, sign, exponent = found.groups()
+    return f"{whole}{fraction or '.0'}" + (f"e{sign or '+'}{exponent}" if exponent else "")
+
+
+def number_in(node: YamlNode | None) -> float | None:
+    """Return the finite number in a scalar; None if it has none or is computed elsewhere."""
+    if node is None or has_substitution(node) or not node.plain:
+        return None
+    text = decimal_text(node.text) or node.text
+    if not _DECIMAL.fullmatch(text):
+        return None
+    value = float(text.replace("_", "").replace(".inf", "inf").replace(".nan", "nan").lower().replace(".inf", "inf"))
+    return value if math.isfinite(value) else None
+
+
+def doubles(nodes: Iterator[tuple[str, YamlNode]]) -> Iterator[ConfigurationProblem]:
+    """Yield the problems of scalars that must be doubles, each with its name in messages."""
+    for what, node in nodes:
+        if has_substitution(node):
+            continue
+        better = decimal_text(node.text) if node.plain else None
+        if better is not None:
+            message = f"{what} must be a decimal number, but '{node.text}' is not one in YAML; write {better}"
+            yield ConfigurationProblem(Severity.WARNING, CODE, message, node.place)
+        elif not node.plain or not _DECIMAL.fullmatch(node.text):
+            message = f"{what} should be a number, not {_shown(node)}"
+            yield ConfigurationProblem(Severity.ERROR, "bad-number", message, node.place)
+
+
+def _shown(node: YamlNode) -> str:
+    if node.entries or node.items:
+        return "a map" if node.entries else "a list"
+    return f"'{one_line(node.text)}'" + ("" if node.plain or not node.text else " in quotes")

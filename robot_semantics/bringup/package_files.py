@@ -1,0 +1,161 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""The URDF, SRDF and YAML files of a folder, as MoveIt finds them in its configuration packages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.files import read_bounded
+from robot_semantics.base.yaml_reader import YamlNode, parse_yaml
+from robot_semantics.bringup.checking import ENDINGS
+from robot_semantics.model.resources import PackageResolver
+
+SETUP_ASSISTANT = ".setup_assistant"
+MAX_FILES = 1_000
+"""Largest number of files of a folder that are looked at."""
+
+_FOLDERS = ("config", "urdf", "srdf", "robots")
+_SUFFIX = "_moveit_config"
+_SETUP_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class FolderFiles:
+    """Files of a folder; a URDF may be in another package.
+
+    Attributes:
+        xacro_arguments: of the URDF, from the ``.setup_assistant`` file.
+        notes: reasons why a file is missing.
+    """
+
+    urdf: Path | None = None
+    srdf: Path | None = None
+    yaml: tuple[Path, ...] = ()
+    xacro_arguments: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def files_of_folder(folder: Path, resolver: PackageResolver, *, expand: bool) -> FolderFiles:
+    """Return the files of a MoveIt configuration package, or of a folder with configuration.
+
+    A xacro runs code, so it is only taken if `expand` is True. Then the ``.urdf.xacro`` of the package, which has the
+    additions for ros2_control, is taken before the URDF that ``.setup_assistant`` names.
+    """
+    setup = _setup(folder)
+    named = _named(setup, "urdf")
+    notes: list[str] = []
+    stated = _stated_urdf(named, folder, resolver, notes)
+    names = (folder.name.removesuffix(_SUFFIX), _stem(stated))
+    urdfs, srdfs = list(_candidates(folder, "urdf")), list(_candidates(folder, "srdf"))
+    extended = _chosen([path for path in urdfs if _is_xacro(path)], names) if expand else None
+    urdf = extended or _usable(stated, expand) or _chosen([path for path in urdfs if _usable(path, expand)], names)
+    stated_srdf = _inside(folder, _text(_named(setup, "srdf"), "relative_path"))
+    usable = [path for path in srdfs if _usable(path, expand)]
+    srdf = _usable(stated_srdf, expand) or _chosen(usable, (*names, _stem(urdf)))
+    if urdf is None:
+        notes += _not_taken("URDF", [*urdfs, *filter(None, [stated])], expand)
+    if srdf is None:
+        notes += _not_taken("SRDF", srdfs, expand)
+    words = (word.partition(":=") for word in _text(named, "xacro_args").split() if ":=" in word)
+    arguments = {name: value for name, _, value in words} if urdf == stated else {}
+    return FolderFiles(urdf, srdf, tuple(_yaml_files(folder)), arguments, tuple(notes))
+
+
+def _usable(path: Path | None, expand: bool) -> Path | None:
+    return path if path is not None and (expand or not _is_xacro(path)) else None
+
+
+def _not_taken(what: str, known: Sequence[Path], expand: bool) -> Iterator[str]:
+    """Yield the reason why none of the known files is taken."""
+    if known:
+        is_refused = not expand and all(map(_is_xacro, known))
+        advice = "add --xacro to expand it" if is_refused else f"name the {what} to check"
+        yield f"no {what} of {', '.join(path.name for path in known)} is taken: {advice}"
+
+
+def _setup(folder: Path) -> YamlNode | None:
+    """Return the content of the Setup Assistant's file; None if it does not exist or cannot be read."""
+    try:
+        text = read_bounded(folder / SETUP_ASSISTANT, _SETUP_BYTES)
+        # The Setup Assistant writes some keys twice.
+        return parse_yaml(text, SETUP_ASSISTANT, warnings=Diagnostics()).get("moveit_setup_assistant_config")
+    except (OSError, DescriptionError):
+        return None
+
+
+def _named(setup: YamlNode | None, key: str) -> YamlNode | None:
+    return None if setup is None else setup.get(key) or setup.get(key.upper())
+
+
+def _text(node: YamlNode | None, key: str) -> str:
+    found = None if node is None else node.get(key)
+    return "" if found is None else found.text
+
+
+def _stated_urdf(named: YamlNode | None, folder: Path, resolver: PackageResolver, notes: list[str]) -> Path | None:
+    """Return the URDF that the Setup Assistant's file names."""
+    package, inside = _text(named, "package"), _text(named, "relative_path")
+    if not inside:
+        return None
+    try:
+        root = resolver.package(package, folder / SETUP_ASSISTANT) if package else folder
+    except RobotSemanticsError:
+        notes.append(f"package '{package}' with the URDF '{inside}' is not found; --package-path names its folder")
+        return None
+    found = _inside(root, inside)
+    if found is None:
+        notes.append(f"the URDF '{inside}' does not exist in package '{package}'")
+    return found
+
+
+def _inside(folder: Path, relative: str) -> Path | None:
+    """Return an existing file below a folder; None for a path that leaves the folder."""
+    path = folder / relative
+    if not relative or Path(relative).is_absolute() or ".." in Path(relative).parts or not path.is_file():
+        return None
+    return path
+
+
+def _candidates(folder: Path, kind: str) -> Iterator[Path]:
+    """Yield the files of a kind in a folder and in its usual folders, plain and xacro."""
+    for place in (folder, *(folder / name for name in _FOLDERS)):
+        yield from sorted(place.glob(f"*.{kind}"))[:MAX_FILES]
+        yield from sorted(place.glob(f"*.{kind}.xacro"))[:MAX_FILES]
+
+
+def _chosen(paths: Sequence[Path], names: Sequence[str]) -> Path | None:
+    """Return the only path, or the only one with one of the names."""
+    if len(paths) == 1:
+        return paths[0]
+    for name in filter(None, names):
+        fitting = [path for path in paths if _stem(path) == name]
+        if len(fitting) == 1:
+            return fitting[0]
+    return None
+
+
+def _stem(path: Path | None) -> str:
+    return "" if path is None else path.name.partition(".")[0]
+
+
+def _is_xacro(path: Path) -> bool:
+    return path.suffix == ".xacro"
+
+
+def _yaml_files(folder: Path) -> Iterator[Path]:
+    """Yield the YAML files of a folder: of a package, those in its folder ``config``."""
+    config = folder / "config"
+    root = config if config.is_dir() else folder
+    found = (path for ending in ENDINGS for path in root.rglob(f"*{ending}"))
+    inside = (path for path in found if not any(part.startswith(".") for part in path.relative_to(root).parts))
+    yield from sorted(path for path in inside if path.is_file())[:MAX_FILES]

@@ -1,0 +1,203 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Rules of the controllers of ros2_control: ``CONTROLLER: {ros__parameters: {joints: [...], ...}}``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from robot_semantics.base.diagnostics import Severity
+from robot_semantics.base.names import is_certain, nearest_names
+from robot_semantics.base.yaml_reader import YamlNode
+from robot_semantics.bringup.configuration import Configuration, ConfigurationProblem, Rule, SectionKind
+from robot_semantics.bringup.decimal_numbers import doubles
+from robot_semantics.bringup.name_checks import NameUse, last_name, texts_of, unknown_names
+
+JOINT_KEYS = ("joints", "joint", "command_joints", "left_wheel_names", "right_wheel_names")
+GROUP_CONTROLLERS = {
+    "position_controllers/JointGroupPositionController": "position",
+    "velocity_controllers/JointGroupVelocityController": "velocity",
+    "effort_controllers/JointGroupEffortController": "effort",
+}
+"""Controllers whose only command interface is fixed by their type."""
+
+MANAGER = "controller_manager"
+
+
+class RosController(NamedTuple):
+    """A controller: its name, its type (empty if unknown) and its parameters."""
+
+    name: str
+    type: str
+    parameters: YamlNode
+
+    @property
+    def is_trajectory_controller(self) -> bool:
+        """True for the joint trajectory controller and those derived from it."""
+        return self.type.endswith("JointTrajectoryController")
+
+    @property
+    def commanded(self) -> list[NameUse]:
+        """The joints that get commands, without those of other controllers in a chain."""
+        key = "command_joints" if "command_joints" in self.parameters.entries else "joints"
+        return [use for use in texts_of(self.parameters.get(key)) if "/" not in use.name]
+
+    @property
+    def commands(self) -> list[NameUse]:
+        """The command interfaces that the controller needs for each joint."""
+        if self.type in GROUP_CONTROLLERS:
+            return [NameUse(GROUP_CONTROLLERS[self.type], self.parameters.key_place)]
+        if self.type.startswith("forward_command_controller/"):
+            return texts_of(self.parameters.get("interface_name"))
+        return texts_of(self.parameters.get("command_interfaces")) if self.is_trajectory_controller else []
+
+    @property
+    def states(self) -> list[NameUse]:
+        """The state interfaces that the controller needs for each joint."""
+        return texts_of(self.parameters.get("state_interfaces")) if self.is_trajectory_controller else []
+
+
+def _controllers(configuration: Configuration) -> Iterator[RosController]:
+    types = _types(configuration)
+    for section in configuration.of(SectionKind.CONTROLLERS):
+        for name, node in section.node.entries.items():
+            parameters = node.get("ros__parameters")
+            if parameters is not None:
+                short = last_name(name)
+                yield RosController(short, types.get(short, ""), parameters)
+
+
+def _types(configuration: Configuration) -> Mapping[str, str]:
+    """Return the type of each controller that a controller manager lists."""
+    found = {}
+    for section in configuration.of(SectionKind.CONTROLLERS):
+        for name, node in section.node.entries.items():
+            parameters = node.get("ros__parameters") if name.endswith(MANAGER) else None
+            for controller, entry in parameters.entries.items() if parameters is not None else ():
+                kind = entry.get("type")
+                if kind is not None:
+                    found[controller] = kind.text
+    return found
+
+
+def _joints_exist(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    if not configuration.joints:
+        return
+    valid = {*configuration.joints, *(part.name for block in configuration.blocks for part in block.components)}
+    by_file: dict[str, list[NameUse]] = {}
+    for controller in _controllers(configuration):
+        for key in JOINT_KEYS:
+            for use in texts_of(controller.parameters.get(key)):
+                if "/" not in use.name:
+                    by_file.setdefault(use.place.source, []).append(use)
+    for uses in by_file.values():
+        yield from unknown_names(uses, valid, "joint", "unknown-joint", Severity.ERROR)
+
+
+def _interfaces_exist(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    if not configuration.blocks:
+        return
+    components = {part.name: part for block in configuration.blocks for part in block.components}
+    for controller in _controllers(configuration):
+        for kind, wanted in (("command", controller.commands), ("state", controller.states)):
+            for use in wanted:
+                lacking: dict[tuple[str, ...], list[str]] = {}
+                for joint in (
+                    controller.commanded if kind == "command" else texts_of(controller.parameters.get("joints"))
+                ):
+                    part = components.get(joint.name)
+                    if part is None:
+                        continue
+                    names = tuple(interface.name for interface in (part.commands if kind == "command" else part.states))
+                    if use.name not in names:
+                        lacking.setdefault(names, []).append(joint.name)
+                for names, joints in lacking.items():
+                    yield _lacking(kind, use, joints, names)
+
+
+def _lacking(kind: str, use: NameUse, joints: list[str], names: tuple[str, ...]) -> ConfigurationProblem:
+    more = f" and {len(joints) - 1} more" if len(joints) > 1 else ""
+    message = f"<ros2_control> has no {kind} interface '{use.name}' for joint '{joints[0]}'{more}"
+    return ConfigurationProblem(Severity.ERROR, "unknown-interface", message, use.place, use.name, names)
+
+
+def _joints_are_controlled(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    if not configuration.blocks:
+        return
+    controlled = {part.name for block in configuration.blocks for part in block.components}
+    for controller in _controllers(configuration):
+        for use in controller.commanded if controller.commands else ():
+            if use.name in configuration.joints and use.name not in controlled:
+                message = f"joint '{use.name}' of controller '{controller.name}' is in no <ros2_control>"
+                yield ConfigurationProblem(Severity.ERROR, "uncontrolled-joint", message, use.place)
+
+
+def _joints_are_listed_once(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    for controller in _controllers(configuration):
+        seen: set[str] = set()
+        for use in texts_of(controller.parameters.get("joints")):
+            if use.name in seen:
+                message = f"controller '{controller.name}' has joint '{use.name}' twice"
+                yield ConfigurationProblem(Severity.ERROR, "listed-twice", message, use.place)
+            seen.add(use.name)
+
+
+def _interfaces_have_one_controller(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    first: dict[tuple[str, str], str] = {}
+    reported: set[tuple[str, str]] = set()
+    for controller in _controllers(configuration):
+        for joint in controller.commanded:
+            for use in controller.commands:
+                other = first.setdefault((joint.name, use.name), controller.name)
+                if other == controller.name or (other, controller.name) in reported:
+                    continue
+                reported.add((other, controller.name))
+                message = (
+                    f"controllers '{other}' and '{controller.name}' both command '{joint.name}/{use.name}'; "
+                    "only one of them can be active"
+                )
+                yield ConfigurationProblem(Severity.NOTE, "controllers-overlap", message, joint.place)
+
+
+def _trajectories_have_doubles(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    for controller in _controllers(configuration):
+        if controller.is_trajectory_controller:
+            yield from doubles(_constraint_numbers(controller))
+
+
+def _constraint_numbers(controller: RosController) -> Iterator[tuple[str, YamlNode]]:
+    constraints = controller.parameters.get("constraints")
+    for key, node in constraints.entries.items() if constraints is not None else ():
+        below = node.entries or {"": node}
+        for name, number in below.items():
+            yield f"constraint {f'{key}.{name}'.rstrip('.')} of controller '{controller.name}'", number
+
+
+def _parameters_have_a_controller(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    types = _types(configuration)
+    for section in configuration.of(SectionKind.CONTROLLERS):
+        for key, node in section.node.entries.items():
+            name = last_name(key)
+            near = nearest_names(name, types)
+            known = name in types or (near and near[0] in section.node.entries)
+            if not known and is_certain(name, near):
+                message = f"the controller manager has no controller '{name}'"
+                code = "unknown-controller"
+                yield ConfigurationProblem(Severity.WARNING, code, message, node.key_place, name, tuple(types))
+
+
+RULES: tuple[Rule, ...] = (
+    _joints_exist,
+    _joints_are_controlled,
+    _interfaces_exist,
+    _joints_are_listed_once,
+    _interfaces_have_one_controller,
+    _trajectories_have_doubles,
+    _parameters_have_a_controller,
+)

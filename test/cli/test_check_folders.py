@@ -1,0 +1,200 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""`check` with folders and YAML files: which files it takes, fixes, baselines, and the output for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.commands import RunCommand
+from support.configured_arm import srdf, urdf
+
+GOOD = "joint_limits:\n" + "".join(
+    f"  {name}: {{has_acceleration_limits: true, max_acceleration: 2.0}}\n" for name in ("shoulder", "elbow", "grip")
+)
+BAD = GOOD.replace("2.0", "2", 1)
+SETUP = """moveit_setup_assistant_config:
+  URDF: {{package: arm_description, relative_path: {urdf}, xacro_args: "hand:=yes"}}
+  SRDF: {{relative_path: config/arm.srdf}}
+  control_xacro: {{command: [position]}}
+  control_xacro: {{command: [position]}}
+"""
+XACRO = '<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="hand" default="no"/>{}'
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Callable[[str], Path]:
+    def make(named: str = "urdf/arm.urdf") -> Path:
+        """Return a MoveIt package beside the package of its robot."""
+        description, config = tmp_path / "arm_description", tmp_path / "arm_moveit_config"
+        for folder in (description / "urdf", config / "config" / "more", config / ".git"):
+            folder.mkdir(parents=True)
+        for folder in (description, config):
+            (folder / "package.xml").write_text(f"<package><name>{folder.name}</name></package>")
+        text = urdf()
+        (description / "urdf" / "arm.urdf").write_text(text)
+        (description / "urdf" / "arm.xacro").write_text(
+            XACRO.format(text.partition(">")[2].replace("</robot>", '<gazebo reference="$(arg hand)"/></robot>'))
+        )
+        (config / ".setup_assistant").write_text(SETUP.format(urdf=named))
+        (config / "config" / "arm.srdf").write_text(srdf())
+        (config / "config" / "joint_limits.yaml").write_text(BAD)
+        (config / "config" / "more" / "other.yml").write_text("other: [1, 2]")
+        (config / ".git" / "hidden.yaml").write_text("a: [")
+        return config
+
+    return make
+
+
+def test_a_moveit_package_is_checked_with_the_files_of_its_setup_assistant(
+    package: Callable[[str], Path], run: RunCommand
+) -> None:
+    folder = package("urdf/arm.urdf")
+    result = run("check", str(folder))
+    assert result.code == 0
+    assert "max_acceleration of joint 'shoulder' must be a decimal number" in result.out
+    assert result.out.endswith("1 warning\n")
+    assert result.err.splitlines() == [
+        f"note: {folder}: URDF: {folder.parent}/arm_description/urdf/arm.urdf",
+        f"note: {folder}: SRDF: config/arm.srdf",
+        f"note: {folder}: YAML: config/joint_limits.yaml, config/more/other.yml",
+    ]
+
+
+def test_a_xacro_that_a_folder_names_is_expanded_only_with_xacro(
+    package: Callable[[str], Path], run: RunCommand
+) -> None:
+    folder = package("urdf/arm.xacro")
+    (folder / "config" / "joint_limits.yaml").write_text(GOOD.replace("elbow", "elbo"))
+    result = run("check", str(folder))
+    assert "no URDF of arm.xacro is taken: add --xacro to expand it" in result.err
+    assert "elbo" not in result.out
+    expanded = run("check", str(folder), "--xacro", "--all").out
+    assert "joint 'elbo' does not exist in the robot; did you mean 'elbow'?" in expanded
+    assert "<gazebo> refers to 'yes'" in expanded
+    assert "<gazebo> refers to 'other'" in run("check", str(folder), "--xacro", "--all", "hand:=other").out
+
+
+def test_files_that_are_named_replace_those_of_a_folder(package: Callable[[str], Path], run: RunCommand) -> None:
+    folder = package("urdf/missing.urdf")
+    robot = folder.parent / "arm_description" / "urdf" / "arm.urdf"
+    result = run("check", str(robot), str(folder / "config" / "arm.srdf"), str(folder))
+    assert [line.split(": ")[2] for line in result.err.splitlines()] == ["YAML"]
+    assert result.out.endswith("1 warning\n")
+    without = run("check", str(folder)).err
+    assert "the URDF 'urdf/missing.urdf' does not exist in package 'arm_description'" in without
+
+
+def test_a_folder_without_setup_assistant_is_searched_by_name(tmp_path: Path, run: RunCommand) -> None:
+    (tmp_path / "arm.urdf").write_text(urdf())
+    (tmp_path / "other.urdf").write_text(urdf("x_"))
+    (tmp_path / "arm.srdf").write_text(srdf())
+    (tmp_path / "limits.yaml").write_text(GOOD)
+    found = run("check", str(tmp_path))
+    assert "no URDF of arm.urdf, other.urdf is taken: name the URDF to check" in found.err
+    (tmp_path / "other.urdf").unlink()
+    assert run("check", str(tmp_path)).out == "3 files checked: no problems\n"
+
+
+def test_a_folder_without_files_to_check_is_an_error(tmp_path: Path, run: RunCommand) -> None:
+    result = run("check", str(tmp_path))
+    assert result.code == 1
+    assert f"'{tmp_path}' cannot be checked: it has no URDF, SRDF or YAML file" in result.err
+
+
+def test_a_path_of_the_setup_assistant_does_not_leave_its_package(
+    package: Callable[[str], Path], run: RunCommand
+) -> None:
+    folder = package("../arm_description/urdf/arm.urdf")
+    assert "note: without --urdf" in run("check", str(folder)).err
+
+
+def test_fix_adds_decimal_points_and_corrects_names_and_keeps_all_other_bytes(
+    package: Callable[[str], Path], run: RunCommand
+) -> None:
+    folder = package("urdf/arm.urdf")
+    path = folder / "config" / "joint_limits.yaml"
+    text = "# limits é\r\njoint_limits: # of all\r\n" + "".join(
+        f'  {name}:   {{"has_acceleration_limits": true,  max_acceleration: {value} }}  # é\r\n'
+        for name, value in (("shoulder", "2"), ("'elbowe'", "1e1"), ("grip", "-3"))
+    )
+    path.write_bytes(text.encode())
+    result = run("check", str(folder), "--fix")
+    expected = text.replace(": 2 ", ": 2.0 ").replace("1e1", "1.0e+1").replace("elbowe", "elbow").replace("-3", "-3.0")
+    assert path.read_bytes().decode() == expected
+    assert "+  shoulder:   {" in result.out
+    assert run("check", str(folder), "--diff").out.endswith("1 error\n")  # -3.0 is not above 0
+
+
+def test_fix_does_not_change_a_urdf_of_another_package(package: Callable[[str], Path], run: RunCommand) -> None:
+    folder = package("urdf/arm.urdf")
+    robot = folder.parent / "arm_description" / "urdf" / "arm.urdf"
+    robot.write_text(urdf().replace("<limit lower", '<limitt a="1"/><limit lower', 1))
+    before = robot.read_text()
+    assert run("check", str(folder), "--fix", "--quiet").code == 0
+    assert robot.read_text() == before
+    run("check", str(robot), "--fix")
+    assert robot.read_text() != before
+
+
+def test_a_named_file_without_a_known_section_is_said(tmp_path: Path, run: RunCommand) -> None:
+    (tmp_path / "robot.yaml").write_text("speed: 1")
+    result = run("check", str(tmp_path / "robot.yaml"))
+    assert result.code == 0
+    assert "robot.yaml: note: this file has no section that is known" in result.out
+
+
+@pytest.mark.parametrize("text", ["", "# sensors\n---\n", "#" + " #" * 20_000])
+def test_a_yaml_file_without_content_is_a_warning(tmp_path: Path, run: RunCommand, text: str) -> None:
+    (tmp_path / "sensors_3d.yaml").write_text(text)
+    assert "sensors_3d.yaml: warning: the text is empty (empty-document)" in run("check", str(tmp_path)).out
+
+
+def test_a_baseline_leaves_out_known_problems_also_after_an_edit_above_them(
+    package: Callable[[str], Path], run: RunCommand
+) -> None:
+    folder = package("urdf/arm.urdf")
+    known = folder / "known.json"
+    written = run("check", str(folder), "--strict", "--write-baseline", str(known))
+    assert (written.code, "1 problem written" in written.err) == (0, True)
+    path = folder / "config" / "joint_limits.yaml"
+    path.write_text("# one line more\n" + path.read_text())
+    again = run("check", str(folder), "--strict", "--baseline", str(known))
+    assert (again.code, again.out) == (0, "4 files checked: no problems\n")
+    path.write_text(path.read_text().replace("2.0", "2"))
+    more = run("check", str(folder), "--strict", "--all", "--baseline", str(known))
+    assert (more.code, more.out.count("decimal-point")) == (1, 2)
+    path.write_text(GOOD)
+    gone = run("check", str(folder), "--baseline", str(known))
+    assert "1 problem of the baseline no longer exist" in gone.err
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"version": 2, "problems": []}', '{"version": 1, "problems": [{}]}'])
+def test_a_file_that_is_not_a_baseline_is_an_error(tmp_path: Path, run: RunCommand, text: str) -> None:
+    (tmp_path / "arm.urdf").write_text(urdf())
+    (tmp_path / "known.json").write_text(text)
+    result = run("check", str(tmp_path / "arm.urdf"), "--baseline", str(tmp_path / "known.json"))
+    assert result.code == 1
+    assert "baseline" in result.err
+
+
+def test_problems_of_yaml_are_in_every_format_for_programs(package: Callable[[str], Path], run: RunCommand) -> None:
+    folder = package("urdf/arm.urdf")
+    column = BAD.splitlines()[1].index("2}") + 1
+    (row,) = json.loads(run("check", str(folder), "--json").out)["diagnostics"]
+    assert (row["code"], row["line"], row["column"], row["path"]) == (
+        *("decimal-point", 2, column),
+        "/joint_limits/shoulder/max_acceleration",
+    )
+    (result,) = json.loads(run("check", str(folder), "--format", "sarif").out)["runs"][0]["results"]
+    region = result["locations"][0]["physicalLocation"]["region"]
+    assert (result["ruleId"], region) == ("decimal-point", {"startLine": 2, "startColumn": column})
+    assert f"line=2,col={column}::max_acceleration of joint" in run("check", str(folder), "--format", "github").out
