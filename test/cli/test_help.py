@@ -152,6 +152,8 @@ def test_examples_are_understood_and_run(
     running._parser(words).parse_args(words)
     if any(f"{' '.join(words)}\n".startswith(start) for start in NOT_RUN):
         return
+    (folder / "config").mkdir()
+    (folder / "config" / "joint_limits.yaml").write_text("joint_limits: {}\n")
     if "a.srdf" in words and "rename" in words:
         first = running.command_of("srdf").examples[0]
         assert command_line.main(shlex.split(first)[1:]) == 0
