@@ -24,7 +24,7 @@ from robot_semantics.bringup.configuration import (
     has_substitution,
     substitutions,
 )
-from robot_semantics.bringup.name_checks import NameUse, last_name, texts_of, unknown_names
+from robot_semantics.bringup.name_checks import ConfiguredName, last_name, texts_of, unknown_names
 
 TYPES = ("FollowJointTrajectory", "GripperCommand", "ParallelGripperCommand")
 REQUIRED = ("type", "action_ns", "joints")
@@ -95,7 +95,7 @@ def _types_are_known(configuration: Configuration) -> Iterator[ConfigurationProb
 def _joints_exist(configuration: Configuration) -> Iterator[ConfigurationProblem]:
     if configuration.joints:
         uses = [use for controller in _controllers(configuration) for use in texts_of(controller.node.get("joints"))]
-        by_file: dict[str, list[NameUse]] = {}
+        by_file: dict[str, list[ConfiguredName]] = {}
         for use in uses:
             by_file.setdefault(use.place.source, []).append(use)
         for found in by_file.values():

@@ -20,28 +20,28 @@ FEWEST = 2
 """Smallest number of names from which a common prefix is derived."""
 
 
-class NameUse(NamedTuple):
+class ConfiguredName(NamedTuple):
     """A name in a file."""
 
     name: str
     place: SourcePlace
 
 
-def keys_of(node: YamlNode) -> list[NameUse]:
+def keys_of(node: YamlNode) -> list[ConfiguredName]:
     """Return the keys of a map that are no substitutions."""
     return [
-        NameUse(key, child.key_place)
+        ConfiguredName(key, child.key_place)
         for key, child in node.entries.items()
         if not has_substitution(YamlNode(key, child.place, child.place, key))
     ]
 
 
-def texts_of(node: YamlNode | None) -> list[NameUse]:
+def texts_of(node: YamlNode | None) -> list[ConfiguredName]:
     """Return the texts of a list, or of a scalar, that are no substitutions."""
     if node is None:
         return []
     nodes = node.items if isinstance(node.value, list) else [node]
-    return [NameUse(item.text, item.place) for item in nodes if item.text and not has_substitution(item)]
+    return [ConfiguredName(item.text, item.place) for item in nodes if item.text and not has_substitution(item)]
 
 
 def last_name(name: str) -> str:
@@ -50,7 +50,7 @@ def last_name(name: str) -> str:
 
 
 def unknown_names(
-    uses: Sequence[NameUse], valid: Collection[str], what: str, code: str, severity: Severity
+    uses: Sequence[ConfiguredName], valid: Collection[str], what: str, code: str, severity: Severity
 ) -> Iterator[ConfigurationProblem]:
     """Yield the problems of names that are not `valid`; `what` describes a name in messages."""
     wrong = [use for use in uses if use.name not in valid]

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from robot_semantics.base.diagnostics import Severity
 from robot_semantics.bringup.configuration import Configuration, ConfigurationProblem, Rule, SectionKind
 from robot_semantics.bringup.decimal_numbers import doubles
-from robot_semantics.bringup.name_checks import NameUse, keys_of, unknown_names
+from robot_semantics.bringup.name_checks import ConfiguredName, keys_of, unknown_names
 
 SOLVER_DOUBLES = ("kinematics_solver_search_resolution", "kinematics_solver_timeout")
 _OF_CHAINS = re.compile(r"kdl|trac|lma|ikfast|srv", re.IGNORECASE)
@@ -31,7 +31,7 @@ def _groups_exist(configuration: Configuration) -> Iterator[ConfigurationProblem
             yield from _unknown_groups(uses, configuration)
 
 
-def _unknown_groups(uses: list[NameUse], configuration: Configuration) -> Iterator[ConfigurationProblem]:
+def _unknown_groups(uses: list[ConfiguredName], configuration: Configuration) -> Iterator[ConfigurationProblem]:
     return unknown_names(uses, configuration.groups, "group", "unknown-group", Severity.WARNING)
 
 

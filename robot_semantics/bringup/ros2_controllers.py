@@ -17,7 +17,7 @@ from robot_semantics.base.names import is_certain, nearest_names
 from robot_semantics.base.yaml_reader import YamlNode
 from robot_semantics.bringup.configuration import Configuration, ConfigurationProblem, Rule, SectionKind
 from robot_semantics.bringup.decimal_numbers import doubles
-from robot_semantics.bringup.name_checks import NameUse, last_name, texts_of, unknown_names
+from robot_semantics.bringup.name_checks import ConfiguredName, last_name, texts_of, unknown_names
 
 JOINT_KEYS = ("joints", "joint", "command_joints", "left_wheel_names", "right_wheel_names")
 GROUP_CONTROLLERS = {
@@ -43,22 +43,22 @@ class RosController(NamedTuple):
         return self.type.endswith("JointTrajectoryController")
 
     @property
-    def commanded(self) -> list[NameUse]:
+    def commanded(self) -> list[ConfiguredName]:
         """The joints that get commands, without those of other controllers in a chain."""
         key = "command_joints" if "command_joints" in self.parameters.entries else "joints"
         return [use for use in texts_of(self.parameters.get(key)) if "/" not in use.name]
 
     @property
-    def commands(self) -> list[NameUse]:
+    def commands(self) -> list[ConfiguredName]:
         """The command interfaces that the controller needs for each joint."""
         if self.type in GROUP_CONTROLLERS:
-            return [NameUse(GROUP_CONTROLLERS[self.type], self.parameters.key_place)]
+            return [ConfiguredName(GROUP_CONTROLLERS[self.type], self.parameters.key_place)]
         if self.type.startswith("forward_command_controller/"):
             return texts_of(self.parameters.get("interface_name"))
         return texts_of(self.parameters.get("command_interfaces")) if self.is_trajectory_controller else []
 
     @property
-    def states(self) -> list[NameUse]:
+    def states(self) -> list[ConfiguredName]:
         """The state interfaces that the controller needs for each joint."""
         return texts_of(self.parameters.get("state_interfaces")) if self.is_trajectory_controller else []
 
@@ -90,7 +90,7 @@ def _joints_exist(configuration: Configuration) -> Iterator[ConfigurationProblem
     if not configuration.joints:
         return
     valid = {*configuration.joints, *(part.name for block in configuration.blocks for part in block.components)}
-    by_file: dict[str, list[NameUse]] = {}
+    by_file: dict[str, list[ConfiguredName]] = {}
     for controller in _controllers(configuration):
         for key in JOINT_KEYS:
             for use in texts_of(controller.parameters.get(key)):
@@ -121,7 +121,7 @@ def _interfaces_exist(configuration: Configuration) -> Iterator[ConfigurationPro
                     yield _lacking(kind, use, joints, names)
 
 
-def _lacking(kind: str, use: NameUse, joints: list[str], names: tuple[str, ...]) -> ConfigurationProblem:
+def _lacking(kind: str, use: ConfiguredName, joints: list[str], names: tuple[str, ...]) -> ConfigurationProblem:
     more = f" and {len(joints) - 1} more" if len(joints) > 1 else ""
     message = f"<ros2_control> has no {kind} interface '{use.name}' for joint '{joints[0]}'{more}"
     return ConfigurationProblem(Severity.ERROR, "unknown-interface", message, use.place, use.name, names)
