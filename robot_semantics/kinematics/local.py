@@ -42,6 +42,8 @@ class LocalTransforms:
     Attributes:
         space: the joint space of `q`.
         joints: the chosen joints, in the order of the results.
+        turning: the joints that turn; None if there are none.
+        sliding: the prismatic joints; None if there are none.
     """
 
     def __init__(
@@ -66,8 +68,8 @@ class LocalTransforms:
         origins = np.array([joint.T_parent_joint for joint in self.joints]).reshape(-1, 4, 4)
         self._origins = origins
         self._flat = origins.reshape(-1, 16)
-        self._turning = TurningJoints.of(self.space, self.joints)
-        self._sliding = SlidingJoints.of(self.space, self.joints)
+        self.turning = TurningJoints.of(self.space, self.joints)
+        self.sliding = SlidingJoints.of(self.space, self.joints)
         self._planar = PlanarJoints.of(self.space, self.joints)
         self._floating = FloatingJoints.of(self.space, self.joints)
 
@@ -85,11 +87,11 @@ class LocalTransforms:
         positions = self.space.checked_positions(q)
         out = np.empty((*positions.shape[:-1], *self._flat.shape))
         out[...] = self._flat
-        if self._turning is not None:
-            rows, angle = self._turning.rows, self._turning.angle(positions)[..., np.newaxis]
-            turned = np.sin(angle) * self._turning.sine
-            turned += (1.0 - np.cos(angle)) * self._turning.versine
-            turned += self._turning.constant
+        if self.turning is not None:
+            rows, angle = self.turning.rows, self.turning.angle(positions)[..., np.newaxis]
+            turned = np.sin(angle) * self.turning.sine
+            turned += (1.0 - np.cos(angle)) * self.turning.versine
+            turned += self.turning.constant
             out[..., rows, :] = turned
         self._translate(positions, out[..., 3:12:4])
         if self._floating is not None:
@@ -114,11 +116,11 @@ class LocalTransforms:
         positions = self.space.checked_positions(q)
         out = np.empty((*positions.shape[:-1], *self._poses.shape))
         out[...] = self._poses
-        if self._turning is not None:
-            half = 0.5 * self._turning.angle(positions)[..., np.newaxis]
-            turned = np.cos(half) * self._turning.quat_cosine
-            turned += np.sin(half) * self._turning.quat_sine
-            out[..., self._turning.rows, 3:] = turned
+        if self.turning is not None:
+            half = 0.5 * self.turning.angle(positions)[..., np.newaxis]
+            turned = np.cos(half) * self.turning.quat_cosine
+            turned += np.sin(half) * self.turning.quat_sine
+            out[..., self.turning.rows, 3:] = turned
         self._translate(positions, out[..., :3])
         if self._floating is not None:
             quats = quat_multiply(self._floating.quat_parent_joint, self._floating.quats(positions))
@@ -174,9 +176,9 @@ class LocalTransforms:
 
     def _translate(self, positions: FloatArray, xyz: FloatArray) -> None:
         """Write the translations of the moving joints into `xyz` (..., n, 3)."""
-        if self._sliding is not None:
-            distance = self._sliding.distance(positions)[..., np.newaxis]
-            xyz[..., self._sliding.rows, :] = self._sliding.constant + distance * self._sliding.direction
+        if self.sliding is not None:
+            distance = self.sliding.distance(positions)[..., np.newaxis]
+            xyz[..., self.sliding.rows, :] = self.sliding.constant + distance * self.sliding.direction
         if self._planar is not None:
             moved = (self._planar.axes @ self._planar.xy(positions)[..., np.newaxis])[..., 0]
             xyz[..., self._planar.rows, :] = self._planar.constant + moved

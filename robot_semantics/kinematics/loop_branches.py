@@ -20,7 +20,7 @@ from robot_semantics.transforms.arrays import FloatArray
 
 _ON_THE_WAY = 8
 """Largest number of Newton steps for a configuration that is only passed."""
-_STRIDE = 0.25
+STRIDE = 0.25
 """Largest motion of a driven joint between two closed configurations [rad, m]."""
 _SHORT_STRIDE = 0.02
 """The same for a second attempt, near a singularity."""
@@ -71,7 +71,7 @@ def close_in_order(linkage: Linkage, before: FloatArray, q: FloatArray) -> Newto
 
 def follow(linkage: Linkage, start: FloatArray, q: FloatArray) -> NewtonResult:
     """Return `q` (n, size) on the branch of `start`, or the start where this branch does not close."""
-    found = continued(linkage, start, q, _STRIDE)
+    found = continued(linkage, start, q, STRIDE)
     missed = np.flatnonzero(~found.closed)
     if missed.size:
         put(found, missed, continued(linkage, start[missed], q[missed], _SHORT_STRIDE))

@@ -68,6 +68,9 @@ class LoopEquations:
 
     Attributes:
         variables: indices in v of the independent joint velocities that the equations depend on.
+        local: the transforms of the joints that are below the lowest link above all constraints.
+        parents: for this link and for the child link of each of these joints, the number of its parent link among them.
+        rows: (rows, 6 constraints) combinations of errors that the joints can change, without a unit.
         length: size of the loops [m]; errors of position are divided by it where they are compared with angles.
     """
 
@@ -78,8 +81,9 @@ class LoopEquations:
         base = max(set.intersection(*(set(path) for pair in paths for path in pair)))
         below = sorted({link for pair in paths for path in pair for link in path if link > base})
         slot = {base: 0} | {link: k for k, link in enumerate(below, 1)}
-        self._local = LocalTransforms(model, [model.joints[link].name for link in below], space=space)
-        self._doublings = doublings([-1, *(slot[model.links[link].parent] for link in below)])
+        self.local = LocalTransforms(model, [model.joints[link].name for link in below], space=space)
+        self.parents = [-1, *(slot[model.links[link].parent] for link in below)]
+        self._doublings = doublings(self.parents)
         self._a = np.array([slot[parent] for parent, _ in ends])
         self._b = np.array([slot[child] for _, child in ends])
         self._prepare_rows()
@@ -88,7 +92,7 @@ class LoopEquations:
         translations += [model.joints[link].T_parent_joint[:3, 3] for link in below]
         self.length = max(float(np.linalg.norm(translations, axis=1).max()), 1e-6)
         without_unit = np.tile(np.repeat((1.0 / self.length, 1.0), 3), len(self.constraints))
-        self._rows = np.diag(without_unit)[self._wanted.ravel() > 0.0]
+        self.rows = np.diag(without_unit)[self._wanted.ravel() > 0.0]
         self._drop_dependent_rows(space)
 
     def _prepare_rows(self) -> None:
@@ -143,13 +147,13 @@ class LoopEquations:
         The others are constant; `residuals` includes them.
         """
         some = self.state(space.random(np.random.default_rng(0), (SAMPLES,)))
-        J = np.moveaxis(self.derivative(some), 0, 1).reshape(len(self._rows), -1)
+        J = np.moveaxis(self.derivative(some), 0, 1).reshape(len(self.rows), -1)
         U, values, _ = np.linalg.svd(J, full_matrices=False)
-        self._rows = U[:, values > RANK_TOLERANCE * values.max(initial=0.0)].T @ self._rows
+        self.rows = U[:, values > RANK_TOLERANCE * values.max(initial=0.0)].T @ self.rows
 
     def state(self, q: FloatArray) -> LoopState:
         """Return the links' poses and the errors at `q` (..., size)."""
-        local = self._local.matrices(q)
+        local = self.local.matrices(q)
         poses = np.empty((*local.shape[:-3], local.shape[-3] + 1, 4, 4))
         poses[..., 0, :, :] = np.eye(4)
         poses[..., 1:, :, :] = local
@@ -169,10 +173,15 @@ class LoopEquations:
             errors[..., self._fixed, 3:] = rotvec_from_quat(quat_from_matrix(T_a_b[..., self._fixed, :, :][..., :3]))
         return LoopState(poses, T_a_b, errors)
 
+    @property
+    def ends(self) -> list[tuple[int, FloatArray, int, FloatArray]]:
+        """For each constraint the number of its parent link, A in this link, the number of its child link, and B."""
+        return list(zip(self._a.tolist(), self._frames_a, self._b.tolist(), self._frames_b, strict=True))
+
     def scaled_errors(self, state: LoopState) -> FloatArray:
         """Return (..., rows) the errors without a unit, only those that the joints can change."""
         flat = state.errors.reshape(*state.errors.shape[:-2], -1)
-        scaled: FloatArray = (self._rows @ flat[..., np.newaxis])[..., 0]
+        scaled: FloatArray = (self.rows @ flat[..., np.newaxis])[..., 0]
         return scaled
 
     def derivative(self, state: LoopState) -> FloatArray:
@@ -197,7 +206,7 @@ class LoopEquations:
             b = state.T_a_b[..., 0][..., self._crossed, :, np.newaxis]
             turned = J[..., self._crossed, :, :]
             J[..., self._crossed, 3, :] = b[..., 2, :] * turned[..., 4, :] - b[..., 1, :] * turned[..., 5, :]
-        scaled: FloatArray = self._rows @ J.reshape(*J.shape[:-3], -1, J.shape[-1]) @ self._by_variable
+        scaled: FloatArray = self.rows @ J.reshape(*J.shape[:-3], -1, J.shape[-1]) @ self._by_variable
         return scaled
 
     def residuals(self, state: LoopState) -> tuple[FloatArray, FloatArray]:

@@ -26,7 +26,7 @@ CLOSED = 1e-4
 ITERATIONS = 60
 FAR = 0.5
 """Largest correction of a predicted position [rad, m]; a larger one may lead to another branch."""
-_FLOOR = 1e-13
+FLOOR = 1e-13
 _SMALL_STEP = 1e-12
 _STALLED = 0.999
 """Part of the error that remains after a damped step that hardly helps."""
@@ -65,7 +65,8 @@ class Linkage:
         equations: the equations of its constraints.
         dependent: indices in v of the velocities that follow from the others.
         driven: indices in v of the other velocities in its equations.
-        positions: indices in q of the positions of both.
+        places, driven_places: indices in q of the positions of both, without quaternions.
+        positions: indices in q of all positions of both.
     """
 
     def __init__(self, space: JointSpace, equations: LoopEquations, dependent: Collection[int]) -> None:
@@ -74,16 +75,16 @@ class Linkage:
         self.dependent: IndexArray = equations.variables[chosen]
         self.driven: IndexArray = equations.variables[~chosen]
         self._columns, self._others = np.flatnonzero(chosen), np.flatnonzero(~chosen)
-        self._places, self._steps, self._quaternions = _positions(space, self.dependent)
-        self._driven_places, self._driven_steps, driven_quaternions = _positions(space, self.driven)
-        self._solved = np.concatenate((self._places, *(place for place, _ in self._quaternions))).astype(np.intp)
+        self.places, self._steps, self._quaternions = _positions(space, self.dependent)
+        self.driven_places, self._driven_steps, driven_quaternions = _positions(space, self.driven)
+        self._solved = np.concatenate((self.places, *(place for place, _ in self._quaternions))).astype(np.intp)
         rotations = [place for place, _ in driven_quaternions]
-        given = np.concatenate((self._driven_places, *rotations)).astype(np.intp)
+        given = np.concatenate((self.driven_places, *rotations)).astype(np.intp)
         self.positions: IndexArray = np.concatenate((self._solved, given))
         self._space = space
-        self._driven_wraps = _wrapping(space)[self._driven_places]
+        self._driven_wraps = _wrapping(space)[self.driven_places]
         self._lower, self._upper, is_angle = _limits(space)
-        self._angles = self._places[is_angle[self._places]]
+        self._angles = self.places[is_angle[self.places]]
 
     def newton(self, q: FloatArray, most: int = ITERATIONS) -> NewtonResult:
         """Close the loops from (n, size) start positions; steps that do not help are damped."""
@@ -91,7 +92,7 @@ class Linkage:
         state = equations.state(q)
         error = equations.scaled_errors(state)
         size = _length(error)
-        closed = size <= _FLOOR
+        closed = size <= FLOOR
         done = 0
         going = np.flatnonzero(~closed) if self.dependent.size else np.zeros(0, np.intp)
         damping = np.zeros(len(q))
@@ -104,9 +105,7 @@ class Linkage:
             new_error = equations.scaled_errors(there)
             new_size = _length(new_error)
             better = new_size < size[going]
-            closed[going] = (new_size <= _FLOOR) | (
-                (np.abs(step).max(axis=-1) <= _SMALL_STEP) & (damping[going] == 0.0)
-            )
+            closed[going] = (new_size <= FLOOR) | ((np.abs(step).max(axis=-1) <= _SMALL_STEP) & (damping[going] == 0.0))
             stalled = better & (damping[going] > 0.0) & (new_size > _STALLED * size[going])
             damping[going] = np.where(
                 better, 0.1 * damping[going] * (damping[going] > 1e-5), np.maximum(10.0 * damping[going], 1e-4)
@@ -158,7 +157,7 @@ class Linkage:
     def moved(self, q: FloatArray, step: FloatArray) -> FloatArray:
         """Return (n, size) positions after a step (n, dependent) of the dependent joints."""
         moved = np.array(q)
-        moved[..., self._places] += step[..., self._steps]
+        moved[..., self.places] += step[..., self._steps]
         for place, turn in self._quaternions:
             moved[..., place] = quat_multiply(quat_from_rotvec(step[..., turn]), q[..., place])
         return moved
@@ -169,7 +168,7 @@ class Linkage:
         The rotation of a floating joint has the motion 0.
         """
         motion = np.zeros((len(q), self.driven.size))
-        difference = (q - start)[:, self._driven_places]
+        difference = (q - start)[:, self.driven_places]
         around = self._driven_wraps
         difference[:, around] -= 2.0 * np.pi * np.round(difference[:, around] / (2.0 * np.pi))
         motion[:, self._driven_steps] = difference
@@ -178,7 +177,7 @@ class Linkage:
     def before(self, q: FloatArray, motion: FloatArray) -> FloatArray:
         """Return `q` (n, size) before a motion (n, driven) of the driven joints."""
         earlier = np.array(q)
-        earlier[:, self._driven_places] -= motion[:, self._driven_steps]
+        earlier[:, self.driven_places] -= motion[:, self._driven_steps]
         return earlier
 
     def predicted(self, here: FloatArray, slopes: FloatArray, there: FloatArray, motion: FloatArray) -> FloatArray:
@@ -200,7 +199,7 @@ class Linkage:
 
     def within_limits(self, q: FloatArray) -> BoolArray:
         """Return (n,) True where the dependent joints are within their limits."""
-        at = self._places
+        at = self.places
         inside = (q[:, at] >= self._lower[at] - 1e-9) & (q[:, at] <= self._upper[at] + 1e-9)
         return np.asarray(inside.all(axis=-1))
 
@@ -223,6 +222,10 @@ class Linkage:
         result, at = np.array(q), self.positions if driven else self._solved
         result[:, at] = self._space.random(rng, (len(q),))[:, at]
         return result
+
+    def split(self, J: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the columns of the dependent and of the driven velocities of `J` (..., rows, variables)."""
+        return J[..., self._columns], J[..., self._others]
 
     def _step(self, J: FloatArray, error: FloatArray, damping: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return (n, dependent) the step that removes the error, and (n, dependent, driven) the slopes."""

@@ -18,6 +18,7 @@ import numpy as np
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.state.joint_input import Reason, Refusal
+from robot_semantics.state.loop_closing import LoopCloser
 from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.state.settings import Source
@@ -32,6 +33,8 @@ class Health:
     Attributes:
         stale: joints without new values for longer than the timeout, and how long [s].
         beyond: joints outside their limits at the last check, with their positions [rad or m].
+        loops_are_open: True if a loop of the robot did not close at the last check.
+        loops: how far the loops stay open, and how far measured passive joints are from their closed positions.
 
     """
 
@@ -42,6 +45,8 @@ class Health:
         self._reported_beyond: set[str] = set()
         self.stale: dict[str, float] = {}
         self.beyond: dict[str, float] = {}
+        self.loops_are_open = False
+        self.loops: dict[str, str] = {}
 
     def update(self, robot: RunningRobot, now_ns: int) -> None:
         """Check a robot; `now_ns` is on the monotonic clock, as is `JointBuffer.received_ns`."""
@@ -51,6 +56,21 @@ class Health:
             self.stale, self._reported_beyond = {}, set()
         self._check_silence(robot, now_ns)
         self._check_limits(robot)
+        if robot.loops is not None:
+            self._check_loops(robot.loops)
+
+    def _check_loops(self, closer: LoopCloser) -> None:
+        if closer.is_open and not self.loops_are_open:
+            gap = f"{closer.position_error:.3g} m and {closer.rotation_error:.3g} rad"
+            self._report(f"loops stay open by {gap}; their joints keep the last positions at which they closed")
+        elif self.loops_are_open and not closer.is_open:
+            self._info("all loops close again")
+        self.loops_are_open = closer.is_open
+        self.loops = {
+            "loop residual [m]": f"{closer.position_error:.3g}",
+            "loop residual [rad]": f"{closer.rotation_error:.3g}",
+            **{f"passive joint off by: {name}": f"{off:.3g}" for name, off in closer.take_differences().items()},
+        }
 
     def ages(self, robot: RunningRobot, now_ns: int) -> dict[str, float]:
         """Return the age of each moving joint's values [s]; NaN without a value."""

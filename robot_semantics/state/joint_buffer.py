@@ -17,7 +17,7 @@ import numpy as np
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model.robot_model import JointModel, RobotModel
-from robot_semantics.state.joint_input import InputPlan, MovingJoints
+from robot_semantics.state.joint_input import IndexArray, InputPlan, MovingJoints
 from robot_semantics.state.joint_state import MessageJointValues
 from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
@@ -190,6 +190,20 @@ class JointBuffer:
         velocities = self.space.velocity_mimics.followed(velocities)
         where, rates = self.space.positions_of(joint), self.space.velocities_of(joint)
         self.put_joint(joint.name, positions[where], velocities[rates], None, stamp_ns)
+
+    def follow_driven(self, dependent: IndexArray, driven: IndexArray) -> None:
+        """Give joints that follow from others in closed loops the times of the oldest driven joint.
+
+        Args:
+            dependent: numbers of the moving joints whose positions were computed.
+            driven: numbers of the moving joints from which they follow.
+        """
+        oldest = np.isin(self.moving.of_variable, driven)
+        computed = np.isin(self.moving.of_variable, dependent)
+        self._stamps_ns[computed] = self._stamps_ns[oldest].min(initial=np.iinfo(np.int64).max)
+        self.received_ns[dependent] = self.received_ns[driven].min(initial=np.iinfo(np.int64).max)
+        self.efforts[np.isin(self.moving.of_velocity, dependent)] = np.nan
+        self._refresh_measured()
 
     def restore(
         self,

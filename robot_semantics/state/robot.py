@@ -24,6 +24,7 @@ from robot_semantics.state.fast_path import FastPath
 from robot_semantics.state.joint_buffer import JointBuffer, default_positions
 from robot_semantics.state.joint_input import MovingJoints, Reason, Refusal
 from robot_semantics.state.joint_state import TakenJointStates, take_joint_state, take_quaternions
+from robot_semantics.state.loop_closing import LoopCloser
 from robot_semantics.state.message_order import TOGETHER_NS, Arrival, MessageOrder
 from robot_semantics.state.message_streams import MessageStream, MessageStreams
 from robot_semantics.state.robot_frames import RobotFrames, TransformBlock, TransformRows
@@ -48,6 +49,7 @@ class RunningRobot(RobotFrames):
         notices: sentences for the log, each once; the code that logs them clears the list.
         made_ns: time of this robot's creation, on the monotonic clock.
         has_moved: True after the first message that moved a joint.
+        loops: closes the loops of the robot; None if there are none.
         fast_path: reads messages like the last ones; use `values` to read the buffer, because it parses them first.
         sent: number of transforms in the last messages.
         lost: for each planar joint that gets poses in space, the largest part that was dropped [m, rad].
@@ -67,6 +69,7 @@ class RunningRobot(RobotFrames):
             ordered=not settings.ignore_timestamp,
         )
         self.notices: list[str] = []
+        self.loops = LoopCloser.of(model, self._buffer, self.notices)
         self.sent = 0
         self.made_ns = time.monotonic_ns()
         self.has_moved = False
@@ -100,6 +103,8 @@ class RunningRobot(RobotFrames):
     def values(self) -> JointBuffer:
         """The newest values of the joints."""
         self.fast_path.parse()
+        if self.loops is not None:
+            self.loops.refresh_velocities()
         return self._buffer
 
     @property
@@ -162,14 +167,19 @@ class RunningRobot(RobotFrames):
         if joints is None:
             return Refusal(Reason.TIME_BACKWARDS, f"newer values arrived for '{shown(plan.names[0])}' and all others")
         self.has_moved = True
+        joints = self._closed(joints)
         if (known != self._buffer.known).any():
             self._streams.leave_fast_path()
         messages = self._publish(joints, bool(joints.all()), stamp_ns)
-        if values.names is data.names and self.settings.raw:
+        if values.names is data.names and self.settings.raw and self.loops is None:
             # A joint must not be in two streams with separate publish times.
             self._streams.leave_fast_path(plan.joints)
             self.fast_path.enter(stream, data, self._buffer.known & self.publishable, self._frames_of)
         return messages
+
+    def _closed(self, joints: BoolArray, *, anew: bool = False) -> BoolArray:
+        """Close the loops after new values of `joints` (m,); return the joints with new positions."""
+        return joints if self.loops is None else self.loops.update(joints, anew=anew)
 
     def _report(self, taken: TakenJointStates) -> TakenJointStates:
         """Report the unused parts of a message."""
@@ -179,11 +189,8 @@ class RunningRobot(RobotFrames):
 
     def _frames_of(self, chosen: BoolArray) -> tuple[list[int], list[tuple[str, str]]]:
         """Return the indices and frames of the moving joints that `chosen` (m,) bool selects."""
-        joints = self._indices(chosen)
+        joints = [index for index, wanted in zip(self.moving.indices, chosen, strict=True) if wanted]
         return joints, [self.frames_of(index) for index in joints]
-
-    def _indices(self, chosen: BoolArray) -> list[int]:
-        return [index for index, wanted in zip(self.moving.indices, chosen, strict=True) if wanted]
 
     def motion(self, name: str, xyz_quat: FloatArray, twist: FloatArray | None, stamp_ns: int) -> Messages | Refusal:
         """Store the pose (7,) and twist (6,), in the parent's axes, of a planar or floating joint's child.
@@ -213,6 +220,7 @@ class RunningRobot(RobotFrames):
             if follower.mimic is not None and follower.mimic.joint == name and follower.name not in self._motion_orders:
                 self._buffer.put_follower(follower, stamp_ns)
                 chosen[self.moving.number[follower.name]] = True
+        chosen = self._closed(chosen)
         if not known:
             self._streams.leave_fast_path()
         return self._publish(chosen, bool(chosen.all()), stamp_ns)
@@ -237,6 +245,7 @@ class RunningRobot(RobotFrames):
     ) -> Messages:
         """Store a snapshot's values of some joints and return all transforms, also those that were published before."""
         self.values.restore(positions, velocities, positions_of, velocities_of, stamp_ns)
+        self._closed(self._all, anew=True)
         messages = self.everything(stamp_ns)
         # The clock of the restored world may also be set back.
         self.accept_any_stamp()
@@ -250,6 +259,7 @@ class RunningRobot(RobotFrames):
         fixed = {self.model.root_joint.name} if self.root_source is Source.FIXED else set[str]()
         self._buffer.copy_measured(other.values, [name for name in common_joints(other, self) if name not in fixed])
         self.has_moved = other.has_moved and (same or bool(self._buffer.measured.any()))
+        self._closed(self._all)
 
     def everything(self, stamp_ns: int) -> Messages:
         """Return the transforms of all joints with values, with one stamp, also those that were published before."""

@@ -118,6 +118,7 @@ class Monitor:
             *([] if served.robot is not None else ["no robot description"]),
             *([f"{len(health.stale)} joints without new values"] if health.stale else []),
             *([f"{len(health.beyond)} positions outside the limits"] if health.beyond else []),
+            *(["loops do not close and keep their last positions"] if health.loops_are_open else []),
             *([f"{len(conflicts)} frames published by others too"] if conflicts else []),
         ]
         values: dict[str, object] = {
@@ -130,6 +131,7 @@ class Monitor:
             **{f"refused: {reason.value}": count for reason, count in sorted(traffic.refused.items(), key=str)},
             **{f"age of {name} [s]": f"{age:.1f}" for name, age in health.stale.items()},
             **{f"outside the limits: {name}": f"{value:.6g}" for name, value in health.beyond.items()},
+            **health.loops,
             **{f"also published by {other}": frame for frame, other in conflicts.items()},
             **{f"error {number}": text for number, text in enumerate(traffic.last_errors, 1)},
         }

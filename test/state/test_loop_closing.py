@@ -1,0 +1,157 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Closed loops at run time: TF, held positions, measured passive joints, velocities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.loops import FOUR_BAR, FloatArray, constraint, four_bar, four_bar_positions, four_bar_text, joint, srdf
+
+from robot_semantics.cdr.joint_states import JointStateData
+from robot_semantics.kinematics.local import LocalTransforms
+from robot_semantics.kinematics.loop_tracker import LoopTracker
+from robot_semantics.kinematics.loops import ClosedLoops
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.health import Health
+from robot_semantics.state.joint_input import Refusal
+from robot_semantics.state.robot import RunningRobot
+from robot_semantics.state.robot_frames import TransformRows
+from robot_semantics.state.settings import RobotSettings
+
+
+def running(model: RobotModel, **settings: Any) -> RunningRobot:
+    return RunningRobot("r", model, RobotSettings(publish_interval_ns=0, raw=False, **settings))
+
+
+def feed(robot: RunningRobot, stamp_ns: int, velocity: float | None = None, **positions: float) -> dict[str, Any]:
+    """Give a robot a message; return the sent transforms by child link."""
+    names = tuple(positions)
+    rates = np.array([] if velocity is None else [velocity] * len(names))
+    data = JointStateData(stamp_ns, names, np.array(list(positions.values())), rates)
+    sent = robot.joint_state(data, lambda: 1)
+    assert not isinstance(sent, Refusal)
+    found: dict[str, Any] = {}
+    for message in sent:
+        assert isinstance(message, TransformRows)
+        found |= {child: row for (_, child), row in zip(message.frames, message.values, strict=True)}
+    return found
+
+
+def turned(angles: FloatArray) -> FloatArray:
+    return np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi
+
+
+def test_every_message_moves_the_whole_linkage() -> None:
+    robot = running(four_bar())
+    local = LocalTransforms(robot.model)
+    theta = np.arange(1, 400) * 0.03
+    start = four_bar_positions(FOUR_BAR, np.array([0.0]), 1.0)[0]
+    feed(robot, 1, crank=0.0, coupler=start[1], rocker=start[2])
+    for stamp, (angle, expected) in enumerate(zip(theta, four_bar_positions(FOUR_BAR, theta, 1.0), strict=True), 2):
+        sent = feed(robot, stamp, crank=angle)
+        assert sent.keys() == {"crank_link", "coupler_link", "rocker_link"}
+        rows = {joint.child_link: row for joint, row in zip(local.joints, local.transforms(expected), strict=True)}
+        for link, row in sent.items():
+            assert min(np.abs(row - rows[link]).max(), np.abs(row[3:] + rows[link][3:]).max()) < 1e-11
+
+
+def test_a_measured_passive_joint_is_only_a_start_value() -> None:
+    robot = running(four_bar())
+    for side in (1.0, -1.0):
+        fresh = running(four_bar())
+        expected = four_bar_positions(FOUR_BAR, np.array([0.7]), side)[0]
+        feed(fresh, 1, crank=0.7, coupler=expected[1] + 0.02, rocker=expected[2] - 0.01)
+        assert np.abs(turned(fresh.values.positions - expected)).max() < 1e-11
+        assert fresh.loops is not None
+        assert fresh.loops.differences == pytest.approx({"coupler": 0.02, "rocker": 0.01})
+    health = Health(lambda _: None, lambda _: None)
+    expected = four_bar_positions(FOUR_BAR, np.array([0.7]), 1.0)[0]
+    feed(robot, 1, crank=0.7, coupler=expected[1], rocker=expected[2] + 0.005)
+    health.update(robot, 0)
+    assert health.loops["passive joint off by: rocker"] == "0.005"
+
+
+def test_out_of_reach_the_last_positions_are_held_and_the_residual_is_reported() -> None:
+    lengths = (0.5, 0.3, 0.25, 0.2)
+    robot = running(four_bar(lengths))
+    said: list[str] = []
+    health = Health(said.append, said.append)
+    start = four_bar_positions(lengths, np.array([0.0]), 1.0)[0]
+    feed(robot, 1, crank=0.0, coupler=start[1], rocker=start[2])
+    before = start
+    for stamp, theta in enumerate(np.arange(1, 160) * 0.01, 2):
+        feed(robot, stamp, crank=float(theta))
+        health.update(robot, 0)
+        now = robot.values.positions
+        assert np.isfinite(now).all()
+        assert np.abs(now - before).max() < 0.4
+        before = np.array(now)
+    assert robot.loops is not None
+    assert robot.loops.is_open
+    gap = np.hypot(0.3 * np.cos(1.59) - 0.5, 0.3 * np.sin(1.59)) - 0.45
+    assert robot.loops.position_error == pytest.approx(gap, abs=5e-4)
+    assert said[0].startswith("loops stay open by 0.0")
+    feed(robot, 1000, crank=0.5)
+    health.update(robot, 0)
+    assert said[1:] == ["all loops close again"]
+    assert np.abs(turned(robot.values.positions - four_bar_positions(lengths, np.array([0.5]), 1.0)[0])).max() < 1e-9
+
+
+def test_velocities_of_passive_joints_follow() -> None:
+    robot = running(four_bar())
+    start = four_bar_positions(FOUR_BAR, np.array([0.7]), 1.0)[0]
+    feed(robot, 1, crank=0.7, coupler=start[1], rocker=start[2])
+    feed(robot, 2, crank=0.7, velocity=2.0)
+    h = 1e-6
+    expected = (
+        four_bar_positions(FOUR_BAR, np.array([0.7 + h]), 1.0) - four_bar_positions(FOUR_BAR, np.array([0.7 - h]), 1.0)
+    )[0] / h
+    assert np.abs(robot.values.velocities - expected).max() < 1e-7
+
+
+def test_without_fitting_passive_joints_the_robot_runs_open_with_a_notice() -> None:
+    robot = running(robot_from_text(four_bar_text(), srdf("coupler")))
+    (notice,) = robot.notices
+    assert notice.startswith("loops stay open: loop 'pin': 2 of its 3 joint variables must be passive, not 1")
+    assert feed(robot, 1, crank=0.7, coupler=0.1, rocker=0.2).keys() == {"crank_link", "coupler_link", "rocker_link"}
+
+
+def six_bar() -> RobotModel:
+    """Return two four-bar linkages in a row: the rocker of the first is the crank of the second."""
+    more = (
+        joint("coupler2", "continuous", "rocker_link", "coupler2_link", (0.15, 0, 0), (0, 0, 1))
+        + joint("rocker2", "continuous", "base", "rocker2_link", (0.9, 0, 0), (0, 0, 1))
+        + constraint("pin2", "revolute", ("coupler2_link", (0.5, 0, 0)), ("rocker2_link", (0.3, 0, 0)))
+    )
+    links = '<link name="coupler2_link"/><link name="rocker2_link"/>'
+    text = four_bar_text().replace("</robot>", f"{links}{more}</robot>")
+    return robot_from_text(text, srdf("coupler", "rocker", "coupler2", "rocker2"))
+
+
+def test_a_tracker_agrees_with_the_general_solution_in_few_steps() -> None:
+    loops = ClosedLoops.of(six_bar())
+    assert loops is not None
+    tracker = LoopTracker(loops)
+    q = np.array(loops.home.q[0])
+    crank = loops.space.index["crank"]
+    theta = q[crank] + np.cumsum(0.02 + 0.01 * np.sin(np.arange(600) * 0.05))
+    tracker.update(q)
+    wanted = np.tile(q, (len(theta), 1))
+    wanted[:, crank] = theta
+    expected = loops.close_series(wanted, loops.home.q[0])
+    assert expected.closed.all()
+    for row, closed in zip(wanted, expected.q, strict=True):
+        found = tracker.update(row)
+        assert found.closed
+        assert found.iterations <= 3
+        assert found.position_error < 1e-12
+        assert np.abs(turned(found.q - closed)).max() < 1e-9
