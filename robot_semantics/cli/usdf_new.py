@@ -26,7 +26,8 @@ from robot_semantics.cli.printing import print_line
 from robot_semantics.cli.usage import UsageError
 from robot_semantics.cli.usdf_edit import add_change_arguments, apply_edits, refuse_poses
 from robot_semantics.cli.usdf_files import WorldFile, located_problems
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.loops import close_loops
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.check import check_world
 from robot_semantics.usdf.descriptions import with_relative_paths
@@ -91,7 +92,9 @@ def _described(word: str, arguments: argparse.Namespace) -> NewRobot:
         raise UsageError(f"a robot must be [NAME=]URDF[,SRDF], not '{word}'")
     urdf, srdf = (*paths, None)[:2]
     robot = inputs.load(argparse.Namespace(**{**vars(arguments), "urdf": urdf, "srdf": srdf}))
-    state = from_joint_positions(robot, JointSpace.of(robot).neutral(), T_parent_root=np.eye(4), name=name)
+    kinematics = ForwardKinematics(robot)
+    q = close_loops(kinematics.loops, kinematics.space.neutral())
+    state = from_joint_positions(kinematics, q, T_parent_root=np.eye(4), name=name)
     state = replace(state, links=(), urdf_sha256=model_digest(robot))
     texts = _texts(paths, robot, arguments)
     if texts is None:

@@ -215,7 +215,9 @@ class ClosedLoops:
         return LoopSolution(q, closed, within, position, rotation, iterations)
 
 
-def close_loops(loops: ClosedLoops | None, q: FloatArray, given: Collection[str] = ()) -> FloatArray:
+def close_loops(
+    loops: ClosedLoops | None, q: FloatArray, given: Collection[str] = (), start: FloatArray | None = None
+) -> FloatArray:
     """Return `q` (size,) with closed loops; unchanged for a robot without loops.
 
     Args:
@@ -223,6 +225,7 @@ def close_loops(loops: ClosedLoops | None, q: FloatArray, given: Collection[str]
         q: (size,) joint positions [rad, m].
         given: names of variables that must keep their values, as the values of a user. Those of dependent joints choose
             the branch.
+        start: (size,) closed configuration on the wanted branch; by default `ClosedLoops.home`.
 
     Raises:
         OpenLoopError: the loops do not close, or a given value of a dependent joint differs by more than 1e-6.
@@ -231,7 +234,7 @@ def close_loops(loops: ClosedLoops | None, q: FloatArray, given: Collection[str]
         return q
     space = loops.space
     chosen = [name for name in loops.dependent if any(part in given for part in space.model.joint(name).variable_names)]
-    found = loops.near(q) if chosen else loops.close(q)
+    found = loops.near(q) if chosen else loops.close(q, start)
     if not found.closed:
         raise OpenLoopError(loops, found)
     for joint in map(space.model.joint, loops.dependent):

@@ -30,7 +30,7 @@ def alternates(parts: Sequence[tuple[IntArray, Array]]) -> bool:
         some, values, begin = order[start : start + WINDOW], [], 0
         for _, part in parts:
             rows = np.sort(some[(some >= begin) & (some < begin + len(part))]) - begin
-            values.append(np.asarray(part[rows], np.float64).reshape(len(rows), -1))
+            values.append(np.asarray(part[rows], np.float64).reshape(len(rows), int(np.prod(part.shape[1:]))))
             begin += len(part)
         came = np.argsort(np.argsort(some))
         if _two_paths(np.concatenate(values)[came]):

@@ -21,6 +21,7 @@ from robot_semantics.kinematics.mimics import MimicMap
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.recording.columns import Array, Pieces
 from robot_semantics.recording.joint_history import JointHistory, JointSamples
+from robot_semantics.recording.loop_columns import LoopColumns
 from robot_semantics.recording.namespaces import owner_of
 from robot_semantics.recording.pose_track import PoseTrack
 from robot_semantics.recording.recording import Recording
@@ -80,6 +81,7 @@ class ModelSampler:
             if joint.width > 1
         }
         self._mimics = None if robot.model is None else self._mimic_maps(robot.model)
+        self._loops = LoopColumns.of(robot.model, problems, self._place)
         self._lost: set[str] = set()
         self._fk = ForwardKinematics(robot.model) if links and robot.model is not None else None
         self._digest = model_digest(robot.model) if robot.model is not None else None
@@ -193,6 +195,8 @@ class ModelSampler:
             urdf_sha256=self._digest,
         )
         self._fill_mimics(series)
+        if self._loops is not None:
+            self._loops.close(series)
         return series if self._fk is None else with_links(series, self._fk)
 
     def _joint(

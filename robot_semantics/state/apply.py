@@ -22,6 +22,8 @@ import numpy as np
 
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.loop_freedom import LoopError
+from robot_semantics.kinematics.loops import OpenLoopError
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.state.link_agreement import compare_links
 from robot_semantics.state.report import TOLERANCE, RestoreItem, RestoreLog
@@ -30,7 +32,8 @@ from robot_semantics.transforms import matrix_from_pose
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.identity import describes_another_robot
-from robot_semantics.usdf.joint_values import position_counts, stated_positions, stated_velocities
+from robot_semantics.usdf.joint_values import JointValues, position_counts, stated_positions, stated_velocities
+from robot_semantics.usdf.loop_values import closed_values
 from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.recover import NOT_OBSERVED, recover_joints
 from robot_semantics.usdf.resolved_world import ResolvedWorld
@@ -148,6 +151,8 @@ class _Application:
         for joint in self.model.joints:
             self._joint(joint)
         self._derive_joints(xyz_quat)
+        if self.robot.constraints:
+            self._close_loops()
         compare_links(
             self.model, self.kinematics.measured, self.q, self.v, self.positions_of, self.velocities_of, self.log
         )
@@ -293,6 +298,30 @@ class _Application:
             if name not in self.positions_of | refused and reason != NOT_OBSERVED:
                 self.log.failed("joint", name, f"cannot be derived: it {reason}", "underivable-joint")
         self._note_measured_mimics(stated)
+
+    def _close_loops(self) -> None:
+        """Replace the positions of passive joints by those that close the loops; note what differs."""
+        try:
+            loops = self.kinematics.loops
+        except LoopError as error:
+            self.log.note(f"loops stay open: {error}")
+            return
+        known = JointValues(self.q, self.v, frozenset(self.positions_of), frozenset(self.velocities_of))
+        closed, found = closed_values(loops, known)
+        if found is not None and not found.closed and loops is not None:
+            reason = str(OpenLoopError(loops, found))
+            self.log.failed("loop", "", reason, "loop-open")
+        for joint in self.space.joints:
+            where = self.space.positions_of(joint)
+            if joint.name in self.positions_of:
+                off = joint.motion.difference(self.q[where].tolist(), closed.q[where].tolist())
+                if off > TOLERANCE:
+                    self.log.note(f"'{joint.name}' is {off:.3g} away from where the closed loops need it")
+            elif joint.name in closed.positions_of:
+                self.log.done("joint", joint.name, "position derived from the closed loops", derived=True)
+        self.q, self.v = closed.q, closed.v
+        self.positions_of |= closed.positions_of
+        self.velocities_of |= closed.velocities_of
 
     def _beyond_limits(self, derived: Sequence[JointState], others: Collection[str]) -> dict[str, str]:
         """Return the derived joints that are refused, with the reasons, and the joints that follow them."""

@@ -22,9 +22,10 @@ from robot_semantics.kinematics.mimics import followings
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, RobotModel
 from robot_semantics.state.apply import apply_model_state, resolve_with
 from robot_semantics.state.report import RestoreItem
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, beside, place_of, robots_for
 from robot_semantics.usdf.identity import describes_another_robot
-from robot_semantics.usdf.joint_values import joint_values, position_counts
+from robot_semantics.usdf.joint_values import joint_values, position_counts, stated_positions
 from robot_semantics.usdf.reader import examine, examine_text
 from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld, taken_as_world
 from robot_semantics.usdf.robot import complete
@@ -291,6 +292,8 @@ class _ModelCheck:
         """Report the values that the robot cannot take, and the joints whose values are computed from other values."""
         with np.errstate(all="ignore"):
             applied = apply_model_state(self._state, world, self._kinematics)
+        if self._robot.constraints:
+            self._loops(applied.positions)
         links = {link.name: link for link in self._state.links}
         whole = place_of(self._places, self._state, self._path)
         for item in applied.refused:
@@ -313,6 +316,19 @@ class _ModelCheck:
                 f"{len(missing)} of {len(active)} joints of '{self._state.name}' have no position: {_names(missing)}"
             )
             self._found.warning("missing-joint-state", message, whole)
+
+    def _loops(self, closed: FloatArray) -> None:
+        """Report stated positions that differ from those at which the loops close."""
+        for state in self._state.joints:
+            joint = self._robot.joint(state.name) if state.name in self._robot.joint_index else None
+            position = None if joint is None else stated_positions(joint, state)
+            if joint is None or position is None:
+                continue
+            expected = closed[self._kinematics.space.positions_of(joint)]
+            if not joint.motion.difference(position.tolist(), expected.tolist()) <= MIMIC_TOLERANCE:
+                needs = " ".join(f"{value:.9g}" for value in expected)
+                message = f"joint '{joint.name}' is in a closed loop and should be at {needs}"
+                self._found.warning("loop-disagrees", message, self._at(state))
 
     def _child_of(self, item: RestoreItem) -> str:
         return self._robot.joint(item.name).child_link if item.name in self._robot.joint_index else ""

@@ -21,12 +21,14 @@ from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.loops import close_loops
 from robot_semantics.kinematics.mimics import followings
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray, checked_array
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.joint_values import position_counts, stated_positions
+from robot_semantics.usdf.joint_values import joint_values, position_counts, stated_positions
+from robot_semantics.usdf.loop_values import closed_values
 from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.resolved_world import taken_as_world
@@ -218,6 +220,8 @@ def _with_robot(
 ) -> ModelState:
     robot = kinematics.model
     recovered, _ = recover_joints(model, robot)
+    if robot.constraints:
+        moved = {**moved, **_in_loops(recovered, moved, kinematics)}
     behind = _links_behind(robot, moved)
     following = tuple(link for link in model.links if link.name in behind)
     changed = rederive_links(_with_positions(replace(recovered, links=following), moved), kinematics, diagnostics)
@@ -228,6 +232,29 @@ def _with_robot(
         links=tuple(followed.get(link.name, link) for link in model.links),
         joints=tuple(joint for joint in changed.joints if joint.name in stated),
     )
+
+
+def _in_loops(
+    model: ModelState, moved: Mapping[str, tuple[float, ...]], kinematics: ForwardKinematics
+) -> dict[str, tuple[float, ...]]:
+    """Return the positions of passive joints, and of their followers, that close the loops after a change.
+
+    Raises:
+        OpenLoopError: the loops do not close, or need another position of a changed joint.
+    """
+    loops, space = kinematics.loops, kinematics.space
+    before, after = joint_values(model, space), joint_values(_with_positions(model, moved), space)
+    closed, found = closed_values(loops, after)
+    if loops is None or found is None:
+        return {}
+    start = loops.near(before.q)
+    q = close_loops(loops, after.q, moved.keys(), start.q if start.closed else None)
+    names = closed.positions_of - after.positions_of | set(loops.dependent)
+    return {
+        joint.name: tuple(q[space.positions_of(joint)].tolist())
+        for joint in space.joints
+        if joint.name in names & closed.positions_of
+    }
 
 
 def _links_behind(robot: RobotModel, joints: Collection[str]) -> set[str]:

@@ -41,6 +41,8 @@ def model_digest(robot: RobotModel) -> str | None:
         "links": {link.name: _link(link.urdf) for link in robot.links},
         "joints": {joint.name: _joint(joint.urdf) for joint in robot.joints if joint.urdf is not None},
     }
+    if robot.constraints:
+        form["constraints"] = {one.name: _values(one.urdf) for one in robot.constraints if one.urdf is not None}
     return hashlib.sha256(_text(form).encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -22,6 +22,7 @@ from robot_semantics.kinematics.mimics import followings
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms.arrays import checked_array
 from robot_semantics.usdf.joint_values import FloatArray, JointValues, joint_states, joint_values
+from robot_semantics.usdf.loop_values import closed_values
 from robot_semantics.usdf.poses import pose_from_matrix, poses_from_matrices, six
 from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.validity import SOURCE, path_of
@@ -140,8 +141,11 @@ def rederive_links(
 
 
 def _derived_links(state: ModelState, robot: RobotModel | ForwardKinematics) -> dict[str, LinkState]:
-    kinematics = (robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)).measured
+    whole = robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)
+    kinematics = whole.measured
     values = joint_values(state, kinematics.space)
+    if whole.model.constraints:
+        values, _ = closed_values(whole.loops, values)
     placed, moved = _known_links(kinematics.model, values)
     return {link.name: link for link in _links(kinematics, values.q, values.v, placed, moved)}
 

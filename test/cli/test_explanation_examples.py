@@ -72,6 +72,7 @@ EXAMPLES = {
     "link-pose-disagrees": "model",
     "link-twist-disagrees": "model",
     "listed-twice": "semantic",
+    "loop-disagrees": "model of a four-bar linkage",
     "loop-freedom": "passive joints of a four-bar linkage",
     "loop-open": "constraint of a four-bar linkage",
     "loop-overdetermined": "passive joints of a four-bar linkage",

@@ -235,7 +235,7 @@ OTHERWISE = {
         "damaged-description", "nested-too-deep", "too-large", "unreadable",
     },
     "the motion of a robot with its SRDF": {
-        "loop-freedom", "loop-open", "loop-overdetermined", "loop-underdetermined",
+        "loop-disagrees", "loop-freedom", "loop-open", "loop-overdetermined", "loop-underdetermined",
     },
     "our own mistake, or a list that was cut": {"more-problems", "schema"},
 }  # fmt: skip

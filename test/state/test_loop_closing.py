@@ -53,7 +53,7 @@ def turned(angles: FloatArray) -> FloatArray:
 def test_every_message_moves_the_whole_linkage() -> None:
     robot = running(four_bar())
     local = LocalTransforms(robot.model)
-    theta = np.arange(1, 400) * 0.03
+    theta = np.arange(1, 400, dtype=np.float64) * 0.03
     start = four_bar_positions(FOUR_BAR, np.array([0.0]), 1.0)[0]
     feed(robot, 1, crank=0.0, coupler=start[1], rocker=start[2])
     for stamp, (angle, expected) in enumerate(zip(theta, four_bar_positions(FOUR_BAR, theta, 1.0), strict=True), 2):

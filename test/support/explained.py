@@ -134,6 +134,14 @@ CONTEXTS = {
     "passive joints of a four-bar linkage": _srdf(
         _SEMANTIC, _FOUR_BAR.replace("{}", '<parent_origin xyz="0.35 0 0"/>')
     ),
+    "model of a four-bar linkage": Context(
+        "usdf check world.usdf --urdf robot.urdf --srdf robot.srdf --all --json",
+        {
+            "robot.urdf": _FOUR_BAR.replace("{}", '<parent_origin xyz="0.35 0 0"/>'),
+            "robot.srdf": _SEMANTIC.format('<passive_joint name="coupler"/><passive_joint name="rocker"/>'),
+            "world.usdf": _MODEL,
+        },
+    ),
     "constraint of a four-bar linkage": _robot(_FOUR_BAR),
     "robot that moves": _robot(
         _SEMANTIC.replace(
