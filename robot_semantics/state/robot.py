@@ -61,13 +61,8 @@ class RunningRobot(RobotFrames):
         self.name = name
         self.space = JointSpace.of(model)
         self.moving = MovingJoints(model, self.space)
-        self._buffer = JointBuffer(
-            model,
-            self.space,
-            self.moving,
-            default_positions(model, self.space, settings.default_positions),
-            ordered=not settings.ignore_timestamp,
-        )
+        defaults = default_positions(model, self.space, settings.default_positions)
+        self._buffer = JointBuffer(model, self.space, self.moving, defaults, ordered=not settings.ignore_timestamp)
         self.notices: list[str] = []
         self.loops = LoopCloser.of(model, self._buffer, self.notices)
         self.sent = 0
