@@ -292,8 +292,7 @@ class _ModelCheck:
         """Report the values that the robot cannot take, and the joints whose values are computed from other values."""
         with np.errstate(all="ignore"):
             applied = apply_model_state(self._state, world, self._kinematics)
-        if self._robot.constraints:
-            self._loops(applied.positions)
+        self._loops(applied.positions)
         links = {link.name: link for link in self._state.links}
         whole = place_of(self._places, self._state, self._path)
         for item in applied.refused:
@@ -319,7 +318,7 @@ class _ModelCheck:
 
     def _loops(self, closed: FloatArray) -> None:
         """Report stated positions that differ from those at which the loops close."""
-        for state in self._state.joints:
+        for state in self._state.joints if self._robot.constraints else ():
             joint = self._robot.joint(state.name) if state.name in self._robot.joint_index else None
             position = None if joint is None else stated_positions(joint, state)
             if joint is None or position is None:
