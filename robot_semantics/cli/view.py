@@ -77,6 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--model", metavar="NAME", help="model for --state and --positions")
     what.add_argument("--witnesses", metavar="FILE.json", help="show pairs that 'collisions generate --json' found")
+    what.add_argument("--spheres", action="store_true", help="show the spheres of links, uncovered parts in red")
     what.add_argument("--collision-geometry", action="store_true", help="show collision geometry instead of visuals")
     how = parser.add_argument_group("pictures")
     how.add_argument("--size", type=_size, default=(1200, 900), metavar="WxH", help="size in pixels (1200x900)")
@@ -108,6 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
     from robot_semantics.viewer.opening import Opening, open_files
     from robot_semantics.viewer.page import three_js
     from robot_semantics.viewer.scene import check_groups, posed
+    from robot_semantics.viewer.sphere_surfaces import with_spheres
     from robot_semantics.viewer.witnesses import witnesses
 
     if arguments.live:
@@ -131,6 +133,9 @@ def run(arguments: argparse.Namespace) -> None:
 
     def opened(diagnostics: Diagnostics) -> Scene:
         shown = open_files(files, opening, diagnostics)
+        if arguments.spheres:
+            # A page draws the spheres itself.
+            shown = with_spheres(shown, opening.package_paths, diagnostics, balls=bool(arguments.png))
         if not arguments.state and not arguments.positions:
             return shown
         actor = shown.actor(arguments.model)
@@ -157,6 +162,7 @@ def run(arguments: argparse.Namespace) -> None:
         "witnesses": found,
         "problems": diagnostics,
         "collision": arguments.collision_geometry,
+        "spheres": arguments.spheres,
     }
     if arguments.html:
         from robot_semantics.base.files import save_bytes

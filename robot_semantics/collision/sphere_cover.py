@@ -109,6 +109,26 @@ def shrunk(surface: Iterable[Patches], spheres: Spheres, spacing: float) -> Sphe
     return Spheres(spheres.centers[used], (spheres.radii + np.minimum(excess, 0.0))[used])
 
 
+def uncovered(surface: Iterable[Patches], spheres: Spheres, spacing: float) -> FloatArray:
+    """Return the pieces (n, 3, 3) of a surface with a corner outside of all spheres [m].
+
+    Their edges are at most `spacing` long. Pieces without such a corner are split further, to `spacing` / 16.
+    """
+
+    def bounds(part: Patches) -> tuple[FloatArray, FloatArray]:
+        distances = _distances(part.corners.reshape(-1, 3), spheres)
+        corner = distances.min(axis=1).reshape(-1, 3).max(axis=1)
+        return corner, _bounds(part, spheres, distances).min(axis=1)
+
+    def too_large(part: Patches) -> npt.NDArray[np.bool_]:
+        (corner, bound), longest = bounds(part), _longest_edges(part)
+        limit = np.where(corner > ROUNDING, spacing, spacing / 16.0)
+        return np.asarray((bound > ROUNDING) & (longest > limit))
+
+    pieces = _pieces(surface, spheres, too_large)
+    return np.concatenate([np.zeros((0, 3, 3)), *(part.corners[bounds(part)[0] > ROUNDING] for part in pieces)])
+
+
 def corner_points(surface: Iterable[Patches], spacing: float) -> FloatArray:
     """Return points (n, 3) of a surface [m], about one in each cube with edges of half the `spacing`."""
     few = Spheres(np.zeros((1, 3)), np.zeros(1))

@@ -28,8 +28,10 @@ from robot_semantics.viewer.triangles import primitive
 
 Rgba = tuple[float, float, float, float]
 
-Kind = Literal["visual", "collision", "both", "missing"]
-"""Kind of a surface. Collision geometry is `both` if there are no visuals; a box (`missing`) replaces a lost mesh."""
+Kind = Literal["visual", "collision", "both", "missing", "uncovered", "sphere"]
+"""Kind of a surface. Collision geometry is `both` if there are no visuals; a box (`missing`) replaces a lost mesh.
+Spheres of a link leave parts of it `uncovered`.
+"""
 
 PLAIN: Rgba = (0.75, 0.76, 0.78, 1.0)
 """Colour of a surface without a colour."""

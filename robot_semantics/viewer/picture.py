@@ -106,14 +106,14 @@ def _triangles(scene: Scene, view: View) -> _Mesh:
         wanted = [name for name in groups if name in actor.model.semantics.groups]
         in_group = groups_of_links(actor.model, wanted)
         for shown in actor.surfaces:
-            if shown.kind not in (view.kind, "both", "missing"):
+            if shown.kind not in (view.kind, "both", "missing", "uncovered", "sphere"):
                 continue
             T = poses[shown.link] @ shown.T_link_surface
             surface = shown.surface
             corners.append((surface.vertices @ T[:3, :3].T + T[:3, 3])[surface.faces])
             normals.append(corner_normals(surface) @ T[:3, :3].T)
             rgba = np.empty((len(surface.faces), 4))
-            if groups:
+            if groups and shown.kind not in ("uncovered", "sphere"):
                 number = in_group[shown.link]
                 rgba[:] = FADED if number < 0 else group_colour(list(groups).index(wanted[number]))
             elif shown.rgba is None and surface.colours is not None:

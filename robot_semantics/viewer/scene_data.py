@@ -60,6 +60,7 @@ def scene_bytes(
     problems: Iterable[Diagnostic] = (),
     collision: bool = False,
     live: bool = False,
+    spheres: bool = False,
 ) -> bytes:
     """Return the scene for the page, compressed (zlib): a mark, the length of the JSON, the JSON, the arrays.
 
@@ -70,6 +71,7 @@ def scene_bytes(
         problems: problems of the files; each kind is shown once, with its fix.
         collision: show collision geometry at the start.
         live: positions come from a running robot, so that sliders do not move it.
+        spheres: show the spheres of links at the start.
     """
     arrays = _Arrays()
     surfaces: dict[int, int] = {}
@@ -85,6 +87,7 @@ def scene_bytes(
         "groups": list(groups),
         "collision": collision,
         "live": live,
+        "spheres": spheres,
         "surfaces": shapes,
         "actors": [_actor(actor, surfaces) for actor in scene.actors],
         "moments": [_moment(moment, scene.actors, arrays) for moment in scene.moments],

@@ -23,7 +23,7 @@ export class App {
     this.robot = this.robots[0] || null;
     this.groups = data.groups.slice();
     this.focus = this.groups[0] || "";
-    this.shows = { frames: data.moments.some((moment) => Object.keys(moment.frames).length > 0), axes: false, names: false, collision: data.collision, spheres: false, yUp: false, degrees: false, dark: matchMedia("(prefers-color-scheme: dark)").matches };
+    this.shows = { frames: data.moments.some((moment) => Object.keys(moment.frames).length > 0), axes: false, names: false, collision: data.collision, spheres: Boolean(data.spheres), yUp: false, degrees: false, dark: matchMedia("(prefers-color-scheme: dark)").matches };
     this.moment = 0; this.ghost = -1; this.picked = null; this.marks = {}; this.traces = []; this.chosen = new Set(); this.speed = 1;
     this.scene = new Scene(this.find("canvas"), bundle);
     for (const shape of data.surfaces) this.scene.addShape(array(Float32Array, shape.corners), array(Int8Array, shape.normals), shape.colours && array(Uint8Array, shape.colours), array(Uint32Array, shape.faces));
@@ -294,10 +294,10 @@ export class App {
     const coloured = new Map(here.flatMap((name) => robot.groups[name].links.map((link) => [link, this.groupColour(this.groups.indexOf(name))])));
     for (const mesh of shown.meshes) {
       const { part } = mesh.userData, name = robot.links[part.link].name, is = (one) => one?.robot === robot && one.link === part.link, picked = is(this.picked), hovered = is(this.hovered);
-      mesh.visible = part.kind === "both" || (part.kind === "collision") === this.shows.collision || (part.kind === "missing");
+      mesh.visible = part.kind === "both" || (part.kind !== "uncovered" && (part.kind === "collision") === this.shows.collision) || (part.kind === "missing") || (part.kind === "uncovered" && this.shows.spheres);
       let colour = part.rgba ? part.rgba.slice(0, 3) : null, alpha = part.rgba ? part.rgba[3] : 1;
       if (part.kind === "missing") { colour = MISSING; }
-      if (this.groups.length) { colour = coloured.get(part.link) || FADED; alpha = coloured.has(part.link) ? 1 : 0.22; }
+      if (this.groups.length && part.kind !== "uncovered") { colour = coloured.get(part.link) || FADED; alpha = coloured.has(part.link) ? 1 : 0.22; }
       if (own(marks, name)) { colour = marks[name]; alpha = 1; }
       if (picked) alpha = Math.max(alpha, 0.6);
       this.scene.paint(mesh, colour, alpha, { wire: part.kind === "missing", glow: picked ? 0.45 : hovered ? 0.22 : 0 });
@@ -308,7 +308,7 @@ export class App {
     const then = this.data.moments[this.ghost];
     for (const robot of this.robots) {
       const stance = own(then?.stances, robot.name);
-      if (stance && !this.ghosts.has(robot)) this.ghosts.set(robot, this.scene.addRobot(robot, robot.parts.filter((part) => part.kind !== "collision"), true));
+      if (stance && !this.ghosts.has(robot)) this.ghosts.set(robot, this.scene.addRobot(robot, robot.parts.filter((part) => part.kind !== "collision" && part.kind !== "uncovered"), true));
       if (this.ghosts.has(robot)) this.scene.turn(this.ghosts.get(robot).meshes, this.shows.yUp);
       const shown = this.ghosts.get(robot);
       if (!shown) continue;
