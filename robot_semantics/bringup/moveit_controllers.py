@@ -93,13 +93,20 @@ def _types_are_known(configuration: Configuration) -> Iterator[ConfigurationProb
 
 
 def _joints_exist(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    if configuration.joints:
-        uses = [use for controller in _controllers(configuration) for use in texts_of(controller.node.get("joints"))]
-        by_file: dict[str, list[ConfiguredName]] = {}
-        for use in uses:
-            by_file.setdefault(use.place.source, []).append(use)
-        for found in by_file.values():
-            yield from unknown_names(found, configuration.joints, "joint", "unknown-joint", Severity.ERROR)
+    if not configuration.joints:
+        return
+    found = list(_controllers(configuration))
+    files: dict[str, set[str]] = {}
+    for controller in found:
+        files.setdefault(controller.name, set()).add(controller.node.place.source)
+    by_file: dict[tuple[str, Severity], list[ConfiguredName]] = {}
+    for controller in found:
+        # A launch file uses one of several files.
+        severity = Severity.WARNING if len(files[controller.name]) > 1 else Severity.ERROR
+        for use in texts_of(controller.node.get("joints")):
+            by_file.setdefault((use.place.source, severity), []).append(use)
+    for (_, severity), uses in by_file.items():
+        yield from unknown_names(uses, configuration.joints, "joint", "unknown-joint", severity)
 
 
 def _defaults_are_unique(configuration: Configuration) -> Iterator[ConfigurationProblem]:

@@ -31,11 +31,18 @@ MANAGER = "controller_manager"
 
 
 class RosController(NamedTuple):
-    """A controller: its name, its type (empty if unknown) and its parameters."""
+    """A controller.
+
+    Attributes:
+        type: its type; empty if unknown.
+        severity: of a name that the robot does not have: an error, or a warning if several files describe the
+            controller, of which a launch file uses one.
+    """
 
     name: str
     type: str
     parameters: YamlNode
+    severity: Severity
 
     @property
     def is_trajectory_controller(self) -> bool:
@@ -65,12 +72,17 @@ class RosController(NamedTuple):
 
 def _controllers(configuration: Configuration) -> Iterator[RosController]:
     types = _types(configuration)
+    files: dict[str, set[str]] = {}
+    found = []
     for section in configuration.of(SectionKind.CONTROLLERS):
         for name, node in section.node.entries.items():
             parameters = node.get("ros__parameters")
             if parameters is not None:
-                short = last_name(name)
-                yield RosController(short, types.get(short, ""), parameters)
+                found.append((last_name(name), parameters))
+                files.setdefault(last_name(name), set()).add(parameters.place.source)
+    for name, parameters in found:
+        severity = Severity.WARNING if len(files[name]) > 1 else Severity.ERROR
+        yield RosController(name, types.get(name, ""), parameters, severity)
 
 
 def _types(configuration: Configuration) -> Mapping[str, str]:
@@ -90,41 +102,34 @@ def _joints_exist(configuration: Configuration) -> Iterator[ConfigurationProblem
     if not configuration.joints:
         return
     valid = {*configuration.joints, *(part.name for block in configuration.blocks for part in block.components)}
-    by_file: dict[str, list[ConfiguredName]] = {}
+    by_file: dict[tuple[str, Severity], list[ConfiguredName]] = {}
     for controller in _controllers(configuration):
-        for key in JOINT_KEYS:
-            for use in texts_of(controller.parameters.get(key)):
-                if "/" not in use.name:
-                    by_file.setdefault(use.place.source, []).append(use)
-    for uses in by_file.values():
-        yield from unknown_names(uses, valid, "joint", "unknown-joint", Severity.ERROR)
+        # Without a block, the name may be of a GPIO or sensor.
+        severity = controller.severity if configuration.blocks else Severity.WARNING
+        for use in (use for key in JOINT_KEYS for use in texts_of(controller.parameters.get(key))):
+            if "/" not in use.name:
+                by_file.setdefault((use.place.source, severity), []).append(use)
+    for (_, severity), uses in by_file.items():
+        yield from unknown_names(uses, valid, "joint", "unknown-joint", severity)
 
 
 def _interfaces_exist(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    if not configuration.blocks:
-        return
     components = {part.name: part for block in configuration.blocks for part in block.components}
+    commands = {name: tuple(interface.name for interface in part.commands) for name, part in components.items()}
+    states = {name: tuple(interface.name for interface in part.states) for name, part in components.items()}
     for controller in _controllers(configuration):
-        for kind, wanted in (("command", controller.commands), ("state", controller.states)):
+        joints = [use for use in texts_of(controller.parameters.get("joints")) if "/" not in use.name]
+        for kind, wanted, on, known in (
+            ("command", controller.commands, controller.commanded, commands),
+            ("state", controller.states, joints, states),
+        ):
             for use in wanted:
-                lacking: dict[tuple[str, ...], list[str]] = {}
-                for joint in (
-                    controller.commanded if kind == "command" else texts_of(controller.parameters.get("joints"))
-                ):
-                    part = components.get(joint.name)
-                    if part is None:
-                        continue
-                    names = tuple(interface.name for interface in (part.commands if kind == "command" else part.states))
-                    if use.name not in names:
-                        lacking.setdefault(names, []).append(joint.name)
-                for names, joints in lacking.items():
-                    yield _lacking(kind, use, joints, names)
-
-
-def _lacking(kind: str, use: ConfiguredName, joints: list[str], names: tuple[str, ...]) -> ConfigurationProblem:
-    more = f" and {len(joints) - 1} more" if len(joints) > 1 else ""
-    message = f"<ros2_control> has no {kind} interface '{use.name}' for joint '{joints[0]}'{more}"
-    return ConfigurationProblem(Severity.ERROR, "unknown-interface", message, use.place, use.name, names)
+                lacking = [joint.name for joint in on if use.name not in known.get(joint.name, (use.name,))]
+                if lacking:
+                    more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+                    message = f"<ros2_control> has no {kind} interface '{use.name}' for joint '{lacking[0]}'{more}"
+                    problem = ConfigurationProblem(controller.severity, "unknown-interface", message, use.place)
+                    yield problem._replace(name=use.name, valid=known[lacking[0]])
 
 
 def _joints_are_controlled(configuration: Configuration) -> Iterator[ConfigurationProblem]:
@@ -135,7 +140,7 @@ def _joints_are_controlled(configuration: Configuration) -> Iterator[Configurati
         for use in controller.commanded if controller.commands else ():
             if use.name in configuration.joints and use.name not in controlled:
                 message = f"joint '{use.name}' of controller '{controller.name}' is in no <ros2_control>"
-                yield ConfigurationProblem(Severity.ERROR, "uncontrolled-joint", message, use.place)
+                yield ConfigurationProblem(controller.severity, "uncontrolled-joint", message, use.place)
 
 
 def _joints_are_listed_once(configuration: Configuration) -> Iterator[ConfigurationProblem]:

@@ -50,6 +50,7 @@ def ros_controllers(parameters: str, kind: str = JTC, name: str = "arm_controlle
 
 
 ARM = "joints: [shoulder, elbow], command_interfaces: [position], state_interfaces: [position, velocity]"
+EFFORT = ARM.replace("command_interfaces: [position]", "command_interfaces: [effort]")
 FAULTS = [
     # Joint limits.
     (WARNING, "unknown-joint", "joint 'sholder' does not exist in the robot; did you mean 'shoulder'?",
@@ -216,6 +217,31 @@ def test_a_prefix_that_is_forgotten_everywhere_is_said_once(robot: str, file: st
     (problem,) = problems("\n".join(["joint_limits:", *lines]), urdf(robot), srdf(robot))
     assert (problem.code, problem.message) == ("unknown-joint", message)
     assert (problem.place.line, problem.place.column) == (2, 3)
+
+
+def test_a_controller_in_several_files_is_an_alternative_and_its_names_are_warnings() -> None:
+    texts = {
+        "a.urdf": urdf(),
+        "one.yaml": ros_controllers(ARM),
+        "two.yaml": ros_controllers(EFFORT),
+    }
+    found = check_texts(texts)
+    assert [(item.place.source, item.severity, item.code) for item in found] == [
+        ("two.yaml", WARNING, "unknown-interface")
+    ]
+
+
+def test_a_controller_of_moveit_in_several_files_is_an_alternative() -> None:
+    texts = {"a.urdf": urdf(), "one.yaml": controllers(), "two.yaml": controllers(joints="[shoulder, elbo]")}
+    assert [(item.severity, item.code) for item in check_texts(texts)] == [(WARNING, "unknown-joint")]
+
+
+def test_without_a_block_a_name_may_be_of_a_gpio_so_it_is_a_warning() -> None:
+    text = ros_controllers("joint: lamp", "my/Controller")
+    assert check_texts({"a.urdf": urdf(), "a.yaml": text}) == []
+    plain = urdf().partition("<ros2_control")[0] + "</robot>"
+    (problem,) = check_texts({"a.urdf": plain, "a.yaml": text})
+    assert (problem.severity, problem.code) == (WARNING, "unknown-joint")
 
 
 def test_without_a_robot_only_names_are_not_checked() -> None:
