@@ -55,7 +55,7 @@ ROOMS: dict[str, set[str]] = {
     "api": {
         *("base", "transforms", "xml", "model", "kinematics", "usdf", "convert", "collision", "recording", "ros"),
     },
-    "lsp": {"base", "xml", "urdf", "srdf", "model", "usdf", "state", "bringup"},
+    "lsp": {"base", "xml", "urdf", "srdf", "model", "kinematics", "usdf", "state", "bringup"},
     "cli": {
         *("base", "transforms", "xml", "urdf", "srdf", "model", "kinematics", "usdf", "state", "convert", "lsp"),
         *("examples", "collision", "comparison", "bringup", "recording", "simulation", "viewer", "ros"),

@@ -47,14 +47,14 @@ def fixed_text(file: Path, found: Iterable[Diagnostic]) -> tuple[bytes, bytes] |
     """
     problems = [problem for problem in found if Path(problem.place.source) == file]
     original = read_text(file)
-    if is_yaml(file.name):
-        return _fixed_yaml(original, problems)
     mended = mended_text(original, str(file), problems)
     return None if mended is None else (original, mended)
 
 
 def mended_text(original: bytes, source: str, problems: Collection[Diagnostic]) -> bytes | None:
     """Return a text with the fixes of its `problems`; None if none of them can be fixed."""
+    if is_yaml(source):
+        return _fixed_yaml(original, problems)
     if any(problem.code == "odd-declaration" for problem in problems):
         declared = _declared_first(original)
         # Positions of the other problems refer to the old text: they are fixed in the next round.
@@ -77,12 +77,14 @@ def mended_text(original: bytes, source: str, problems: Collection[Diagnostic]) 
     return mended if mended != original else None
 
 
-def _fixed_yaml(original: bytes, problems: Iterable[Diagnostic]) -> tuple[bytes, bytes] | None:
+def _fixed_yaml(original: bytes, problems: Iterable[Diagnostic]) -> bytes | None:
     try:
-        mended = fixed_yaml(original.decode(), problems).encode()
+        # Places do not count a byte-order mark.
+        text = original.removeprefix(codecs.BOM_UTF8).decode()
     except UnicodeDecodeError:
         return None
-    return (original, mended) if mended != original else None
+    mended = original[: len(original) - len(text.encode())] + fixed_yaml(text, problems).encode()
+    return mended if mended != original else None
 
 
 def _declared_first(text: bytes) -> bytes | None:

@@ -31,4 +31,4 @@ def run(_: argparse.Namespace) -> None:
     serve(CommandParts(mended_text, lambda code: pages[code].text if code in pages else ""))
 
 
-COMMAND = Command(add_arguments, run, examples=("robot_semantics lsp",), serves=True)
+COMMAND = Command(add_arguments, run, examples=("robot_semantics lsp",))

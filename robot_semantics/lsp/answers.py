@@ -22,7 +22,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.lsp.checking import Checker
 from robot_semantics.lsp.completing import completion
-from robot_semantics.lsp.document import Document, NameUse
+from robot_semantics.lsp.document import Document, NameOccurrence
 from robot_semantics.lsp.facts import facts
 from robot_semantics.lsp.naming import Named, declared_names, named_at, rename, uses_of
 from robot_semantics.lsp.structure import folds, symbols
@@ -131,7 +131,7 @@ class Answers:
         document = self.document(params)
         return named_at(self.workspace, document, document.positions.offset(params.position))
 
-    def _places(self, params: Any, wanted: Callable[[NameUse], bool]) -> list[types.Location]:
+    def _places(self, params: Any, wanted: Callable[[NameOccurrence], bool]) -> list[types.Location]:
         named = self._named(params)
         uses = uses_of(self.workspace, named) if named is not None else ()
         return [types.Location(uri_of(document.path), _range(document, use)) for document, use in uses if wanted(use)]
@@ -210,7 +210,7 @@ class Answers:
         return folds(self.document(params))
 
 
-def _range(document: Document, use: NameUse) -> types.Range:
+def _range(document: Document, use: NameOccurrence) -> types.Range:
     return document.positions.range(use.start, use.end)
 
 

@@ -14,9 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.bringup.checking import check_sections
 from robot_semantics.bringup.control_checks import check_control
+from robot_semantics.kinematics.loop_freedom import check_loops
 from robot_semantics.lsp.document import Document
 from robot_semantics.lsp.workspace import ENDINGS, Workspace
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
@@ -51,6 +53,7 @@ class Checker:
         self._checked: dict[str, tuple[Document, Checked]] = {}
         self._expanded: dict[str, tuple[str, XmlDocument | tuple[Diagnostic, ...]]] = {}
         self._last: dict[str, RobotModel] = {}
+        self._generation = 0
 
     # --- xacro
 
@@ -63,6 +66,7 @@ class Checker:
 
     def expand(self, document: Document) -> None:
         """Expand a xacro file; its robot is used from now on. This runs what is in the file, in another process."""
+        generation = self._generation
         try:
             found: XmlDocument | tuple[Diagnostic, ...] = expand_xacro(
                 document.path,
@@ -71,11 +75,14 @@ class Checker:
             )
         except DescriptionError as error:
             found = error.diagnostics
-        self._expanded[document.path] = (document.text, found)
-        self._checked.pop(document.path, None)
+        # A file may have changed since the start.
+        if generation == self._generation:
+            self._expanded[document.path] = (document.text, found)
+            self._checked.pop(document.path, None)
 
     def forget(self) -> None:
         """Check everything again: a file that a document names may have changed."""
+        self._generation += 1
         self._checked.clear()
         self._expanded.clear()
 
@@ -93,10 +100,12 @@ class Checker:
 
     def problems(self, document: Document) -> tuple[Diagnostic, ...]:
         """Return every problem of a document, checked with its robot."""
+        if document.is_yaml:
+            return self._yaml(document)
         if isinstance(document.parsed, tuple):
             return document.parsed
         if document.kind is DocumentKind.URDF:
-            return self._urdf(document).problems
+            return (*self._urdf(document).problems, *self._loops(document))
         if document.kind is DocumentKind.SRDF:
             urdf, reason = self.workspace.urdf_of(document.robot_name)
             return (*self._srdf(document, urdf).problems, *_note(document, reason))
@@ -156,6 +165,13 @@ class Checker:
 
         return self._once(document, check)
 
+    def _loops(self, document: Document) -> tuple[Diagnostic, ...]:
+        """Return the problems of closed loops, whose passive joints the SRDF may name."""
+        found, robot = Diagnostics(), self._urdf(document).robot
+        if robot is not None and robot.constraints:
+            check_loops(self._with_semantics(document) or robot, found)
+        return tuple(found)
+
     def _srdf(self, document: Document, urdf: Document | None) -> Checked:
         robot = None if urdf is None else self._urdf(urdf).robot
 
@@ -191,11 +207,31 @@ class Checker:
         reasons = (reason for name, (_, reason) in found.items() if name not in described)
         return (*problems, *(note for reason in dict.fromkeys(reasons) for note in _note(document, reason)))
 
+    def _yaml(self, document: Document) -> tuple[Diagnostic, ...]:
+        """Return the problems of a YAML file, checked together with the others of its package."""
+        own = document.sections
+        if not own.sections:
+            return own.problems
+        urdf, _ = self.workspace.robot_of(document)
+        robot = None if urdf is None else self._with_semantics(urdf)
+        package = self.workspace.package_of(document.path)
+        others = [each for each in self.workspace.documents() if each.is_yaml and each is not document]
+        together = [each for each in others if self.workspace.package_of(each.path) == package]
+
+        def check(diagnostics: Diagnostics) -> None:
+            sections = [section for each in (document, *together) for section in each.sections.sections]
+            blocks = () if robot is None else check_control(robot, Diagnostics())
+            check_sections(sections, robot, blocks, diagnostics)
+
+        found = self._once(document, check, robot, *together).problems
+        note = () if robot is not None else _note(document, "the robot of this file is unknown")
+        return (*own.problems, *(problem for problem in found if problem.place.source == document.path), *note)
+
 
 def _note(document: Document, reason: str) -> tuple[Diagnostic, ...]:
     """Return the note that names of links and joints are not checked, for a reason."""
     found = Diagnostics()
-    if reason and document.xml is not None:
-        message = f"{reason}: names of links and joints are not checked"
-        found.note("unknown-robot", message, document.xml.places.place(0))
+    if reason:
+        place = SourcePlace(document.path, 1, 1) if document.xml is None else document.xml.places.place(0)
+        found.note("unknown-robot", f"{reason}: names of links and joints are not checked", place)
     return tuple(found)

@@ -10,12 +10,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from lsprotocol import types
 
 from robot_semantics.lsp.document import REFERENCES, TABLES, Document
+from robot_semantics.lsp.yaml_names import kinds_at
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES
 from robot_semantics.xml.schema import Element
@@ -43,6 +44,10 @@ class Completion(NamedTuple):
 
 def completion(document: Document, offset: int, names: Mapping[str, Collection[str]]) -> Completion | None:
     """Return the possible words; `names` has the known names by kind of thing."""
+    if document.is_yaml:
+        fitting, written = kinds_at(document.text[:offset])
+        return Completion(_names_of(fitting, names), written, types.CompletionItemKind.Reference)
+    words: Collection[str]
     text = _without_comments(document.text[:offset])
     opened = text.rfind("<")
     if opened < len(text) - _LONGEST_TAG or opened < 0:
@@ -51,7 +56,6 @@ def completion(document: Document, offset: int, names: Mapping[str, Collection[s
     kind = document.likely_kind
     rest = _WHOLE.sub(lambda found: " " * len(found.group()), text[opened:])
     above = _element(TABLES[kind].root, path)
-    words: Collection[str]
     if found := _ELEMENT.match(rest):
         words = (TABLES[kind].root.tag,) if not path else tuple(above.children) if above else ()
         return Completion(words, len(found["start"]), types.CompletionItemKind.Class)
@@ -61,7 +65,7 @@ def completion(document: Document, offset: int, names: Mapping[str, Collection[s
     if found := _VALUE.search(rest):
         here = (path[-1] if path else "", tag[1], found["name"])
         kinds = [each for each, references in REFERENCES[kind].items() if here in references]
-        words = _CHOICES.get(here[1:]) or sorted({name for each in kinds for name in names.get(each, ())})
+        words = _CHOICES.get(here[1:]) or _names_of(kinds, names)
         return Completion(words, len(found["start"]), types.CompletionItemKind.Reference)
     if found := _ATTRIBUTE.match(rest):
         element = _element(TABLES[kind].root, [*path, tag[1]])
@@ -69,6 +73,10 @@ def completion(document: Document, offset: int, names: Mapping[str, Collection[s
         words = [name for name in (element.attributes if element else ()) if name not in given]
         return Completion(words, len(found["start"]), types.CompletionItemKind.Property)
     return None
+
+
+def _names_of(kinds: Iterable[str], names: Mapping[str, Collection[str]]) -> list[str]:
+    return sorted({name for kind in kinds for name in names.get(kind, ())})
 
 
 _TAG_NAME = re.compile(r"<([^\s/<>\"']+)")

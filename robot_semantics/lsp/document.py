@@ -10,13 +10,18 @@
 from __future__ import annotations
 
 import codecs
+import re
+from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.bringup.checking import YamlSections, is_yaml, read_sections
 from robot_semantics.lsp.positions import TextPositions
+from robot_semantics.lsp.yaml_names import yaml_names
 from robot_semantics.model.renaming import URDF_REFERENCES
 from robot_semantics.srdf.table import SRDF, SRDF_REFERENCES
 from robot_semantics.urdf.table import URDF
@@ -39,7 +44,12 @@ _DECLARATIONS: dict[DocumentKind, set[Reference]] = {
 }
 
 
-class NameUse(NamedTuple):
+_WORDS_OF_SECTIONS = re.compile(
+    "joint_limits|cartesian_limits|initial_positions|controller_|sensors|kinematics_solver|planner_configs|ros__parameters"
+)
+
+
+class NameOccurrence(NamedTuple):
     """One occurrence of a name in a text.
 
     Attributes:
@@ -73,7 +83,7 @@ class Document:
         self.text = text
         self.version = version
         self._before = None if before is None else before.readable
-        self.positions = TextPositions(text, encoding)
+        self.positions = TextPositions(text, encoding, is_yaml=self.is_yaml)
 
     @cached_property
     def data(self) -> bytes:
@@ -82,7 +92,9 @@ class Document:
 
     @cached_property
     def parsed(self) -> XmlText | tuple[Diagnostic, ...]:
-        """The text as XML, or the reason why it is not well-formed."""
+        """The text as XML, or the reason why it is not well-formed; no reason for YAML."""
+        if self.is_yaml:
+            return ()
         try:
             return XmlText(self.data, self.path)
         except DescriptionError as error:
@@ -112,6 +124,18 @@ class Document:
         return next(filter(None, (self.kind, *endings)), DocumentKind.URDF)
 
     @property
+    def is_yaml(self) -> bool:
+        """True for a file of configuration."""
+        return is_yaml(self.path)
+
+    @cached_property
+    def sections(self) -> YamlSections:
+        """The known sections of a YAML text; a text without their words is not read, because that takes long."""
+        if not _WORDS_OF_SECTIONS.search(self.text):
+            return YamlSections((), ())
+        return read_sections(self.text.removeprefix("\ufeff"), self.path)
+
+    @property
     def is_xacro(self) -> bool:
         """True if only the expansion of the text is a robot."""
         return Path(self.path).suffix == ".xacro"
@@ -123,9 +147,11 @@ class Document:
         return (xml.root.get("name") or "").strip() if xml is not None else ""
 
     @cached_property
-    def uses(self) -> tuple[NameUse, ...]:
+    def uses(self) -> tuple[NameOccurrence, ...]:
         """Every name at a known place of the text, in document order."""
         xml, kind = self.xml, self.kind
+        if self.is_yaml:
+            return tuple(self._yaml_uses())
         if xml is None or kind is None:
             return ()
         kinds: dict[Reference, tuple[str, ...]] = {}
@@ -142,9 +168,16 @@ class Document:
             start += len(written) - len(written.lstrip())
             end -= len(written) - len(written.rstrip())
             declares = mention.reference in _DECLARATIONS[kind]
-            found.append(NameUse(kinds[mention.reference], mention.name, start, end, declares, mention.at))
+            found.append(NameOccurrence(kinds[mention.reference], mention.name, start, end, declares, mention.at))
         return tuple(found)
 
-    def use_at(self, offset: int) -> NameUse | None:
+    def _yaml_uses(self) -> Iterator[NameOccurrence]:
+        for kind, (name, place), declares in chain.from_iterable(map(yaml_names, self.sections.sections)):
+            start = self.positions.place_offset(place)
+            start += self.text[start : start + 1] in ("'", '"')
+            if self.text.startswith(name, start):
+                yield NameOccurrence((kind,), name, start, start + len(name), declares, -1)
+
+    def use_at(self, offset: int) -> NameOccurrence | None:
         """Return the name at a character, or directly before it."""
         return next((use for use in self.uses if use.start <= offset <= use.end), None)

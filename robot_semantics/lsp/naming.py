@@ -9,13 +9,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
-from robot_semantics.lsp.document import Document, NameUse
+from robot_semantics.lsp.document import Document, NameOccurrence
 from robot_semantics.lsp.workspace import Workspace
 from robot_semantics.model.renaming import XACRO, rename_in_urdf
 from robot_semantics.srdf.edit import checked_name
@@ -23,13 +24,16 @@ from robot_semantics.usdf.table import USDF
 from robot_semantics.xml.document_kind import DocumentKind
 from robot_semantics.xml.edit import escape
 
+_PLAIN = re.compile(r"(?!(?:true|false|yes|no|on|off|null|y|n)\Z)[A-Za-z_][\w./-]*", re.IGNORECASE | re.ASCII)
+"""Names that YAML reads as a text, with quotes and without."""
+
 
 class Named(NamedTuple):
     """The thing that a position names, and all documents of its robot."""
 
     kind: str
     name: str
-    use: NameUse
+    use: NameOccurrence
     family: list[Document]
 
 
@@ -45,7 +49,7 @@ def named_at(workspace: Workspace, document: Document, offset: int) -> Named | N
     return Named(kind, use.name, use, family)
 
 
-def uses_of(workspace: Workspace, named: Named) -> Iterator[tuple[Document, NameUse]]:
+def uses_of(workspace: Workspace, named: Named) -> Iterator[tuple[Document, NameOccurrence]]:
     """Yield every occurrence of the thing in the documents of its robot."""
     for document in named.family:
         for use in document.uses:
@@ -55,7 +59,7 @@ def uses_of(workspace: Workspace, named: Named) -> Iterator[tuple[Document, Name
                     yield document, use
 
 
-def _model_of(document: Document, use: NameUse) -> str | None:
+def _model_of(document: Document, use: NameOccurrence) -> str | None:
     """Return the model of a world state to which an occurrence belongs; None in other documents."""
     if document.kind is not DocumentKind.USDF or document.xml is None:
         return None
@@ -80,7 +84,7 @@ class NameReplacement(NamedTuple):
     """A new text for the characters of an occurrence."""
 
     document: Document
-    use: NameUse
+    use: NameOccurrence
     text: str
 
 
@@ -98,7 +102,9 @@ def rename(workspace: Workspace, named: Named, new: str, notes: Diagnostics) -> 
     for document in dict.fromkeys(document for document, _ in found):
         if document.xml is not None and (document.is_xacro or XACRO.search(document.xml.utf8)):
             raise RobotSemanticsError(f"'{shown(document.path)}' is a xacro: macros make its names; rename by hand")
+        if document.is_yaml and not _PLAIN.fullmatch(new):
+            raise RobotSemanticsError(f"'{shown(new)}' cannot be written in '{shown(document.path)}' without quotes")
         if document.xml is not None and document.kind is DocumentKind.URDF:
             rename_in_urdf(document.xml, named.kind, named.name, new, notes)
     text = escape(new).replace("'", "&apos;")
-    return [NameReplacement(document, use, text) for document, use in found]
+    return [NameReplacement(document, use, new if document.is_yaml else text) for document, use in found]

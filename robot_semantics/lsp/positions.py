@@ -20,6 +20,9 @@ from robot_semantics.base.diagnostics import SourcePlace
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _MARKED = re.compile(r"""[^\s=/>"'<]+\s*=\s*(?:"[^"]*"|'[^']*')|</?[^\s/>]+|\S""")
+_WORD = re.compile(r"""[\w./-]+|"[^"\n]*"|'[^'\n]*'|\S""")
+_XML_LINE_END = re.compile("\n")
+_YAML_LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _ENCODERS = {types.PositionEncodingKind.Utf8: ("utf-8", 1), types.PositionEncodingKind.Utf16: ("utf-16-le", 2)}
 """Python's encoding and the bytes of one unit; in UTF-32, a unit is a character."""
 
@@ -27,8 +30,9 @@ _ENCODERS = {types.PositionEncodingKind.Utf8: ("utf-8", 1), types.PositionEncodi
 class TextPositions:
     """Positions of one text; those of pygls are in lines of Python, which end at more characters than an editor's."""
 
-    def __init__(self, text: str, encoding: types.PositionEncodingKind | str) -> None:
+    def __init__(self, text: str, encoding: types.PositionEncodingKind | str, *, is_yaml: bool = False) -> None:
         self._text = text
+        self._counted = _YAML_LINE_END if is_yaml else _XML_LINE_END
         self._encoding = encoding
         self._mark = text.startswith("\ufeff")
         self._starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
@@ -66,16 +70,20 @@ class TextPositions:
 
     def place_range(self, place: SourcePlace) -> types.Range:
         """Return the range of the attribute or the tag at a place; of the first line if the place has none."""
-        starts = self._newlines
-        line = min(max(place.line, 1), len(starts))
-        start = min(starts[line - 1] + max(place.column - 1, 0) + (self._mark and line == 1), len(self._text))
-        found = _MARKED.match(self._text, start)
+        start = self.place_offset(place)
+        found = (_WORD if self._counted is _YAML_LINE_END else _MARKED).match(self._text, start)
         return self.range(start, found.end() if found else start)
 
+    def place_offset(self, place: SourcePlace) -> int:
+        """Return the character at a place."""
+        starts = self._counted_starts
+        line = min(max(place.line, 1), len(starts))
+        return min(starts[line - 1] + max(place.column - 1, 0) + (self._mark and line == 1), len(self._text))
+
     @cached_property
-    def _newlines(self) -> list[int]:
-        """Starts of the lines as the source map counts them."""
-        return [0, *(found.end() for found in re.finditer("\n", self._text))]
+    def _counted_starts(self) -> list[int]:
+        """Starts of the lines as places count them."""
+        return [0, *(found.end() for found in self._counted.finditer(self._text))]
 
     def characters(self, start: int, end: int) -> tuple[int, int]:
         """Return the offsets in characters of two bytes of the UTF-8 text without a byte-order mark."""

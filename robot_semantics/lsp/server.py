@@ -58,7 +58,7 @@ class RobotServer:
         self._parts = parts
         self._use(Workspace((), EditorSettings(), types.PositionEncodingKind.Utf16))
         self._waiting: asyncio.TimerHandle | None = None
-        self._expansions: set[asyncio.Task[None]] = set()
+        self._expansions: dict[str, asyncio.Task[None]] = {}
         self._sent: dict[str, types.PublishDiagnosticsParams] = {}
         for name, event in self._events().items():
             self._serve(name, event, None)
@@ -163,13 +163,14 @@ class RobotServer:
             if self._sent.get(path) != message:
                 self._sent[path] = message
                 self.server.text_document_publish_diagnostics(message)
-            if self._checker.needs_expansion(document):
-                task = asyncio.get_running_loop().create_task(self._expand(document))
-                self._expansions.add(task)
-                task.add_done_callback(self._expansions.discard)
+            if path not in self._expansions and self._checker.needs_expansion(document):
+                self._expansions[path] = asyncio.get_running_loop().create_task(self._expand(document))
 
     async def _expand(self, document: Document) -> None:
-        await asyncio.to_thread(self._checker.expand, document)
+        try:
+            await asyncio.to_thread(self._checker.expand, document)
+        finally:
+            del self._expansions[document.path]
         self._check_soon()
 
 

@@ -19,6 +19,9 @@ from typing import Any, NamedTuple
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import read_bounded
 from robot_semantics.base.foreign_text import quoted, shown
+from robot_semantics.bringup.checking import ENDINGS as YAML_ENDINGS
+from robot_semantics.bringup.checking import is_yaml
+from robot_semantics.bringup.package_files import SETUP_ASSISTANT
 from robot_semantics.lsp.document import Document
 from robot_semantics.xml.decoding import MAX_BYTES, utf8_of
 from robot_semantics.xml.document_kind import DocumentKind
@@ -29,8 +32,14 @@ MOST_ENTRIES = 20_000
 MOST_FILES = 500
 """Largest number of files of a workspace that are read."""
 
-ENDINGS = frozenset({".urdf", ".srdf", ".usdf", ".xacro"})
+ENDINGS = frozenset({".urdf", ".srdf", ".usdf", ".xacro", *YAML_ENDINGS})
 """Endings of the files of a workspace that are read."""
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Largest sum of the sizes of these files [bytes]."""
+
+MOST_YAML_BYTES = 256 * 1024
+"""Longest YAML file of a workspace that is read [bytes]: 10 kB take some ten milliseconds."""
 
 _LEFT_OUT = frozenset({"build", "install", "log", "node_modules", "__pycache__"})
 _READ_TIMEOUT_S = 5.0
@@ -117,7 +126,7 @@ class Workspace:
 
     def _found(self) -> Iterator[str]:
         """Yield and read the workspace's files; links, hidden folders and results of builds are left out."""
-        waiting, entries, files = list(map(str, self.folders)), 0, 0
+        waiting, entries, files, left = list(map(str, self.folders)), 0, 0, MOST_BYTES
         while waiting:
             with suppress(OSError), os.scandir(waiting.pop(0)) as folder:
                 for entry in folder:
@@ -129,9 +138,11 @@ class Workspace:
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
                     elif Path(entry.name).suffix in ENDINGS and entry.is_file(follow_symlinks=False):
-                        files += 1
-                        self._read(entry.path)
-                        yield entry.path
+                        size = entry.stat(follow_symlinks=False).st_size
+                        if size <= min(left, MOST_YAML_BYTES if is_yaml(entry.name) else left):
+                            files, left = files + 1, left - size
+                            self._read(entry.path)
+                            yield entry.path
 
     def _read(self, path: str, *, follow_links: bool = False) -> Document | None:
         """Return the document of a file, read again if the file has changed; None if it cannot be read."""
@@ -153,11 +164,13 @@ class Workspace:
         return self._read(path, follow_links=True)
 
     def of_kind(self, kind: DocumentKind) -> list[Document]:
-        """Return the documents of a kind; a xacro only if it may be expanded."""
+        """Return the files of a kind; a xacro only if it may be expanded. Texts without a file are left out."""
         return [
             document
             for document in self.documents()
-            if document.kind is kind and (not document.is_xacro or self.may_expand(document))
+            if document.kind is kind
+            and Path(document.path).is_absolute()
+            and (not document.is_xacro or self.may_expand(document))
         ]
 
     def may_expand(self, document: Document) -> bool:
@@ -181,6 +194,8 @@ class Workspace:
         """Return the robot of a document; of a USDF, the robot of a model, or the only robot of its models."""
         if document.kind is DocumentKind.SRDF:
             return RobotDocuments(self.urdf_of(document.robot_name)[0], document)
+        if document.is_yaml:
+            return self._robot_of_package(document)
         urdfs = {document.path: document} if document.kind is DocumentKind.URDF else {}
         if document.kind is DocumentKind.USDF:
             for name, (urdf, _) in self.robots_of_models(document).items():
@@ -192,6 +207,22 @@ class Workspace:
         one_robot = len(self.of_kind(DocumentKind.URDF)) == 1
         srdf, _ = self._one(DocumentKind.SRDF, only.robot_name, self.settings.srdf, or_only=one_robot)
         return RobotDocuments(only, srdf)
+
+    def _robot_of_package(self, document: Document) -> RobotDocuments:
+        """Return the robot of a YAML file: of the only SRDF or URDF of its package, else the only one."""
+        package = self.package_of(document.path)
+        for kind in (DocumentKind.SRDF, DocumentKind.URDF):
+            found = [each for each in self.of_kind(kind) if self.package_of(each.path) == package]
+            if len(found) == 1 and not self.settings.urdf:
+                return self.robot_of(found[0])
+        urdf, _ = self.urdf_of("")
+        return RobotDocuments(None, None) if urdf is None else self.robot_of(urdf)
+
+    def package_of(self, path: str) -> Path:
+        """Return the folder of the package that has a file, or the file's own folder."""
+        marks = (SETUP_ASSISTANT, "package.xml")
+        found = (folder for folder in Path(path).parents if any((folder / mark).exists() for mark in marks))
+        return next(found, Path(path).parent)
 
     def _one(self, kind: DocumentKind, robot: str, path: str, *, or_only: bool = False) -> tuple[Document | None, str]:
         """Return the document of a kind, or the reason why there is not exactly one."""
@@ -223,5 +254,5 @@ class Workspace:
         """Yield the URDFs that a document is about."""
         if document.kind is DocumentKind.USDF:
             yield from (urdf for urdf, _ in self.robots_of_models(document).values())
-        elif document.kind is not None:
+        elif document.kind is not None or (document.is_yaml and document.sections.sections):
             yield self.robot_of(document).urdf

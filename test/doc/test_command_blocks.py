@@ -16,7 +16,7 @@ import pytest
 from support.documents import DOCUMENTS, FENCE, LINKED, ROOT, anchors, blocks, name
 
 RUN = {"bash", "python"}
-SHOWN = {"", "console", "sh", "py", "text", "xml", "yaml", "json", "diff", "cmake", "toml", "ini"}
+SHOWN = {"", "console", "sh", "py", "text", "xml", "yaml", "json", "diff", "cmake", "toml", "ini", "js", "lua", "elisp"}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
