@@ -60,11 +60,11 @@ def _run(arguments: argparse.Namespace) -> None:
     output = Path(arguments.output)
     base, part = (XmlText(read_text(path), path) for path in (arguments.base, arguments.part))
     xyz, rpy = " ".join(arguments.origin[:3]), " ".join(arguments.origin[3:])
-    urdf = compose_urdf(base, part, arguments.at, arguments.prefix, (xyz, rpy), output.parent)
+    diagnostics, kept = Diagnostics(), Diagnostics()
+    urdf = compose_urdf(base, part, arguments.at, arguments.prefix, (xyz, rpy), output.parent, kept)
     text = urdf.utf8.decode()
     arguments.package_path = [*arguments.package_path, *_packages(arguments, base, part)]
     files = {output: urdf.original}
-    diagnostics = Diagnostics()
     if arguments.srdf is None:
         robot = robot_from_text(text, strict=False, urdf_source=str(output), diagnostics=diagnostics)
         diagnostics.raise_if_failed()
@@ -87,6 +87,8 @@ def _run(arguments: argparse.Namespace) -> None:
         srdf = _with_cross_pairs(robot, srdf, base, arguments)
         files[srdf_output] = bytes(srdf)
     inputs.print_diagnostics(diagnostics)
+    for problem in kept:
+        print_line(problem, file=sys.stderr)
     save_all(files)
     print_line(f"{robot.name}: {counted(len(robot.links), 'link')}, {counted(len(robot.joints) - 1, 'joint')}")
     print_line(f"written: {', '.join(map(str, files))}", file=sys.stderr)

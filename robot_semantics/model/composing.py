@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from lxml import etree
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
-from robot_semantics.model.renaming import URDF_REFERENCES
+from robot_semantics.model.renaming import URDF_REFERENCES, text_edit, text_references
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.table import SRDF_REFERENCES
 from robot_semantics.xml.edit import Edit, NewElement, XmlText
@@ -34,6 +36,7 @@ _OWN_NAMES: References = (
     ("robot", "ros2_control", "name"),
     ("ros2_control", "sensor", "name"),
     ("ros2_control", "gpio", "name"),
+    ("robot", "constraint", "name"),
     ("robot", "sensor", "name"),
 )
 """Further names in a URDF, not of links and joints: parent's tag, element's tag, attribute."""
@@ -42,7 +45,15 @@ _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|\$")
 
 
-def compose_urdf(base: XmlText, part: XmlText, at: str, prefix: str, origin: tuple[str, str], folder: Path) -> XmlText:
+def compose_urdf(
+    base: XmlText,
+    part: XmlText,
+    at: str,
+    prefix: str,
+    origin: tuple[str, str],
+    folder: Path,
+    diagnostics: Diagnostics | None = None,
+) -> XmlText:
     """Return one URDF of a base and a part.
 
     Args:
@@ -52,6 +63,7 @@ def compose_urdf(base: XmlText, part: XmlText, at: str, prefix: str, origin: tup
         prefix: prefix of the names of the part; may be empty.
         origin: xyz [m] and rpy [rad] of the root link of the part in the frame of `at`.
         folder: folder of the result; relative names of meshes are made relative to it.
+        diagnostics: gets a warning for each name of the part that stays in an extension of unknown meaning.
 
     Raises:
         UnknownNameError: the base does not have the link.
@@ -60,15 +72,19 @@ def compose_urdf(base: XmlText, part: XmlText, at: str, prefix: str, origin: tup
     for text in (base, part):
         if has_macros(text.document):
             raise RobotSemanticsError(f"{text.source} is a xacro: expand it first with 'robot_semantics expand'")
-    links, joints = (_declared(base.root, kind) for kind in ("link", "joint"))
+    links = _declared(base.root, "link")
     if at not in links:
         raise UnknownNameError("link", at, links)
     root = _root_link(part)
-    part = _with_prefix(part, (*URDF_REFERENCES["link"], *URDF_REFERENCES["joint"], *_OWN_NAMES), prefix)
+    names = {kind: _declared(part.root, kind) for kind in ("link", "joint")}
+    part = _with_prefix(part, (*URDF_REFERENCES["link"], *URDF_REFERENCES["joint"], *_OWN_NAMES), prefix, names)
+    if prefix and diagnostics is not None:
+        _warn_of_kept(part, {*names["link"], *names["joint"]}, diagnostics)
     mount = f"{at}_to_{prefix}{root}"
-    for kind, known in (("link", links), ("joint", joints)):
+    for kind in ("link", "joint", "material", "transmission", "ros2_control", "constraint"):
+        known = set(_declared(base.root, kind))
         for name in [*_declared(part.root, kind), *[mount] * (kind == "joint")]:
-            if name in known:
+            if name and name in known:
                 raise RobotSemanticsError(f"{kind} '{name}' is in both robots: give the part another --prefix")
     joint = NewElement(
         "joint",
@@ -124,14 +140,41 @@ def _root_link(part: XmlText) -> str:
     return roots[0]
 
 
-def _with_prefix(xml: XmlText, references: References, prefix: str) -> XmlText:
-    """Return the text with a prefix on the value of every reference; empty values stay."""
+def _warn_of_kept(part: XmlText, names: Container[str], diagnostics: Diagnostics) -> None:
+    """Report names of the part that have no prefix, in extensions; the name of a sensor is its own."""
+    for extra in [child for child in part.root.iterchildren("*") if child.tag not in ("link", "joint", "material")]:
+        for element in extra.iter("*"):
+            found = [
+                (key, value.strip())
+                for key, value in element.attrib.items()
+                if (element.tag, key) != ("sensor", "name")
+            ]
+            said = [(str(key), value) for key, value in found if value in names]
+            text = (element.text or "").strip()
+            if said or text in names:
+                attribute, name = (said[0][0], str(said[0][1])) if said else (None, text)
+                place = part.places.place(part.document.at(element), attribute)
+                message = f"'{name}' gets no prefix in this element, because it may not mean the part of this name"
+                diagnostics.warning("name-kept", message, place)
+
+
+def _with_prefix(
+    xml: XmlText, references: References, prefix: str, names: Mapping[str, Container[str]] = MappingProxyType({})
+) -> XmlText:
+    """Return the text with a prefix on the value of every reference; empty values stay.
+
+    `names` are the links and joints whose names get the prefix in the texts of elements, by kind.
+    """
     if not prefix:
         return xml
-    return xml.edited(
+    edits = [
         xml.attribute(mention.at, mention.attribute, prefix + mention.name)
         for mention in mentions(xml.document, references)
-    )
+    ]
+    for kind, known in names.items():
+        for element in text_references(xml.root, kind, known):
+            edits.append(text_edit(xml, element, prefix + (element.text or "").strip()))
+    return xml.edited(edits)
 
 
 def _with_meshes(xml: XmlText, folder: Path) -> XmlText:

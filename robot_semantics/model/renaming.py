@@ -10,12 +10,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping
+
+from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.srdf.edit import rename_edits
-from robot_semantics.xml.edit import XmlText
+from robot_semantics.xml.edit import Edit, XmlText, escape
 from robot_semantics.xml.schema import Reference
 
 XACRO = re.compile(rb"xmlns:xacro\s*=|\$[{(]")
@@ -40,10 +42,42 @@ URDF_REFERENCES: Mapping[str, tuple[Reference, ...]] = {
         ("joint", "mimic", "joint"),
         ("transmission", "joint", "name"),
         ("ros2_control", "joint", "name"),
+        ("sensor", "parent", "joint"),
         ("robot", "gazebo", "reference"),
     ),
 }
 """Kind of thing → its references in a URDF."""
+
+_PLUGIN_TEXTS: Mapping[str, frozenset[str]] = {
+    "link": frozenset(
+        (
+            *("bodyName", "body_name", "frameName", "frame_name", "linkName", "link_name"),
+            *("robotBaseFrame", "robot_base_frame", "child_link", "parent_link"),
+        )
+    ),
+    "joint": frozenset(("joint", "jointName", "joint_name", "mimicJoint", "mimic_joint")),
+}
+"""Kind of thing → tags of elements in a plugin of Gazebo whose text is a name."""
+
+
+def text_references(root: etree._Element, kind: str, names: Container[str]) -> Iterator[etree._Element]:
+    """Yield the elements in plugins of Gazebo and in ros2_control whose text is one of `names`."""
+    for extra in root.iterchildren("gazebo", "ros2_control"):
+        for element in extra.iter("*"):
+            if (element.text or "").strip() in names and not len(element):
+                tags = {above.tag for above in element.iterancestors()}
+                in_plugin = "plugin" in tags and "gazebo" in tags and element.tag in _PLUGIN_TEXTS[kind]
+                is_leader = element.tag == "param" and element.get("name") == "mimic" and "ros2_control" in tags
+                if in_plugin or (kind == "joint" and is_leader):
+                    yield element
+
+
+def text_edit(xml: XmlText, element: etree._Element, text: str) -> Edit:
+    """Return the edit that gives an element another text; white space around it stays."""
+    start, end = xml.places.inner_span(xml.document.at(element))
+    old = xml.utf8[start:end]
+    start += len(old) - len(old.lstrip())
+    return Edit(start, start + len(old.strip()), escape(text).encode())
 
 
 def rename_in_urdf(xml: XmlText, kind: str, old: str, new: str, diagnostics: Diagnostics) -> XmlText:
@@ -64,7 +98,8 @@ def rename_in_urdf(xml: XmlText, kind: str, old: str, new: str, diagnostics: Dia
     ]
     if old not in declared:
         raise UnknownNameError(kind, old, declared)
-    renamed = xml.edited(rename_edits(xml, URDF_REFERENCES[kind], old, new))
+    texts = [text_edit(xml, element, new) for element in text_references(xml.root, kind, (old,))]
+    renamed = xml.edited([*rename_edits(xml, URDF_REFERENCES[kind], old, new), *texts])
     for element in renamed.root.iter("*"):
         mentions = [str(name) for name, value in element.attrib.items() if value.strip() == old]
         place = renamed.places.place(renamed.document.at(element), mentions[0] if mentions else None)

@@ -200,15 +200,16 @@ def test_names_in_a_xacro_are_not_renamed(run: Run, urdf: Path, srdf: Path) -> N
 
 
 def test_a_plugins_parameter_that_keeps_the_old_name_is_pointed_out(run: Run, urdf: Path, srdf: Path) -> None:
-    names = "<frameName>wrist_link</frameName><bodyName>wrist_link</bodyName>"
+    names = "<frameName>wrist_link</frameName><topic>wrist_link</topic><text>wrist_link</text>"
     plugin = f"<gazebo><plugin>{names}</plugin></gazebo>\n</robot>"
     urdf.write_text(urdf.read_text().replace("</robot>", plugin))
     result = run("srdf", "rename", srdf, "link", "wrist_link", "wrist", "--urdf", urdf, "--in-urdf")
     assert result.code == 0
     # Each place is reported, because it cannot be found afterwards.
-    for tag in ("frameName", "bodyName"):
+    for tag in ("topic", "text"):
         kept = "'wrist_link' is not renamed in this element, because it may not mean the link"
         assert f"{kept} [/robot/gazebo/plugin/{tag}]" in result.err
+    assert "<frameName>wrist</frameName>" in urdf.read_text()
     assert plugin in urdf.read_text()
 
 

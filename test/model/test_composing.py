@@ -141,6 +141,49 @@ def test_names_in_both_robots_ask_for_a_prefix(files: Path, capsys: pytest.Captu
     assert "link 'base_link' is in both robots: give the part another --prefix" in capsys.readouterr().err
 
 
+EXTENDED = PART.replace(
+    "</robot>",
+    """<ros2_control name="a" type="system"><joint name="follow"><param name="mimic">open</param></joint></ros2_control>
+  <sensor name="left"><parent link="left"/></sensor><sensor name="ft"><parent joint="open"/></sensor>
+  <gazebo><plugin name="mimic"><joint> open </joint><mimicJoint>follow</mimicJoint><frameName>left</frameName>
+    <text>left</text></plugin></gazebo>
+</robot>""",
+)
+
+
+def test_sensors_plugins_and_controllers_refer_to_the_new_names_and_other_mentions_are_reported(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (files / "parts" / "tool.urdf").write_text(EXTENDED, encoding="utf-8")
+    assert compose(files, "--prefix", "t_") == 0
+    assert capsys.readouterr().err.count("'left' gets no prefix in this element") == 1
+    root = etree.parse(files / "out" / "two.urdf").getroot()
+    texts = {str(element.tag): element.text for element in root.iterfind("gazebo/plugin/*")}
+    assert texts == {"joint": " t_open ", "mimicJoint": "t_follow", "frameName": "t_left", "text": "left"}
+    assert root.findtext("ros2_control/joint/param[@name='mimic']") == "t_open"
+    for path in ("sensor[@name='t_ft']/parent[@joint='t_open']", "sensor[@name='t_left']/parent[@link='t_left']"):
+        assert root.find(path) is not None, path
+
+
+def test_one_part_is_mounted_twice(files: Path) -> None:
+    assert compose(files, "--prefix", "a_") == 0
+    first, part = files / "out" / "two.urdf", files / "parts" / "tool.urdf"
+    twice = files / "out" / "twice.urdf"
+    words = ["compose", str(first), str(part), "--at", "a_left", "-o", str(twice)]
+    assert main([*words, "--prefix", "a_"]) == 1
+    assert main([*words, "--prefix", "b_"]) == 0
+    robot, alone = load_robot(twice, strict=False), load_robot(files / "rover_arm.urdf", strict=False)
+    assert len(robot.links) == len(alone.links) + 2 * 3
+    assert {robot.joint(name).mimic.joint for name in ("a_follow", "b_follow")} == {"a_open", "b_open"}  # type: ignore[union-attr]
+
+
+def test_a_material_in_both_robots_asks_for_a_prefix(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = (files / "rover_arm.urdf").read_text(encoding="utf-8")
+    (files / "rover_arm.urdf").write_text(base.replace("</robot>", '<material name="grey"/></robot>'), encoding="utf-8")
+    assert compose(files) == 1
+    assert "material 'grey' is in both robots: give the part another --prefix" in capsys.readouterr().err
+
+
 def evidence(matrix: CollisionMatrix) -> dict[LinkPair, tuple[object, ...]]:
     return {
         pair: (matrix.reason(pair), found.hits, found.samples, found.found_by_search)
