@@ -17,6 +17,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.printing import add_json_argument, counted, print_line, print_result
+from robot_semantics.cli.usage import UsageError
 from robot_semantics.cli.usdf_diff import DIFF, diff_worlds
 from robot_semantics.comparison.robots import RobotComparison, compare_robots
 from robot_semantics.model.resources import PackageResolver
@@ -37,6 +38,8 @@ def _run(arguments: argparse.Namespace) -> int:
     """Print the differences; return 1 if there are any."""
     if any(Path(file).suffix in WORLD_ENDINGS for file in (arguments.first, arguments.second)):
         return _diff_worlds(arguments)
+    if (arguments.srdf_a is None) is not (arguments.srdf_b is None):
+        raise UsageError("--srdf-a and --srdf-b: give both SRDFs, or none")
     diagnostics = Diagnostics()
     a = inputs.read_robot(arguments, arguments.first, arguments.srdf_a, diagnostics)
     b = inputs.read_robot(arguments, arguments.second, arguments.srdf_b, diagnostics)

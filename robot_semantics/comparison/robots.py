@@ -162,12 +162,12 @@ def _joint_differences(
         for word in _LIMITS:
             old, new = getattr(first.limits, word), getattr(second.limits, word)
             if old != new:
-                text = f"joint '{name}': limit {word} {old:g} → {new:g}"
+                text = f"joint '{name}': limit {word} {_change(old, new)}"
                 yield RobotDifference("limit", name, text, _number(old), _number(new))
     for word in ("damping", "friction"):
         old, new = getattr(first, word), getattr(second, word)
         if old != new:
-            yield RobotDifference("dynamics", name, f"joint '{name}': {word} {old:g} → {new:g}", old, new)
+            yield RobotDifference("dynamics", name, f"joint '{name}': {word} {_change(old, new)}", old, new)
     yield from _mimic_difference(match, robots)
 
 
@@ -186,7 +186,7 @@ def _mass_differences(a: Content, b: Content, T_b_a: FloatArray) -> Iterator[Rob
     name, first, second = a.link.name, a.link.inertial, b.link.inertial
     masses = [0.0 if inertial is None else inertial.mass for inertial in (first, second)]
     if masses[0] != masses[1]:
-        text = f"link '{name}': mass {masses[0]:g} → {masses[1]:g} kg"
+        text = f"link '{name}': mass {_change(*masses)} kg"
         yield RobotDifference("mass", name, text, masses[0], masses[1])
     if first is None or second is None:
         return
@@ -222,6 +222,12 @@ def _largest_distance(a: RobotModel, b: RobotModel, match: RobotMatch) -> tuple[
     distances = np.linalg.norm(T_a[:, places_a][..., :3, 3] - points, axis=-1).max(axis=0)
     worst = int(distances.argmax())
     return float(distances[worst]), a.links[places_a[worst]].name if distances[worst] > TOLERANCE else ""
+
+
+def _change(old: float, new: float) -> str:
+    """Return two numbers for people; with all digits if they look alike otherwise."""
+    short = f"{old:g}", f"{new:g}"
+    return " → ".join(short if short[0] != short[1] else (repr(float(old)), repr(float(new))))
 
 
 def _number(value: float) -> float | None:

@@ -151,6 +151,22 @@ def test_the_command_says_same_or_names_each_difference(files: Path, capsys: pyt
     assert not value["same"]
 
 
+def test_one_srdf_alone_is_a_mistake_and_small_differences_have_all_digits(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second, srdf = (str(files / name) for name in ("rover_arm.urdf", "second.urdf", "rover_arm.srdf"))
+    assert main(["diff", first, first, "--srdf-a", srdf]) == 2
+    assert "--srdf-a and --srdf-b: give both SRDFs, or none" in capsys.readouterr().err
+    root = etree.fromstring((files / "rover_arm.urdf").read_bytes())
+    mass = root.find("link/inertial/mass")
+    assert mass is not None
+    changed = float(mass.get("value", "")) * (1.0 + 1e-12)
+    mass.set("value", repr(changed))
+    Path(second).write_bytes(etree.tostring(root))
+    assert main(["diff", first, second]) == 1
+    assert f"→ {changed!r} kg" in capsys.readouterr().out
+
+
 def test_groups_states_and_pairs_are_compared_too(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     srdf = (files / "rover_arm.srdf").read_text(encoding="utf-8")
     root = etree.fromstring(srdf.encode())
