@@ -14,7 +14,7 @@ of its group, mimic joints among them; their leaders are where these need them, 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -152,43 +152,58 @@ def fk(case: Case, folder: Path) -> Poses:
     return {link: matrix_from_pose(pose) for link, pose in found["poses"].items()}
 
 
-def world(folder: Path, *options: str) -> Poses:
-    """Return the poses of a world file, of which the base is in its parent."""
-    found: Poses = {}
-    for body in json.loads(command("usdf", "resolve", str(folder / "w.usdf"), "--json", *options))["bodies"]:
-        _, separator, link = body["name"].partition("::")
+def world(folder: Path, count: int) -> list[Poses]:
+    """Return the poses of a world file with models r0, r1, …, of which each base is in its parent."""
+    found: list[Poses] = [{} for _ in range(count)]
+    for body in json.loads(command("usdf", "resolve", str(folder / "w.usdf"), "--json"))["bodies"]:
+        model, separator, link = body["name"].partition("::")
         if separator:
-            found[link] = matrix_from_pose([*body["xyz"], *body["quat_xyzw"]])
+            found[int(model[1:])][link] = matrix_from_pose([*body["xyz"], *body["quat_xyzw"]])
     return found
 
 
-def new(case: Case, folder: Path) -> Poses:
-    urdf, srdf = files(case, folder)
-    command("usdf", "new", f"{urdf},{srdf}", "--state", "r", "g/s", "-o", str(folder / "w.usdf"))
-    return world(folder)
+def robots(cases: Sequence[Case], folder: Path) -> list[str]:
+    """Write the files of robots; return the words that name the robots r0, r1, … for `usdf new`."""
+    found = []
+    for number, case in enumerate(cases):
+        (folder / str(number)).mkdir()
+        found.append(f"r{number}={','.join(files(case, folder / str(number)))}")
+    return found
 
 
-def edit(case: Case, folder: Path) -> Poses:
-    urdf, srdf = files(case, folder)
+def states_of(cases: Sequence[Case]) -> list[str]:
+    return [word for number in range(len(cases)) for word in ("--state", f"r{number}", "g/s")]
+
+
+def new(cases: Sequence[Case], folder: Path) -> list[Poses]:
+    command("usdf", "new", *robots(cases, folder), *states_of(cases), "-o", str(folder / "w.usdf"))
+    return world(folder, len(cases))
+
+
+def edit(cases: Sequence[Case], folder: Path) -> list[Poses]:
     path = str(folder / "w.usdf")
-    command("usdf", "new", f"{urdf},{srdf}", "-o", path)
-    command("usdf", "edit", path, "--state", "r", "g/s", "--in-place")
-    return world(folder)
+    command("usdf", "new", *robots(cases, folder), "-o", path)
+    command("usdf", "edit", path, *states_of(cases), "--in-place")
+    return world(folder, len(cases))
 
 
-def edit_joints(case: Case, folder: Path) -> Poses:
-    urdf, srdf = files(case, folder)
-    path = str(folder / "w.usdf")
-    joints = [word for name, row in case.stated.items() for word in ("--joint", f"r/{name}", words(row))]
-    command("usdf", "new", f"{urdf},{srdf}", *joints, "-o", path)
-    return world(folder)
+def edit_joints(cases: Sequence[Case], folder: Path) -> list[Poses]:
+    joints = [
+        word
+        for number, case in enumerate(cases)
+        for name, row in case.stated.items()
+        for word in ("--joint", f"r{number}/{name}", words(row))
+    ]
+    command("usdf", "new", *robots(cases, folder), *joints, "-o", str(folder / "w.usdf"))
+    return world(folder, len(cases))
 
 
-def simulated(case: Case, folder: Path) -> Poses:
+def new_and_simulated(cases: Sequence[Case], folder: Path) -> list[Poses]:
+    for number, found in enumerate(new(cases, folder)):
+        assert_poses(found, cases[number], number)
     pytest.importorskip("mujoco")
-    new(case, folder)
     command("sim", "run", str(folder / "w.usdf"), "--steps", "0", "-o", str(folder / "w.usdf"), "--force")
-    return world(folder)
+    return world(folder, len(cases))
 
 
 def states(case: Case, folder: Path) -> Poses:
@@ -240,16 +255,20 @@ for (const line of readFileSync(0, "utf8").split("\\n")) {
 }"""
 
 
+COUNT = 200
 CONSUMERS: dict[str, tuple[Callable[[Case, Path], Poses], int]] = {
-    "picture": (picture, 200),
-    "defaults": (defaults, 200),
-    "fk": (fk, 40),
-    "usdf new": (new, 20),
-    "usdf edit --state": (edit, 15),
-    "usdf new --joint": (edit_joints, 20),
-    "states": (states, 30),
-    "sim": (simulated, 10),
+    "picture": (picture, COUNT),
+    "defaults": (defaults, COUNT),
+    "fk": (fk, COUNT),
+    # `states` only lists the values, which the services of the node and `fk` read in the same way.
+    "states": (states, 60),
 }
+WORLDS: dict[str, Callable[[Sequence[Case], Path], list[Poses]]] = {
+    "usdf edit --state": edit,
+    "usdf new --joint": edit_joints,
+    "usdf new, sim": new_and_simulated,
+}
+"""Commands that take many robots at once."""
 
 
 def assert_poses(found: Poses, case: Case, seed: int) -> None:
@@ -261,14 +280,22 @@ def assert_poses(found: Poses, case: Case, seed: int) -> None:
 def test_a_named_state_is_one_pose(name: str, tmp_path: Path) -> None:
     consumer, count = CONSUMERS[name]
     for seed in range(count):
-        folder = tmp_path / str(seed)
-        folder.mkdir()
         case = random_case(seed)
-        assert_poses(consumer(case, folder), case, seed)
+        assert_poses(consumer(case, tmp_path), case, seed)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_named_state_is_one_pose_in_a_world_of_many_robots(name: str, tmp_path: Path) -> None:
+    for first in range(0, COUNT, 50):
+        (tmp_path / str(first)).mkdir()
+        cases = [random_case(seed) for seed in range(first, first + 50)]
+        found = WORLDS[name](cases, tmp_path / str(first))
+        for number, case in enumerate(cases):
+            assert_poses(found[number], case, first + number)
 
 
 def test_the_page_has_a_named_state_where_it_is(tmp_path: Path) -> None:
-    cases, lines, names = [random_case(seed) for seed in range(200)], [], []
+    cases, lines, names = [random_case(seed) for seed in range(COUNT)], [], []
     for case in cases:
         model = robot_from_text(case.urdf, case.srdf)
         lines.append(scene_text("r", model))
