@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Any
 
 from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.json_value import JsonObject
 
 
 class Severity(enum.Enum):
@@ -72,7 +72,7 @@ class Diagnostic:
         path = f" [{shown(self.place.path, _LONGEST)}]" if self.place.path else ""
         return f"{self.place}: {self.severity.value}: {self.sentence}{path}"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return the fields as JSON-ready values."""
         return {
             "severity": self.severity.value,

@@ -13,12 +13,12 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import save_bytes
+from robot_semantics.base.json_value import JsonObject
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import add_repeatable, integer, number_in_range
 from robot_semantics.cli.command import Command
@@ -167,7 +167,7 @@ def _print_every(diagnostics: Diagnostics) -> None:
         print_line(item, file=sys.stderr)
 
 
-def _as_json(result: LinkCheck) -> dict[str, Any]:
+def _as_json(result: LinkCheck) -> JsonObject:
     witness = result.witness
     return {
         "link": result.link,

@@ -14,9 +14,10 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
+from robot_semantics.base.json_value import JsonObject
 from robot_semantics.cli.argument_values import add_repeatable, by_model, integer, nanoseconds, on_disk, single_value
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import (
@@ -241,7 +242,7 @@ def _report_lines(report: Report, request: ExportRequest) -> Iterator[str]:
     yield f"{verb} {states} as {report.format}{'' if request.out is None else f' to {request.out}'}{gaps}"
 
 
-def _report_json(report: Report, request: ExportRequest, problems: Iterable[Diagnostic]) -> dict[str, Any]:
+def _report_json(report: Report, request: ExportRequest, problems: Iterable[Diagnostic]) -> JsonObject:
     recording = report.recording
     return {
         "bags": [

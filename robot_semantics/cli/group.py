@@ -10,8 +10,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
+from rich.console import RenderableType
 from rich.text import Text
 
 from robot_semantics.base.foreign_text import shown
@@ -40,9 +40,9 @@ def run(arguments: argparse.Namespace) -> None:
     for name, value in members.items():
         if isinstance(value, tuple):
             # One name per line.
-            cell: Any = Text("\n".join(map(shown, value)))
+            cell: RenderableType = Text("\n".join(map(shown, value)))
         else:
-            cell = {True: "yes", False: "no"}.get(value, value)
+            cell = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value or "")
         members_table.add_row(name.replace("_", " "), cell or "-")
     console_for_output().print(members_table)
 

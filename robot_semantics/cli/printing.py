@@ -17,7 +17,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Mapping
 from io import TextIOWrapper
-from typing import Any, TextIO
+from typing import TextIO
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
@@ -65,7 +65,7 @@ def wants_json(arguments: argparse.Namespace) -> bool:
     return getattr(arguments, "json", None) in (True, "-") or of_a_check == "json"
 
 
-def print_result(result: Mapping[str, Any]) -> None:
+def print_result(result: Mapping[str, object]) -> None:
     """Print a command's result, JSON-ready values by key, with the version.
 
     Raises:
@@ -74,7 +74,7 @@ def print_result(result: Mapping[str, Any]) -> None:
     print_json({"version": JSON_VERSION, **result})
 
 
-def print_output(arguments: argparse.Namespace, result: Mapping[str, Any], lines: Iterable[object]) -> None:
+def print_output(arguments: argparse.Namespace, result: Mapping[str, object], lines: Iterable[object]) -> None:
     """Print a command's result as JSON on request, as `print_result`; else as lines for people."""
     if arguments.json:
         print_result(result)
@@ -83,7 +83,7 @@ def print_output(arguments: argparse.Namespace, result: Mapping[str, Any], lines
         print_line(line)
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print a value as exact JSON without NaN, in any encoding of standard output.
 
     Raises:

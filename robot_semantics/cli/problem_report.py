@@ -16,11 +16,12 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TypedDict
 from urllib.parse import quote
 
 from robot_semantics.base.diagnostics import Diagnostic, Severity
 from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.explain import explanations
 from robot_semantics.cli.printing import JSON_VERSION, accept_json_1, counted
@@ -69,7 +70,17 @@ def summary(found: Sequence[Diagnostic]) -> str:
     return ", ".join(words[:2]) if counts[Severity.ERROR] or counts[Severity.WARNING] else ""
 
 
-def as_json(found: Sequence[Diagnostic], *, ok: bool) -> dict[str, Any]:
+class ProblemsJson(TypedDict):
+    """The report for programs."""
+
+    version: int
+    ok: bool
+    errors: int
+    warnings: int
+    diagnostics: list[JsonObject]
+
+
+def as_json(found: Sequence[Diagnostic], *, ok: bool) -> ProblemsJson:
     """Return the report for programs."""
     counts = counts_of(found)
     return {
@@ -81,11 +92,11 @@ def as_json(found: Sequence[Diagnostic], *, ok: bool) -> dict[str, Any]:
     }
 
 
-def as_sarif(found: Sequence[Diagnostic]) -> dict[str, Any]:
+def as_sarif(found: Sequence[Diagnostic]) -> dict[str, object]:
     """Return a SARIF 2.1.0 log of one run, which code hosts and editors read."""
     codes = list(dict.fromkeys(item.code for item in found))
     pages = explanations()
-    rules: list[dict[str, Any]] = [
+    rules: list[JsonObject] = [
         {"id": code, "shortDescription": {"text": pages[code].what}, "help": {"text": pages[code].text}}
         if code in pages
         else {"id": code}
@@ -121,12 +132,12 @@ def _sentence(item: Diagnostic) -> str:
     return item.message + (f"; did you mean '{item.suggestion}'?" if item.suggestion else "")
 
 
-def _location(item: Diagnostic) -> dict[str, Any]:
+def _location(item: Diagnostic) -> JsonObject:
     place = item.place
-    physical: dict[str, Any] = {"artifactLocation": {"uri": quote(place.source)}}
+    physical: JsonObject = {"artifactLocation": {"uri": quote(place.source)}}
     if place.line:
         physical["region"] = {"startLine": place.line, "startColumn": max(place.column, 1)}
-    location: dict[str, Any] = {"physicalLocation": physical}
+    location: JsonObject = {"physicalLocation": physical}
     if place.path:
         location["logicalLocations"] = [{"fullyQualifiedName": place.path}]
     return location

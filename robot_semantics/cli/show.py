@@ -13,13 +13,13 @@ import argparse
 import dataclasses
 import math
 from pathlib import Path
-from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
 from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.json_value import JsonObject
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import output_file
 from robot_semantics.cli.command import Command
@@ -100,7 +100,7 @@ def _draw(model: RobotModel, svg: str | None, dot: str | None) -> None:
             save_text(draw(model), Path(path))
 
 
-def as_json(model: RobotModel) -> dict[str, Any]:
+def as_json(model: RobotModel) -> JsonObject:
     """Return the robot as JSON-ready values; a limit that is not in the description is null."""
     semantics = model.semantics
     return {
@@ -123,7 +123,7 @@ def as_json(model: RobotModel) -> dict[str, Any]:
     }
 
 
-def _joint_json(joint: JointModel) -> dict[str, Any]:
+def _joint_json(joint: JointModel) -> JsonObject:
     limits = dataclasses.asdict(joint.limits)
     return {
         "name": joint.name,

@@ -13,7 +13,7 @@ import argparse
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
@@ -36,6 +36,7 @@ from robot_semantics.cli.usage import UsageError
 if TYPE_CHECKING:
     from robot_semantics.viewer.link_surfaces import Kind
     from robot_semantics.viewer.scene import Scene
+    from robot_semantics.viewer.scene_data import PageContent
 
 
 STANDARD_VIEWS = {
@@ -157,7 +158,7 @@ def run(arguments: argparse.Namespace) -> None:
         _picture(scene, only, arguments)
     if arguments.png and not arguments.html:
         return
-    shown: dict[str, Any] = {
+    shown: PageContent = {
         "groups": arguments.group,
         "witnesses": found,
         "problems": diagnostics,
@@ -181,7 +182,8 @@ def run(arguments: argparse.Namespace) -> None:
         if waiting:
             return waiting.pop()
         again = Diagnostics()
-        return scene_bytes(opened(again), **{**shown, "problems": again})
+        renewed: PageContent = {**shown, "problems": again}
+        return scene_bytes(opened(again), **renewed)
 
     serve_viewer(scene.title, FreshContent(files, content), port=arguments.port, open_browser=not arguments.no_browser)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 
 
-def matrix_json(matrix: CollisionMatrix, space: JointSpace) -> dict[str, Any]:
+def matrix_json(matrix: CollisionMatrix, space: JointSpace) -> dict[str, object]:
     """Return the matrix as JSON-ready values. ``rare`` lists the rarest pair first."""
     return {
         "samples": matrix.samples,
@@ -47,7 +47,7 @@ def reason_counts(matrix: CollisionMatrix) -> dict[str, int]:
     return {**counts, "checked": reasons.count(None)}
 
 
-def pair_json(matrix: CollisionMatrix, evidence: PairEvidence, space: JointSpace) -> dict[str, Any]:
+def pair_json(matrix: CollisionMatrix, evidence: PairEvidence, space: JointSpace) -> dict[str, object]:
     """Return the evidence on one pair as JSON-ready values."""
     reason = matrix.reason(evidence.pair)
     return {
@@ -69,7 +69,15 @@ def pair_json(matrix: CollisionMatrix, evidence: PairEvidence, space: JointSpace
     }
 
 
-def witness_json(witness: Witness | None, space: JointSpace) -> dict[str, Any] | None:
+class WitnessJson(TypedDict):
+    """A configuration at which two links collide: number of the sample, depth [m], positions by variable name."""
+
+    sample: int
+    depth: float | None
+    positions: dict[str, float]
+
+
+def witness_json(witness: Witness | None, space: JointSpace) -> WitnessJson | None:
     """Return a witness with its positions by variable name; mimic joints follow their leaders."""
     if witness is None:
         return None

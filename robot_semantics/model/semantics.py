@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Any
 
 from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import LinkPair
 from robot_semantics.srdf import tree as srdf_tree
 
@@ -60,7 +60,7 @@ class Group:
         # Computed on demand: if thousands of groups have the same joints, each contains all others.
         return tuple(name for name in self.within if name != self.name)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         """Return all fields by name, for JSON."""
         facts = {item.name: getattr(self, item.name) for item in fields(self)}
         return {"subgroups" if name == "within" else name: value for name, value in facts.items()} | {

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from robot_semantics.recording.columns import NONSENSE
 from robot_semantics.usdf.world_state import WORLD
@@ -52,7 +52,7 @@ class OwnMetadata(ABC):
 
     @property
     @abstractmethod
-    def _custom_data(self) -> Mapping[str, Any] | None:
+    def _custom_data(self) -> Mapping[str, str] | None:
         """The custom data of the bag."""
 
     @property
@@ -66,7 +66,7 @@ class OwnMetadata(ABC):
         return frames_of_metadata(self._custom_data)
 
 
-def models_of_metadata(custom: Mapping[str, Any] | None) -> tuple[RecordedModel, ...]:
+def models_of_metadata(custom: Mapping[str, str] | None) -> tuple[RecordedModel, ...]:
     """Return the models in the custom data of a bag; none if another program wrote the bag."""
     try:
         entries = json.loads((custom or {})[KEY])["models"]
@@ -81,7 +81,7 @@ def models_of_metadata(custom: Mapping[str, Any] | None) -> tuple[RecordedModel,
     return models if usable and len(names) == len(namespaces) == len(models) else ()
 
 
-def frames_of_metadata(custom: Mapping[str, Any] | None) -> dict[str, str]:
+def frames_of_metadata(custom: Mapping[str, str] | None) -> dict[str, str]:
     """Return the frames that have another name on TF (TF name → name); none if another program wrote the bag."""
     try:
         frames = json.loads((custom or {})[KEY])["frames"]

@@ -16,11 +16,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.files import declared_utf8, save_all, scratch_folder
+from robot_semantics.base.json_value import JsonObject
 from robot_semantics.recording.around import read_around
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
 from robot_semantics.recording.description_files import description_files, with_descriptions
@@ -261,7 +262,7 @@ def _block_size(report: Report, sampler: WorldSampler) -> int:
 
 
 def _open(path: Path, report: Report, descriptions: Mapping[str, str], scratch: Path, request: ExportRequest) -> Output:
-    about: dict[str, Any] = {
+    about: JsonObject = {
         "bags": [str(bag) for bag in request.bags],
         "run": report.recording.run + 1,
         "world_frame": report.world_frame,

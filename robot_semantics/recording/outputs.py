@@ -15,10 +15,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import numpy as np
 
+from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.recording.columns import Array, Columns, GroupKey
 from robot_semantics.recording.series import Series
@@ -44,7 +45,7 @@ class Job:
 
     path: Path
     texts: Mapping[str, str]
-    about: Mapping[str, Any]
+    about: Mapping[str, Json]
     scratch: Path
     max_gap_ns: int
     units: Mapping[tuple[str, str], str]
@@ -96,7 +97,7 @@ class UsdfFolder(Output):
         for text in texts:
             name = f"state_{self._count:06d}.usdf"
             (self.path / name).write_text(text.text, encoding="utf-8", newline="\n")
-            entry: dict[str, Any] = {"file": name, "time": seconds_text(text.time_ns)}
+            entry: JsonObject = {"file": name, "time": seconds_text(text.time_ns)}
             if text.gaps:
                 entry["gaps"] = [gap._asdict() for gap in text.gaps]
             self._index.write((",\n  " if self._count else "\n  ") + json.dumps(entry, ensure_ascii=False))

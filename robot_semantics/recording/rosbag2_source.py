@@ -106,7 +106,7 @@ class Rosbag2Source(OwnMetadata):
         return reader
 
     @property
-    def _custom_data(self) -> Mapping[str, Any]:
+    def _custom_data(self) -> Mapping[str, str]:
         return dict(self._metadata.custom_data)
 
 

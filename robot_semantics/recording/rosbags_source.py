@@ -94,7 +94,7 @@ class RosbagsSource(OwnMetadata):
         return tuple(channel for channel, _ in self._by_channel)
 
     @property
-    def _custom_data(self) -> Mapping[str, Any] | None:
+    def _custom_data(self) -> Mapping[str, str] | None:
         return self._reader.storage.metadata.custom if isinstance(self._reader, Reader2) else None
 
     @property

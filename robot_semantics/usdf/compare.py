@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_angle, quat_from_rpy
@@ -57,7 +58,7 @@ class StateDifference:
     first: Any
     second: Any
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return the fields as JSON-ready values; an infinite distance is null."""
         distance = self.distance if math.isfinite(self.distance) else None
         return {
@@ -177,7 +178,7 @@ class _Comparison:
             self.values(path, items.element, a, b, items.quantity.kind)
 
     def _entries(
-        self, path: str, items: ElementList, kind: DifferenceKind, first: Mapping[str, Any], second: Mapping[str, Any]
+        self, path: str, items: ElementList, kind: DifferenceKind, first: Mapping[str, Json], second: Mapping[str, Json]
     ) -> None:
         for key in _union(first, second):
             a, b = first.get(key), second.get(key)
@@ -226,7 +227,7 @@ def _pairs(first: Sequence[Any], second: Sequence[Any]) -> Iterator[tuple[str, A
         yield name, a.get(name), b.get(name)
 
 
-def _union(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
+def _union(first: Mapping[str, Json], second: Mapping[str, Json]) -> list[str]:
     return list(dict.fromkeys((*first, *second)))
 
 

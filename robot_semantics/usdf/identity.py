@@ -16,6 +16,7 @@ from typing import Any
 
 from lxml import etree
 
+from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.object_cache import cached_per_object
 from robot_semantics.model.robot_model import MimicSource, RobotModel
 from robot_semantics.urdf import tree
@@ -85,7 +86,7 @@ def _text(values: Any) -> str:
     return json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def _link(link: tree.Link) -> dict[str, Any]:
+def _link(link: tree.Link) -> JsonObject:
     inertial = link.inertial
     return {
         "inertial": None
@@ -97,7 +98,7 @@ def _link(link: tree.Link) -> dict[str, Any]:
     }
 
 
-def _joint(joint: tree.Joint) -> dict[str, Any]:
+def _joint(joint: tree.Joint) -> JsonObject:
     kept = {
         name: _values(getattr(joint, name))
         for name in ("limit", "dynamics", "safety_controller", "mimic")

@@ -14,7 +14,9 @@ from typing import Any, TypeVar
 
 from nicegui import events, ui
 
+from robot_semantics.base.json_value import JsonObject
 from robot_semantics.viewer.page import ASSETS, three_js
+from robot_semantics.viewer.scene_data import LiveStance
 
 AnyElement = TypeVar("AnyElement", bound=ui.element)
 
@@ -44,7 +46,7 @@ class ViewerElement(
         self._props["source"] = source
         self.style("width: 100%; height: 100%")
 
-    def call(self, what: str, *values: Any) -> None:
+    def call(self, what: str, *values: object) -> None:
         """Call the function `what` of the viewer's JavaScript application, without waiting."""
         self.run_method("tellViewer", what, *values)
 
@@ -106,12 +108,12 @@ class Shortcuts(ui.element, component=str(ASSETS / "shortcuts.js")):
 class PairMatrix(ui.element, component=str(ASSETS / "matrix.js")):
     """Draws a symmetric matrix of links as cells; it emits ``pair`` (the cell's id) after a click on a cell."""
 
-    def __init__(self, matrix: dict[str, Any]) -> None:
+    def __init__(self, matrix: JsonObject) -> None:
         """Draw a matrix, see `robot_semantics.viewer.studio_matrix.matrix_data`."""
         super().__init__()
         self.props["matrix"] = matrix
 
-    def draw(self, matrix: dict[str, Any]) -> None:
+    def draw(self, matrix: JsonObject) -> None:
         """Draw another matrix."""
         self.props["matrix"] = matrix
 
@@ -119,7 +121,7 @@ class PairMatrix(ui.element, component=str(ASSETS / "matrix.js")):
 class Thumbnail(ui.element, component=str(ASSETS / "thumbnail.js")):
     """A small picture of robots in other positions, drawn by the viewer of the page."""
 
-    def __init__(self, stances: Mapping[str, Any], about: str) -> None:
+    def __init__(self, stances: Mapping[str, LiveStance], about: str) -> None:
         """Draw robots with positions ``q`` and, if their pose differs, ``T`` by their names; `about` is the
         description.
         """
@@ -130,7 +132,7 @@ class Thumbnail(ui.element, component=str(ASSETS / "thumbnail.js")):
 class StanceDifference(ui.element, component=str(ASSETS / "difference.js")):
     """List of the differences between the robots in the viewer of the page and other positions of these robots."""
 
-    def __init__(self, stances: Mapping[str, Any], most: int) -> None:
+    def __init__(self, stances: Mapping[str, LiveStance], most: int) -> None:
         """List at most `most` values, the largest difference first; `stances` as for `Thumbnail`."""
         super().__init__()
         self.props.update({"stances": dict(stances), "most": most})

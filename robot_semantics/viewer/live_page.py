@@ -12,14 +12,14 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from nicegui import events, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.viewer.element import StanceDifference, Thumbnail, ViewerElement, with_attributes
 from robot_semantics.viewer.scene import Moment
-from robot_semantics.viewer.scene_data import live_moment
+from robot_semantics.viewer.scene_data import LiveStance, live_moment
 
 UPDATE_PERIOD = 1.0 / 30.0
 """Shortest time between two updates of a page [s]."""
@@ -66,7 +66,7 @@ class LivePanel:
         self._viewer, self._robots = viewer, robots
         self._number, self._heard_at = -1, time.monotonic()
         self._listed: list[tuple[str, str]] = []
-        self._stances: dict[tuple[str, str], dict[str, Any]] = {}
+        self._stances: dict[tuple[str, str], dict[str, LiveStance]] = {}
         self._lost = ""
         with ui.element("div").style("overflow-y: auto; padding: 14px; gap: 8px").classes("beside"):
             ui.label(title).style("font-weight: 600; overflow-wrap: anywhere")
@@ -185,14 +185,13 @@ class LivePanel:
             for name, about in found:
                 self._row(name, about)
 
-    async def _read(self, name: str) -> dict[str, Any]:
+    async def _read(self, name: str) -> dict[str, LiveStance]:
         """Return where the robots are in a snapshot; nothing if its file cannot be read here."""
         try:
             moment = await run.io_bound(self._robots.snapshot, name)
         except RobotSemanticsError:
             return {}
-        stances: dict[str, Any] = {} if moment is None else live_moment(moment)["stances"]
-        return stances
+        return {} if moment is None else live_moment(moment)["stances"]
 
     def _row(self, name: str, about: str) -> None:
         stances = self._stances.get((name, about))

@@ -14,14 +14,13 @@ import html
 import importlib.util
 import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.viewer.scene import Scene
-from robot_semantics.viewer.scene_data import scene_bytes
+from robot_semantics.viewer.scene_data import CollisionWitness, scene_bytes
 
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = ("math.js", "robot.js", "link_facts.js", "world_text.js", "scene.js", "gizmo.js", "panel.js", "app.js")
@@ -46,7 +45,7 @@ def page(
     scene: Scene,
     *,
     groups: Sequence[str] = (),
-    witnesses: Sequence[Mapping[str, Any]] = (),
+    witnesses: Sequence[CollisionWitness] = (),
     problems: Iterable[Diagnostic] = (),
     collision: bool = False,
 ) -> str:

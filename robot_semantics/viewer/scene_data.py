@@ -14,12 +14,13 @@ import math
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostic
+from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.model.mesh_files import Surface
 from robot_semantics.model.robot_model import JointModel, RobotModel
@@ -52,11 +53,51 @@ class _Arrays:
         return b"".join(self._parts)
 
 
+class CollisionWitness(TypedDict):
+    """Two links that collide at ``positions``, by variable; ``text`` has the frequency and the reason of the pair."""
+
+    actor: str
+    link1: str
+    link2: str
+    positions: dict[str, float]
+    text: str
+
+
+class PageContent(TypedDict):
+    """What a page shows besides its scene; see `scene_bytes`."""
+
+    groups: Sequence[str]
+    witnesses: Sequence[CollisionWitness]
+    problems: Iterable[Diagnostic]
+    collision: bool
+
+
+class Positions(TypedDict):
+    """Positions ``q`` of a robot."""
+
+    q: list[float]
+
+
+class LiveStance(Positions, total=False):
+    """Positions and, if it is given, the pose ``T`` (16 numbers, row by row) of a robot."""
+
+    T: list[float]
+
+
+class LiveMoment(TypedDict):
+    """A moment for a page that follows a running robot."""
+
+    label: str
+    time: None
+    stances: dict[str, LiveStance]
+    frames: dict[str, list[float]]
+
+
 def scene_bytes(
     scene: Scene,
     *,
     groups: Sequence[str] = (),
-    witnesses: Sequence[Mapping[str, Any]] = (),
+    witnesses: Sequence[CollisionWitness] = (),
     problems: Iterable[Diagnostic] = (),
     collision: bool = False,
     live: bool = False,
@@ -67,7 +108,7 @@ def scene_bytes(
     Args:
         scene: the scene.
         groups: groups that have colours at the start.
-        witnesses: colliding pairs: ``actor``, ``link1``, ``link2``, ``reason`` and ``positions`` by variable.
+        witnesses: colliding pairs: see `CollisionWitness`.
         problems: problems of the files; each kind is shown once, with its fix.
         collision: show collision geometry at the start.
         live: positions come from a running robot, so that sliders do not move it.
@@ -75,7 +116,7 @@ def scene_bytes(
     """
     arrays = _Arrays()
     surfaces: dict[int, int] = {}
-    shapes: list[dict[str, Any]] = []
+    shapes: list[JsonObject] = []
     for actor in scene.actors:
         for shown in actor.surfaces:
             if id(shown.surface) not in surfaces:
@@ -99,7 +140,7 @@ def scene_bytes(
     return zlib.compress(MAGIC + len(text).to_bytes(4, "little") + text + arrays.content(), 6)
 
 
-def _surface(surface: Surface, arrays: _Arrays) -> dict[str, Any]:
+def _surface(surface: Surface, arrays: _Arrays) -> JsonObject:
     """Return a surface as triangles of numbered corners; equal corners have one number, and coordinates keep float32
     precision.
     """
@@ -124,7 +165,7 @@ def _surface(surface: Surface, arrays: _Arrays) -> dict[str, Any]:
     }
 
 
-def _actor(actor: Actor, surfaces: Mapping[int, int]) -> dict[str, Any]:
+def _actor(actor: Actor, surfaces: Mapping[int, int]) -> JsonObject:
     model, space = actor.model, actor.kinematics.space
     return {
         "name": actor.name,
@@ -141,7 +182,7 @@ def _actor(actor: Actor, surfaces: Mapping[int, int]) -> dict[str, Any]:
     }
 
 
-def semantics_of(model: RobotModel) -> dict[str, Any]:
+def semantics_of(model: RobotModel) -> JsonObject:
     """Return the semantics of a robot for the page: the part that an edit of the SRDF may change."""
     semantics = model.semantics
     return {
@@ -173,7 +214,7 @@ def semantics_of(model: RobotModel) -> dict[str, Any]:
     }
 
 
-def _joint(actor: Actor, joint: JointModel) -> dict[str, Any]:
+def _joint(actor: Actor, joint: JointModel) -> JsonObject:
     space = actor.kinematics.space
     where, mimics, mimic = space.positions_of(joint) if joint.position_count else slice(0, 0), space.mimics, None
     if joint.mimic is not None and where.start in mimics.followers:
@@ -195,7 +236,7 @@ def _joint(actor: Actor, joint: JointModel) -> dict[str, Any]:
     }
 
 
-def _part(shown: LinkSurface, surfaces: Mapping[int, int]) -> dict[str, Any]:
+def _part(shown: LinkSurface, surfaces: Mapping[int, int]) -> JsonObject:
     own = shown.rgba is None and shown.surface.colours is not None
     return {
         "link": shown.link,
@@ -208,7 +249,7 @@ def _part(shown: LinkSurface, surfaces: Mapping[int, int]) -> dict[str, Any]:
     }
 
 
-def _moment(moment: Moment, actors: Sequence[Actor], arrays: _Arrays) -> dict[str, Any]:
+def _moment(moment: Moment, actors: Sequence[Actor], arrays: _Arrays) -> JsonObject:
     named = {actor.name for actor in actors}
     return {
         "label": moment.label,
@@ -224,11 +265,11 @@ def _moment(moment: Moment, actors: Sequence[Actor], arrays: _Arrays) -> dict[st
     }
 
 
-def _stance(stance: Stance, arrays: _Arrays) -> dict[str, Any]:
+def _stance(stance: Stance, arrays: _Arrays) -> JsonObject:
     return {"q": arrays.add(stance.q.astype(np.float64)), "T": stance.T_world_base.ravel().tolist()}
 
 
-def live_moment(moment: Moment) -> dict[str, Any]:
+def live_moment(moment: Moment) -> LiveMoment:
     """Return a moment for a page that follows a running robot."""
     return {
         "label": moment.label,
@@ -248,7 +289,7 @@ REMEDIES = {
 """Remedy of a kind of problem, by its code."""
 
 
-def _problems(problems: Iterable[Diagnostic]) -> list[dict[str, Any]]:
+def _problems(problems: Iterable[Diagnostic]) -> list[JsonObject]:
     by_code: dict[str, list[Diagnostic]] = {}
     for problem in problems:
         by_code.setdefault(problem.code, []).append(problem)

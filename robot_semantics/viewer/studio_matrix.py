@@ -10,7 +10,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TypedDict
+
+from robot_semantics.base.json_value import Json, JsonObject
 
 COLOURS = {
     "checked": "#e5e8ec",
@@ -26,7 +28,19 @@ RISK = "#c3282d"
 """Frame of a pair that collides and is not checked."""
 
 
-def matrix_data(rows: Iterable[dict[str, Any]], links: Sequence[str], chosen: str) -> dict[str, Any]:
+class PairRow(TypedDict):
+    """A pair of links in the table: ``off`` if it is not checked, ``risky`` if it collides and is not checked."""
+
+    id: str
+    link1: str
+    link2: str
+    state: str
+    off: bool
+    evidence: str
+    risky: bool
+
+
+def matrix_data(rows: Iterable[PairRow], links: Sequence[str], chosen: str) -> JsonObject:
     """Return the lower half of the matrix as the page draws it.
 
     Args:
@@ -42,12 +56,12 @@ def matrix_data(rows: Iterable[dict[str, Any]], links: Sequence[str], chosen: st
     used = {name for row in pairs for name in (row["link1"], row["link2"])}
     names = [name for name in links if name in used]
     at = {name: number for number, name in enumerate(names)}
-    cells = []
+    cells: list[Json] = []
     for row in pairs:
         column, line = sorted((at[row["link1"]], at[row["link2"]]))
         frame = "currentColor" if row["id"] == chosen else RISK if row["risky"] else None
         told = f"{row['link1']} – {row['link2']}: {row['state']} {row['evidence']}".strip()
         cells.append([row["id"], column, line, COLOURS.get(row["state"], COLOURS["User"]), frame, told])
     states = {row["state"] if row["state"] in COLOURS else "User" for row in pairs}
-    legend = [[name, colour] for name, colour in COLOURS.items() if name in states]
+    legend: list[Json] = [[name, colour] for name, colour in COLOURS.items() if name in states]
     return {"names": names, "cells": cells, "legend": legend, "risk": RISK}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from nicegui import events, run, ui
@@ -20,7 +20,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import LinkPair
 from robot_semantics.model.queries import PairCause, PairStatus, pair_status
 from robot_semantics.viewer.element import PairMatrix, with_attributes
-from robot_semantics.viewer.studio_matrix import matrix_data
+from robot_semantics.viewer.studio_matrix import PairRow, matrix_data
 from robot_semantics.viewer.studio_widgets import NAME_CELL, Panel, button, field, heading, small, toggle
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class PairsTab:
         if table:
             known = {row["id"] for row in rows}
             self._table.selected = [row for row in self._table.selected if row["id"] in known]
-            self._table.rows = rows
+            self._table.rows = [dict(row) for row in rows]
             self._table.props["visible-columns"] = [name for name, *_ in COLUMNS if self._matrix or name != "evidence"]
             return
         chosen = next((row for row in rows if row["id"] == self._clicked), None)
@@ -181,24 +181,33 @@ class PairsTab:
             disabled = {pair: reason.value for pair, reason in matrix.disabled().items()}
             self._studio.do("generated collision pairs", lambda text: merge(text, disabled).text)
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[PairRow]:
         """Return one row for each pair, the highest risk first; pairs without evidence come last."""
         robot, matrix = self._studio.session.robot, self._matrix
-        found: dict[LinkPair, dict[str, Any]] = {}
+        found: dict[LinkPair, tuple[str, bool]] = {}
         if matrix is not None:
             from robot_semantics.collision.audit import pair_table
             from robot_semantics.collision.report import evidence_words
 
             for row in pair_table(robot, matrix):
                 words, risky = evidence_words(matrix, row.evidence), row.risk.seen
-                found[row.status.pair] = {"evidence": f"⚠ {words}" if risky else words, "risky": risky}
+                found[row.status.pair] = (f"⚠ {words}" if risky else words, risky)
         stated = {*robot.semantics.disabled_collisions, *robot.semantics.enabled_collisions}
-        found.update({pair: {"evidence": "", "risky": False} for pair in sorted(stated - found.keys())})
-        rows = []
-        for pair, evidence in found.items():
+        found.update(dict.fromkeys(sorted(stated - found.keys()), ("", False)))
+        rows: list[PairRow] = []
+        for pair, (evidence, risky) in found.items():
             status = pair_status(robot, *pair)
-            names = {"id": BETWEEN.join(pair), "link1": pair.first, "link2": pair.second}
-            rows.append({**names, "state": _state_word(status), "off": not status.checked, **evidence})
+            rows.append(
+                {
+                    "id": BETWEEN.join(pair),
+                    "link1": pair.first,
+                    "link2": pair.second,
+                    "state": _state_word(status),
+                    "off": not status.checked,
+                    "evidence": evidence,
+                    "risky": risky,
+                }
+            )
         return rows
 
     # --- decisions

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from nicegui import background_tasks, events, run, ui
@@ -79,7 +79,7 @@ class PoseReport:
         outside = sum(row["outside"] for row in rows)
         limits = f"{outside} outside their limits" if outside else "all within their limits"
         self._title.set_text(f"Saving writes {len(rows)} values of the group {group.name}: {limits}.")
-        self._table.rows = rows
+        self._table.rows = [dict(row) for row in rows]
         self._is_stale = True
         if not self._is_checking:
             background_tasks.create(self._check())
@@ -150,10 +150,19 @@ class PosesBetween:
         self._studio.pose(pose_between(space, first, second, float(event.args)))
 
 
-def pose_rows(space: JointSpace, joint: JointModel, q: FloatArray) -> list[dict[str, Any]]:
+class PoseRow(TypedDict):
+    """A variable of a joint in the table."""
+
+    joint: str
+    value: str
+    limits: str
+    outside: bool
+
+
+def pose_rows(space: JointSpace, joint: JointModel, q: FloatArray) -> list[PoseRow]:
     """Return a row for each variable of a joint: ``joint``, ``value``, ``limits`` in words, and ``outside``."""
     where = space.joint_positions[joint.name]
-    rows = []
+    rows: list[PoseRow] = []
     for at in range(where.start, where.stop):
         low, high, value = float(space.lower[at]), float(space.upper[at]), float(q[at])
         limits = "none" if np.isinf([low, high]).all() else f"{low:.4g} … {high:.4g}"

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.viewer.scene import Scene
+from robot_semantics.viewer.scene_data import CollisionWitness
 
 
-def witnesses(scene: Scene, path: Path) -> tuple[dict[str, Any], ...]:
+def witnesses(scene: Scene, path: Path) -> tuple[CollisionWitness, ...]:
     """Return the colliding pairs of a report, each in its deepest known collision, rarest first.
 
     Args:
@@ -28,7 +28,7 @@ def witnesses(scene: Scene, path: Path) -> tuple[dict[str, Any], ...]:
         RobotSemanticsError: the file is of another kind, or no robot has its links.
         OSError: it cannot be read.
     """
-    found = []
+    found: list[tuple[float, CollisionWitness]] = []
     try:
         for pair in json.loads(path.read_text(encoding="utf-8"))["pairs"]:
             witness = pair.get("deepest") or pair.get("first")
@@ -36,8 +36,14 @@ def witnesses(scene: Scene, path: Path) -> tuple[dict[str, Any], ...]:
                 continue
             positions = {str(name): float(value) for name, value in witness["positions"].items()}
             text = f"{pair['hits']} of {pair['samples']} samples, {pair['reason'] or 'checked'}"
-            named = {"link1": str(pair["link1"]), "link2": str(pair["link2"])}
-            found.append((pair["fraction"] or 0.0, {**named, "positions": positions, "text": text}))
+            item: CollisionWitness = {
+                "actor": "",
+                "link1": str(pair["link1"]),
+                "link2": str(pair["link2"]),
+                "positions": positions,
+                "text": text,
+            }
+            found.append((pair["fraction"] or 0.0, item))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         what = f"{type(error).__name__}: {error}"
         raise RobotSemanticsError(f"{path}: not a report of a collision matrix ({what})") from None
@@ -46,5 +52,5 @@ def witnesses(scene: Scene, path: Path) -> tuple[dict[str, Any], ...]:
     for actor in scene.actors:
         if links <= set(actor.model.link_index) and variables <= set(actor.kinematics.space.index):
             found.sort(key=lambda item: item[0])
-            return tuple({"actor": actor.name, **item} for _, item in found)
+            return tuple({**item, "actor": actor.name} for _, item in found)
     raise RobotSemanticsError(f"{path}: no robot that is shown has its links and joints")
