@@ -48,13 +48,16 @@ def page(
     witnesses: Sequence[CollisionWitness] = (),
     problems: Iterable[Diagnostic] = (),
     collision: bool = False,
+    spheres: bool = False,
 ) -> str:
     """Return the page as HTML text; arguments as for `scene_bytes`.
 
     Raises:
         MissingExtraError: the page framework is not installed.
     """
-    data = scene_bytes(scene, groups=groups, witnesses=witnesses, problems=problems, collision=collision)
+    data = scene_bytes(
+        scene, groups=groups, witnesses=witnesses, problems=problems, collision=collision, spheres=spheres
+    )
     template = (ASSETS / "page.html").read_text(encoding="utf-8")
     replacements = {
         "@POLICY@": POLICY,

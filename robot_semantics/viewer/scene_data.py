@@ -70,6 +70,7 @@ class PageContent(TypedDict):
     witnesses: Sequence[CollisionWitness]
     problems: Iterable[Diagnostic]
     collision: bool
+    spheres: bool
 
 
 class Positions(TypedDict):
