@@ -28,7 +28,7 @@ RISK = "#c3282d"
 """Frame of a pair that collides and is not checked."""
 
 
-class PairRow(TypedDict):
+class ShownPair(TypedDict):
     """A pair of links in the table: ``off`` if it is not checked, ``risky`` if it collides and is not checked."""
 
     id: str
@@ -40,7 +40,7 @@ class PairRow(TypedDict):
     risky: bool
 
 
-def matrix_data(rows: Iterable[PairRow], links: Sequence[str], chosen: str) -> JsonObject:
+def matrix_data(rows: Iterable[ShownPair], links: Sequence[str], chosen: str) -> JsonObject:
     """Return the lower half of the matrix as the page draws it.
 
     Args:

@@ -20,7 +20,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import LinkPair
 from robot_semantics.model.queries import PairCause, PairStatus, pair_status
 from robot_semantics.viewer.element import PairMatrix, with_attributes
-from robot_semantics.viewer.studio_matrix import PairRow, matrix_data
+from robot_semantics.viewer.studio_matrix import ShownPair, matrix_data
 from robot_semantics.viewer.studio_widgets import NAME_CELL, Panel, button, field, heading, small, toggle
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class PairsTab:
             disabled = {pair: reason.value for pair, reason in matrix.disabled().items()}
             self._studio.do("generated collision pairs", lambda text: merge(text, disabled).text)
 
-    def rows(self) -> list[PairRow]:
+    def rows(self) -> list[ShownPair]:
         """Return one row for each pair, the highest risk first; pairs without evidence come last."""
         robot, matrix = self._studio.session.robot, self._matrix
         found: dict[LinkPair, tuple[str, bool]] = {}
@@ -194,7 +194,7 @@ class PairsTab:
                 found[row.status.pair] = (f"⚠ {words}" if risky else words, risky)
         stated = {*robot.semantics.disabled_collisions, *robot.semantics.enabled_collisions}
         found.update(dict.fromkeys(sorted(stated - found.keys()), ("", False)))
-        rows: list[PairRow] = []
+        rows: list[ShownPair] = []
         for pair, (evidence, risky) in found.items():
             status = pair_status(robot, *pair)
             rows.append(

@@ -150,7 +150,7 @@ class PosesBetween:
         self._studio.pose(pose_between(space, first, second, float(event.args)))
 
 
-class PoseRow(TypedDict):
+class ShownVariable(TypedDict):
     """A variable of a joint in the table."""
 
     joint: str
@@ -159,10 +159,10 @@ class PoseRow(TypedDict):
     outside: bool
 
 
-def pose_rows(space: JointSpace, joint: JointModel, q: FloatArray) -> list[PoseRow]:
+def pose_rows(space: JointSpace, joint: JointModel, q: FloatArray) -> list[ShownVariable]:
     """Return a row for each variable of a joint: ``joint``, ``value``, ``limits`` in words, and ``outside``."""
     where = space.joint_positions[joint.name]
-    rows: list[PoseRow] = []
+    rows: list[ShownVariable] = []
     for at in range(where.start, where.stop):
         low, high, value = float(space.lower[at]), float(space.upper[at]), float(q[at])
         limits = "none" if np.isinf([low, high]).all() else f"{low:.4g} … {high:.4g}"
