@@ -68,15 +68,13 @@ def run(arguments: argparse.Namespace) -> None:
         print_result(found)
         return
     width = max(len(shown(name)) for name in model.link_names)
-    print(
-        f"{'link':<{width}}  {'x':>10} {'y':>10} {'z':>10}  {'qx':>9} {'qy':>9} {'qz':>9} {'qw':>9}   "
-        f"(in {shown(model.root_link if frame is None else frame)})"
-    )
-    for name, row in zip(model.link_names, poses, strict=True):
-        pose = row.tolist()
-        xyz = " ".join(f"{value:10.6f}" for value in pose[:3])
-        quat = " ".join(f"{value:9.6f}" for value in pose[3:])
-        print(f"{shown(name):<{width}}  {xyz}  {quat}")
+    frame_name = shown(model.root_link if frame is None else frame)
+    header = f"{'x':>10} {'y':>10} {'z':>10}  {'qx':>9} {'qy':>9} {'qz':>9} {'qw':>9}   (in {frame_name})"
+    lines = [f"{'link':<{width}}  {header}"]
+    numbers = f"  {' '.join(['%10.6f'] * 3)}  {' '.join(['%9.6f'] * 4)}"
+    for name, pose in zip(model.link_names, poses.tolist(), strict=True):
+        lines.append(f"{shown(name):<{width}}{numbers % tuple(pose)}")
+    print("\n".join(lines))
 
 
 _Placed = tuple[str | None, FloatArray]

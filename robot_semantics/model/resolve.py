@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from robot_semantics.base.diagnostics import Diagnostics
@@ -39,8 +40,7 @@ def resolve_urdf(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: 
     shape.
 
     Returns:
-        The model; None if links and joints do not form a tree or a joint's motion is unknown. The model, or None when
-        links and joints make no tree or a joint's motion is not known.
+        The model; None if links and joints do not form a tree or a joint's motion is unknown.
     """
     types: dict[str, JointType] = {}
     known = True
@@ -122,17 +122,21 @@ def joint_limits(kind: JointType, joint: Joint) -> JointLimits:
     limit, safety = joint.limit, joint.safety_controller
     if limit is None:
         return _UNLIMITED
-    values = {
-        name: value
-        for name in ("velocity", "effort", "acceleration", "deceleration", "jerk")
-        if (value := getattr(limit, name)) is not None
-    }
-    if "acceleration" in values:
-        values.setdefault("deceleration", values["acceleration"])
-    if MOTION[kind].limited:
-        values.update(lower=limit.lower or 0.0, upper=limit.upper or 0.0)
-        if safety is not None and safety.soft_lower_limit is not None:
-            values["soft_lower"] = safety.soft_lower_limit
-        if safety is not None and safety.soft_upper_limit is not None:
-            values["soft_upper"] = safety.soft_upper_limit
-    return JointLimits(**values)
+    limited = MOTION[kind].limited
+    soft = safety if limited else None
+    acceleration = _given(limit.acceleration, math.inf)
+    return JointLimits(
+        (limit.lower or 0.0) if limited else -math.inf,
+        (limit.upper or 0.0) if limited else math.inf,
+        _given(limit.velocity, math.inf),
+        _given(limit.effort, math.inf),
+        acceleration,
+        _given(limit.deceleration, acceleration),
+        _given(limit.jerk, math.inf),
+        -math.inf if soft is None else _given(soft.soft_lower_limit, -math.inf),
+        math.inf if soft is None else _given(soft.soft_upper_limit, math.inf),
+    )
+
+
+def _given(value: float | None, default: float) -> float:
+    return default if value is None else value

@@ -24,7 +24,8 @@ from lxml import etree
 from robot_semantics.xml.edit import escape
 
 _XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
-_MANY = 50
+MANY_ATTRIBUTES = 50
+"""An element with more attributes is read in linear time by `attribute_items` alone."""
 _PREFIX = re.compile(r"([^\W\d][\w.-]*):")
 
 
@@ -191,7 +192,7 @@ def attribute_entry(element: etree._Element, values: Mapping[str, str], own_name
 
 def attribute_items(element: etree._Element) -> list[tuple[str, str]]:
     """Return names and values of all attributes; for many attributes lxml's own method takes quadratic time."""
-    if len(element.keys()) <= _MANY:
+    if len(element.keys()) <= MANY_ATTRIBUTES:
         return element.items()  # type: ignore[return-value]  # lxml's names and values are str here
     found = cast("list[etree._ElementUnicodeResult]", element.xpath("@*"))
     return [(str(value.attrname), str(value)) for value in found]

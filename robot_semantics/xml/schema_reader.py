@@ -18,7 +18,7 @@ from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.xml.foreign import attribute_items
+from robot_semantics.xml.foreign import MANY_ATTRIBUTES, attribute_items
 from robot_semantics.xml.reader import XmlDocument
 from robot_semantics.xml.schema import LEFT_OUT, BadValueError, Child, Fields, FormatTable, NamedValue, Root
 from robot_semantics.xml.schema_plan import ElementPlan, root_plan
@@ -56,7 +56,7 @@ class TableReader(ProblemReporter, Generic[Root]):
         text = document.places.text
         self._has_stray = _MAY_BE_STRAY.search(text) is not None or b"<![CDATA[" in text
         # To count the attributes of each element first takes 5 % longer.
-        many = text.count(b"=") > _MANY_ATTRIBUTES
+        many = text.count(b"=") > _MANY_ATTRIBUTES and _may_have_many_attributes(text)
         self._attributes_of: Callable[[etree._Element], list[tuple[str, str]]] = (
             attribute_items if many else etree._Element.items  # type: ignore[assignment]  # names and values are str here
         )
@@ -304,6 +304,17 @@ class TableReader(ProblemReporter, Generic[Root]):
             known = ", ".join(plan.element.children)
             self.error("missing-element", f"<{plan.tag}> has no {plan.choice}; known are {known}", at)
         return good and not (plan.choice and values.get("") is None)
+
+
+def _may_have_many_attributes(text: bytes) -> bool:
+    """Return False if no tag is long enough for more than `MANY_ATTRIBUTES` attributes."""
+    at, longest = 0, len(' a=""') * MANY_ATTRIBUTES
+    while at + longest < len(text):
+        # A value cannot contain "<": step to the last tag that begins within this distance.
+        at = text.rfind(b"<", at + 1, at + 1 + longest)
+        if at < 0:
+            return True
+    return False
 
 
 def _is_usable(plan: ElementPlan, values: Fields) -> bool:
