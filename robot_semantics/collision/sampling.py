@@ -17,16 +17,13 @@ import threading
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.transforms.arrays import FloatArray
-
-if TYPE_CHECKING:
-    from scipy.stats import qmc
 
 BlockSampler = Callable[[int], FloatArray]
 """Returns block number b: (BLOCK, size) positions inside the limits; mimic joints are not set yet."""

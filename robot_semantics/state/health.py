@@ -117,10 +117,10 @@ class Health:
         if not self.beyond and not outside.any():
             return
         outside &= robot.values.measured[moving.of_variable]
-        self.beyond = {}
+        beyond: dict[str, float] = {}
         for variable in np.flatnonzero(outside).tolist():
             name, position = space.names[variable], float(positions[variable])
-            self.beyond[name] = position
+            beyond[name] = position
             if name not in self._reported_beyond:
                 self._reported_beyond.add(name)
                 # Only joints with one variable have bounds, and the variable has the name of the joint.
@@ -128,7 +128,9 @@ class Health:
                 if broken is not None:
                     allowed = f"{broken.what} {broken.lower:.6g} to {broken.upper:.6g}"
                     self._report(f"'{name}' is at {position:.6g}, outside its {allowed}")
-        self._reported_beyond &= set(self.beyond)
+        self._reported_beyond &= set(beyond)
+        # Other threads read it: it is replaced as a whole.
+        self.beyond = beyond
 
 
 class Traffic:

@@ -58,7 +58,7 @@ class TableReader(ProblemReporter, Generic[Root]):
         # To count the attributes of each element first takes 5 % longer.
         many = text.count(b"=") > _MANY_ATTRIBUTES and _may_have_many_attributes(text)
         self._attributes_of: Callable[[etree._Element], list[tuple[str, str]]] = (
-            attribute_items if many else etree._Element.items  # type: ignore[assignment]  # names and values are str here
+            attribute_items if many else etree._Element.items  # type: ignore[assignment]  # they are str here
         )
 
     def read_root(self) -> Root:

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,17 @@ def test_ament_lint_cmake() -> None:
     assert problems_of("ament_lint_cmake", str(ROOT / "interfaces"), str(ROOT / "underlay"), str(ROOT / "interop")) == 0
 
 
-def test_ament_xmllint() -> None:
+def test_ament_xmllint(capfd: pytest.CaptureFixture[str]) -> None:
     if shutil.which("xmllint") is None:
-        pytest.skip("xmllint is not installed")
-    assert problems_of("ament_xmllint", *MANIFESTS) == 0
+        pytest.skip("xmllint is not installed (libxml2-utils)")
+    problems = problems_of("ament_xmllint", *MANIFESTS)
+    if "failed to load external entity" in capfd.readouterr().err:
+        pytest.skip("the schema of package.xml is neither in an XML catalog nor reachable")
+    assert problems == 0
+
+
+def test_the_manifests_are_well_formed_for_xmllint() -> None:
+    if shutil.which("xmllint") is None:
+        pytest.skip("xmllint is not installed (libxml2-utils)")
+    done = subprocess.run(["xmllint", "--noout", *MANIFESTS], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")

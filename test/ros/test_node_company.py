@@ -275,11 +275,12 @@ def test_diagnostics_tell_rates_refusals_and_silent_joints(client: Client, start
         status = arrays[-1].status[0]
         return status, {item.key: item.value for item in status.values}
 
-    client.publish_until(
-        publisher, lambda: joint_state({"turn": 0.1}), lambda: newest()[1].get("transforms sent", "0") != "0", "use"
-    )
-    status, _ = newest()
-    assert (status.name, status.message, status.level) == ("robot_semantics: one", "ok", b"\x00")
+    def is_well() -> bool:
+        status, values = newest()
+        return values.get("transforms sent", "0") != "0" and (status.message, status.level) == ("ok", b"\x00")
+
+    client.publish_until(publisher, lambda: joint_state({"turn": 0.1}), is_well, "use")
+    assert newest()[0].name == "robot_semantics: one"
     client.publish_until(publisher, JointState, lambda: "refused: empty" in newest()[1], "the refusal")
     assert "it names no joint" in newest()[1]["error 1"]
     client.until(lambda: "age of turn [s]" in newest()[1], "the silent joint")
@@ -316,6 +317,7 @@ def test_a_node_alone_on_tf_suspects_nobody(client: Client, start: Callable[...,
     frames = client.collect_tf("/alone/tf")
     publisher = client.publisher(JointState, "/alone/joint_states")
     other = client.node.create_publisher(TFMessage, "/alone/tf", 10)
+    client.publish_until(publisher, lambda: joint_state({"turn": 0.1}), lambda: frames, "the transforms")
     end = time.monotonic() + 1.5
     while time.monotonic() < end:
         other.publish(TFMessage(transforms=[transform("map", "odom")]))

@@ -94,6 +94,28 @@ def talkers(client: Client) -> set[bytes]:
     return {bytes(info.endpoint_gid) for info in found if info.node_name.startswith("robot_semantics")}
 
 
+def wakes_of_main_thread(node: NodeProcess) -> int:
+    """Return how often the thread of the executor has waited and was woken."""
+    pid = node.process.pid
+    status = Path(f"/proc/{pid}/task/{pid}/status").read_text()
+    return int(status.split("\nvoluntary_ctxt_switches:")[1].split()[0])
+
+
+def test_a_quiet_node_lets_its_executor_sleep(client: Client, start: Callable[..., NodeProcess]) -> None:
+    # A wake takes the interpreter from the thread of the joint states: once a second, a message waits for it.
+    node = start(
+        robot_description='<robot name="r"><link name="base"/></robot>',
+        ros_args=["-r", "__ns:=/sleeper", "-r", "/tf:=tf", "-r", "/tf_static:=tf_static"],
+    )
+    windows: list[int] = []
+
+    while len(windows) < 9 and min(windows, default=2) > 1:
+        before = wakes_of_main_thread(node)
+        client.spin_for(3.2)
+        windows.append(wakes_of_main_thread(node) - before)
+    assert min(windows) <= 1, windows
+
+
 def takes_care_of_signals(node: NodeProcess) -> bool:
     """Tell whether the process has a handler of its own for SIGTERM, which Python has not."""
     for line in Path(f"/proc/{node.process.pid}/status").read_text().splitlines():

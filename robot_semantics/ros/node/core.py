@@ -168,6 +168,7 @@ class ConfiguredNode:
         self._live.start()
         closing.callback(self._live.stop)
         self._monitor = Monitor(robots, inputs, outputs, frames)
+        closing.callback(self._monitor.stop)
         self._services = self._make_services(states)
         jump = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True)
         jumps = node.get_clock().create_jump_callback(jump, post_callback=node.guarded(self._on_clock_jump, "clock"))

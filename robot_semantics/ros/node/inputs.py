@@ -89,6 +89,10 @@ class Inputs:
         said = (own_statement(robot), None if odometry is None else odometry.statement(robot))
         return tuple(statement for statement in said if statement is not None)
 
+    def follows_tf(self) -> bool:
+        """Return True if `refresh` has a root link to look up."""
+        return any(robot.root_source is Source.TF for robot in self._robots.present)
+
     def refresh(self) -> None:
         """Look up the root links of those robots that follow TF."""
         for served in self._robots.served:

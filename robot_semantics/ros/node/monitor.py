@@ -13,8 +13,6 @@ import math
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.clock import Clock, ClockType
-from rclpy.timer import Timer
 
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.outputs import Outputs
@@ -22,11 +20,12 @@ from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running import qos
+from robot_semantics.ros.running.pulse import Pulse
 from robot_semantics.state.health import Health
 from robot_semantics.state.robot import RunningRobot
 
 PERIOD_S = 1.0
-"""The longest time between two looks."""
+"""The longest time between two checks."""
 
 
 class Monitor:
@@ -38,62 +37,81 @@ class Monitor:
         logger = node.get_logger()
         self._health = {served.prefix: Health(served.report, logger.info) for served in robots.served}
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.fresh(qos.DIAGNOSTICS))
-        # Use the wall clock: problems must be reported even when simulated time stands still.
-        self._clock = Clock(clock_type=ClockType.STEADY_TIME)
         self._period_s = 0.0
-        self._looks: Timer | None = None
-        self._timer: Timer | None = None
+        self._next_s = 0.0
         self._last: dict[str, tuple[float, int, int]] = {}
         self._heard: set[str] = set()
         self._rates: dict[str, tuple[float, float]] = {}
+        # Sleeps on the wall clock: problems must be reported even when simulated time stands still.
+        self._pulse = Pulse(node.guarded(self._check, "periodic checks"))
+        self._attention = node.create_guard_condition(node.guarded(self._attend, "periodic checks"))
 
     def set_period(self, period_s: float) -> None:
         """Publish diagnostics at this period [s]; 0: no diagnostics, but the checks continue."""
-        self._stop_publishing()
-        self._period_s = period_s
-        node = self._robots.node
-        if self._looks is not None:
-            node.destroy_timer(self._looks)
-        period_s = min(period_s or PERIOD_S, PERIOD_S)
-        # One timer for all checks, because a wake of the executor costs more than the checks.
-        self._looks = node.create_timer(period_s, self._check, clock=self._clock, what="periodic checks")
+        self._period_s, self._next_s = period_s, 0.0
+        # A whole number of checks for each message.
+        self._pulse.start(period_s / math.ceil(period_s / PERIOD_S) if period_s else PERIOD_S)
+
+    def stop(self) -> None:
+        """Stop checking."""
+        self._pulse.stop()
+        self._robots.node.destroy_guard_condition(self._attention)
 
     def ages(self, served: ServedRobot, robot: RunningRobot) -> dict[str, float]:
         """Return the time since each joint of a robot last had a new value [s]."""
         return self._health[served.prefix].ages(robot, time.monotonic_ns())
 
     def _check(self) -> None:
+        """Check the robots, in a thread of its own; wake the executor only if there is something to do."""
+        robots = self._robots
+        if robots.active:
+            for served in robots.served:
+                with robots.lock:
+                    if served.robot is not None:
+                        self._health[served.prefix].update(served.robot, time.monotonic_ns())
+        self._rates = {served.prefix: self._rates_of(served) for served in robots.served}
+        if self._needs_attention():
+            self._attention.trigger()
+
+    def _needs_attention(self) -> bool:
+        robots = self._robots
+        if self._diagnostics_are_due() or self._frames.has_unheard_others():
+            return True
+        return robots.active and (
+            any(self._is_first(served) for served in robots.served)
+            or self._inputs.follows_tf()
+            or (robots.settings.check_tf_authority and not self._outputs.authority.is_idle())
+        )
+
+    def _diagnostics_are_due(self) -> bool:
+        # Do not publish without subscribers: the message costs more than all checks.
+        return bool(self._period_s and time.monotonic() >= self._next_s and self._publisher.get_subscription_count())
+
+    def _attend(self) -> None:
+        """Do the work that uses entities of the node, in the executor."""
         robots = self._robots
         self._frames.look_for_others()
         if robots.active:
             self._inputs.refresh()
             for served in robots.served:
-                if served.robot is not None:
-                    self._report_first(served, served.robot)
-                    with robots.lock:
-                        self._health[served.prefix].update(served.robot, time.monotonic_ns())
+                self._report_first(served)
             if robots.settings.check_tf_authority:
                 self._outputs.authority.tick(self._outputs.static_message)
-        self._rates = {served.prefix: self._rates_of(served) for served in robots.served}
-        # Do not publish without subscribers: the message costs more than all checks.
-        if not self._period_s or not self._publisher.get_subscription_count():
-            self._stop_publishing()
-        elif self._timer is None:
+        if self._diagnostics_are_due():
+            # A pulse may come a little early.
+            self._next_s = time.monotonic() + 0.9 * self._period_s
             self._publish()
-            self._timer = robots.node.create_timer(self._period_s, self._publish, clock=self._clock, what="diagnostics")
 
-    def _report_first(self, served: ServedRobot, robot: RunningRobot) -> None:
-        if robot.has_moved and served.prefix not in self._heard:
+    def _is_first(self, served: ServedRobot) -> bool:
+        return served.robot is not None and served.robot.has_moved and served.prefix not in self._heard
+
+    def _report_first(self, served: ServedRobot) -> None:
+        if self._is_first(served) and served.robot is not None:
             self._heard.add(served.prefix)
             senders = ", ".join(served.publishers_of(served.topic("joint_states"))) or "another topic"
             self._robots.node.get_logger().info(
-                f"robot '{robot.name}': received the first joint values, from {senders}"
+                f"robot '{served.robot.name}': received the first joint values, from {senders}"
             )
-
-    def _stop_publishing(self) -> None:
-        if self._timer is not None:
-            self._robots.node.destroy_timer(self._timer)
-            self._timer = None
 
     def _publish(self) -> None:
         robots = self._robots

@@ -59,8 +59,14 @@ class TfAuthority:
         """Remember a message of our own, before it is sent."""
         self._own.append(message)
 
+    def is_idle(self) -> bool:
+        """Return True if no other node publishes on TF and none did: then `tick` has nothing to do."""
+        return not (self.watching or self._subscriptions or any(self._others.values())) and all(
+            self._node.count_publishers(topic) <= 1 for topic in self._resolved.values()
+        )
+
     def tick(self, own_static: bytes) -> None:
-        """Start or stop listening when it is time; called about once a second."""
+        """Start or stop listening when it is time; called about once a second, except while `is_idle`."""
         if self._subscriptions and own_static != self._own_static:
             self._own.append(own_static)
         self._own_static = own_static

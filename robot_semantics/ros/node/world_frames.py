@@ -66,9 +66,13 @@ class WorldFrames:
             TFMessage, topic, take, qos.fresh(profile), callback_group=self._group, raw=True
         )
 
+    def has_unheard_others(self) -> bool:
+        """Return True if another node publishes on /tf, and this node does not listen there yet."""
+        return self._alone and self._node.count_publishers(self._moving_topic) > 1
+
     def look_for_others(self) -> None:
         """Listen to /tf as soon as another node publishes there; called about once a second."""
-        if self._alone and self._node.count_publishers(self._moving_topic) > 1:
+        if self.has_unheard_others():
             self.listen_to_all()
 
     def listen_to_all(self) -> None:

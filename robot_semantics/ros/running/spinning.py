@@ -45,8 +45,8 @@ def spin(node: Node, told_to_stop: Callable[[], bool] = lambda: False) -> None:
 
     On a signal, rclpy wakes the executor first and then shuts the context down. A fast executor still sees a valid
     context and waits again. If simulated time stands still and no request comes, it never wakes up. A signal while
-    rclpy installs its handlers is lost. Therefore a thread checks for both cases and wakes the executor, which also
-    lets Python's own handlers run.
+    rclpy installs its handlers is lost. Therefore a thread checks for both cases and wakes the executor. Otherwise it
+    lets the executor sleep: a wake takes the interpreter from the thread of the joint states.
     """
     executor = QuietExecutor(context=node.context)
     executor.add_node(node)
@@ -56,7 +56,8 @@ def spin(node: Node, told_to_stop: Callable[[], bool] = lambda: False) -> None:
         while not ended.wait(_LOOK_S):
             if told_to_stop():
                 node.context.try_shutdown()
-            executor.wake()
+            if not node.context.ok():
+                executor.wake()
 
     watch = threading.Thread(target=look, name="shutdown", daemon=True)
     watch.start()
