@@ -21,14 +21,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(_: argparse.Namespace) -> None:
     """Serve an editor until it ends the connection."""
-    # Import these after the server: without its extra, nothing else is needed.
+    # Import here: the help needs none of them.
     from robot_semantics.cli.explain import explanations
     from robot_semantics.cli.fixing import mended_text
+    from robot_semantics.cli.problem_policy import policy_of_folder
     from robot_semantics.lsp.answers import CommandParts
     from robot_semantics.lsp.server import serve
 
-    pages = explanations()
-    serve(CommandParts(mended_text, lambda code: pages[code].text if code in pages else ""))
+    page = {code: explanation.text for code, explanation in explanations().items()}
+    serve(CommandParts(mended_text, lambda code: page.get(code, ""), lambda folder: policy_of_folder(folder).of))
 
 
 COMMAND = Command(add_arguments, run, examples=("robot_semantics lsp",))

@@ -71,15 +71,24 @@ def policy_of(arguments: argparse.Namespace) -> ProblemPolicy:
     Raises:
         UsageError: a code or setting that does not exist, or a settings file that cannot be read.
     """
-    settings = project_settings(Path())
+    project = policy_of_folder(Path())
     ignore, error = (
         _codes([code for text in getattr(arguments, key) for code in text.split(",")], f"--{key}")
         for key in ("ignore", "error")
     )
     # The command line has priority over the project's settings.
-    ignored = frozenset(settings.get("ignore", ())) - error | ignore
-    error |= frozenset(settings.get("error", ()))
-    return ProblemPolicy(ignored, error, arguments.strict or settings.get("strict", False))
+    return ProblemPolicy(project.ignore - error | ignore, error | project.error, arguments.strict or project.strict)
+
+
+def policy_of_folder(folder: Path) -> ProblemPolicy:
+    """Return the policy of the settings of a folder's project.
+
+    Raises:
+        UsageError: as `project_settings`.
+    """
+    settings = project_settings(folder)
+    ignore, error = (frozenset(settings.get(key, ())) for key in ("ignore", "error"))
+    return ProblemPolicy(ignore, error, settings.get("strict", False))
 
 
 def _codes(codes: Any, where: str) -> frozenset[str]:

@@ -40,16 +40,19 @@ _SEVERITIES = {
 
 
 class CommandParts(NamedTuple):
-    """Functions of the commands `check --fix` and `explain`.
+    """Functions of the commands `check` and `explain`.
 
     Attributes:
         fixed: returns a text with the fixes of its problems, from its bytes, its name and the problems; None without
             a fix.
         page: returns the explanation of the code of a problem; empty if there is none.
+        selection: returns, for a folder, the function that selects the problems to show by the settings of its project;
+            raises `RobotSemanticsError` for wrong settings.
     """
 
     fixed: Callable[[bytes, str, Sequence[Diagnostic]], bytes | None]
     page: Callable[[str], str]
+    selection: Callable[[Path], Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]]]
 
 
 def path_of(uri: str) -> str:
@@ -69,6 +72,11 @@ class Answers:
         self.checker = checker
         self.workspace = checker.workspace
         self.parts = parts
+        self.selected: Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]] = list
+
+    def problems(self, document: Document) -> Sequence[Diagnostic]:
+        """Return the problems of a document that the settings of the project select."""
+        return self.selected(self.checker.problems(document))
 
     def document(self, params: Any) -> Document:
         """Return the open document of a request.
@@ -95,7 +103,7 @@ class Answers:
     def code_actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         """Return the fixes of `check --fix`: of each problem in the range, and of all problems."""
         document = self.document(params)
-        problems = [problem for problem in self.checker.problems(document) if problem.place.source == document.path]
+        problems = [problem for problem in self.problems(document) if problem.place.source == document.path]
         found = []
         for problem in problems:
             shape = self.diagnostic(document, problem)
@@ -164,7 +172,7 @@ class Answers:
     def hover(self, params: types.HoverParams) -> types.Hover | None:
         """Return the explanation of the problems at a position, and the facts of the thing that it names."""
         document, parts = self.document(params), []
-        for problem in self.checker.problems(document):
+        for problem in self.problems(document):
             shape = self.diagnostic(document, problem)
             if problem.place.source == document.path and shape.range.start <= params.position <= shape.range.end:
                 parts.append(f"{problem.code}: {self.parts.page(problem.code)}")

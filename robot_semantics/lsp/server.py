@@ -104,6 +104,15 @@ class RobotServer:
         except RobotSemanticsError as error:
             self._warn(str(error))
         self._use(Workspace(folders, settings, encoding))
+        self._select()
+
+    def _select(self) -> None:
+        """Read which problems the project selects; wrong settings are reported and not used."""
+        try:
+            folder = next(iter(self._workspace.folders), None)
+            self._answers.selected = self._parts.selection(folder) if folder is not None else list
+        except RobotSemanticsError as error:
+            self._warn(str(error))
 
     def _initialized(self, _: types.InitializedParams) -> None:
         """Ask for messages about changed files."""
@@ -133,6 +142,7 @@ class RobotServer:
         """Read the files of the workspace again."""
         self._workspace.refresh()
         self._checker.forget()
+        self._select()
         self._check_soon()
 
     def _rename(self, params: types.RenameParams) -> types.WorkspaceEdit | None:
@@ -153,7 +163,7 @@ class RobotServer:
         """Check all open documents and send the problems that are new."""
         self._waiting = None
         documents = dict(self._workspace.open)
-        found = {path: self._checker.problems(document) for path, document in documents.items()}
+        found = {path: self._answers.problems(document) for path, document in documents.items()}
         for path, document in documents.items():
             # A problem in a file that is open belongs to this file.
             own = [problem for problem in found[path] if problem.place.source not in documents]

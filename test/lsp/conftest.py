@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lsprotocol import types
 from support.editor import Editor
 
 
@@ -29,3 +30,4 @@ def folder(editor: Editor) -> Iterator[Path]:
     editor.close_all()
     for path in editor.folder.iterdir():
         path.unlink()
+    editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([]))

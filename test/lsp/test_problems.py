@@ -153,6 +153,18 @@ def test_nothing_is_guessed_if_several_urdfs_fit(editor: Editor, folder: Path) -
     assert "unknown-joint" in {problem.code for problem in found}
 
 
+def test_the_settings_of_the_project_select_the_problems(editor: Editor, folder: Path) -> None:
+    (folder / ".robot_semantics.toml").write_text('ignore = ["incomplete-state"]\nerror = ["unknown-attribute"]\n')
+    opened(
+        editor, folder, a_urdf=ARM.replace('lower="', 'lowr="'), a_srdf=GROUPS.replace('name="turn" v', 'name="trun" v')
+    )
+    editor.save("a.srdf")
+    found = editor.problems("a.srdf", lambda found: "incomplete-state" not in {problem.code for problem in found})
+    assert {problem.code for problem in found} == {"unknown-joint"}
+    (limit,) = [problem for problem in editor.problems("a.urdf") if problem.code == "unknown-attribute"]
+    assert limit.severity == types.DiagnosticSeverity.Error
+
+
 def test_a_closed_document_has_no_problems(editor: Editor, folder: Path) -> None:
     opened(editor, folder, a_urdf=ARM.replace("base", "bas", 1))
     assert editor.problems("a.urdf")
