@@ -107,7 +107,7 @@ class Checker:
         if document.kind is DocumentKind.URDF:
             return (*self._urdf(document).problems, *self._loops(document))
         if document.kind is DocumentKind.SRDF:
-            urdf, reason = self.workspace.urdf_of(document.robot_name)
+            urdf, reason = self.workspace.urdf_of(document, document.robot_name)
             return (*self._srdf(document, urdf).problems, *_note(document, reason))
         if document.kind is DocumentKind.USDF:
             return self._world(document)

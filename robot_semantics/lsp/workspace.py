@@ -177,23 +177,24 @@ class Workspace:
         """Return True if the user permits the expansion of a xacro by the setting, and opened or named the file."""
         return self.settings.xacro and (document.path in self.open or document.path == self.settings.urdf)
 
-    def urdf_of(self, robot: str, *, or_only: bool = True) -> tuple[Document | None, str]:
-        """Return the URDF of a robot, or the reason why there is not exactly one.
+    def urdf_of(self, document: Document, robot: str, *, or_only: bool = True) -> tuple[Document | None, str]:
+        """Return the URDF of a robot in a document, or the reason why there is not exactly one.
 
-        It is the named file, else the only one with the robot's name, else with `or_only` the only one.
+        It is the named file, else the only one with the robot's name (of several, the only one in the document's
+        package), else with `or_only` the only one.
         """
-        return self._one(DocumentKind.URDF, robot, self.settings.urdf, or_only=or_only)
+        return self._one(DocumentKind.URDF, document, robot, self.settings.urdf, or_only=or_only)
 
     def robots_of_models(self, world: Document) -> dict[str, tuple[Document | None, str]]:
         """Return the URDF of each model of a USDF, by the model's name, or the reason as in `urdf_of`."""
         models = () if world.xml is None else world.xml.root.iterchildren("model_state")
         names = [(model.get("name") or "").strip() for model in models]
-        return {name: self.urdf_of(name, or_only=len(names) == 1) for name in names}
+        return {name: self.urdf_of(world, name, or_only=len(names) == 1) for name in names}
 
     def robot_of(self, document: Document, model: str | None = None) -> RobotDocuments:
         """Return the robot of a document; of a USDF, the robot of a model, or the only robot of its models."""
         if document.kind is DocumentKind.SRDF:
-            return RobotDocuments(self.urdf_of(document.robot_name)[0], document)
+            return RobotDocuments(self.urdf_of(document, document.robot_name)[0], document)
         if document.is_yaml:
             return self._robot_of_package(document)
         urdfs = {document.path: document} if document.kind is DocumentKind.URDF else {}
@@ -205,7 +206,7 @@ class Workspace:
             return RobotDocuments(None, None)
         (only,) = urdfs.values()
         one_robot = len(self.of_kind(DocumentKind.URDF)) == 1
-        srdf, _ = self._one(DocumentKind.SRDF, only.robot_name, self.settings.srdf, or_only=one_robot)
+        srdf, _ = self._one(DocumentKind.SRDF, only, only.robot_name, self.settings.srdf, or_only=one_robot)
         return RobotDocuments(only, srdf)
 
     def _robot_of_package(self, document: Document) -> RobotDocuments:
@@ -215,7 +216,7 @@ class Workspace:
             found = [each for each in self.of_kind(kind) if self.package_of(each.path) == package]
             if len(found) == 1 and not self.settings.urdf:
                 return self.robot_of(found[0])
-        urdf, _ = self.urdf_of("")
+        urdf, _ = self.urdf_of(document, "")
         return RobotDocuments(None, None) if urdf is None else self.robot_of(urdf)
 
     def package_of(self, path: str) -> Path:
@@ -224,21 +225,27 @@ class Workspace:
         found = (folder for folder in Path(path).parents if any((folder / mark).exists() for mark in marks))
         return next(found, Path(path).parent)
 
-    def _one(self, kind: DocumentKind, robot: str, path: str, *, or_only: bool = False) -> tuple[Document | None, str]:
+    def _one(
+        self, kind: DocumentKind, document: Document, robot: str, path: str, *, or_only: bool = False
+    ) -> tuple[Document | None, str]:
         """Return the document of a kind, or the reason why there is not exactly one."""
         setting = kind.value.lower()
         if path:
-            document = self.open.get(path) or self._read(path, follow_links=True)
-            return document, "" if document else f"the setting '{setting}' names '{path}', which cannot be read"
+            named = self.open.get(path) or self._read(path, follow_links=True)
+            return named, "" if named else f"the setting '{setting}' names '{path}', which cannot be read"
         every = self.of_kind(kind)
-        found = [document for document in every if document.robot_name == robot]
+        found = [each for each in every if each.robot_name == robot]
+        if len(found) > 1:
+            package = self.package_of(document.path)
+            beside = [each for each in found if self.package_of(each.path) == package]
+            found = beside if len(beside) == 1 else found
         if not found and len(every) == 1 and or_only:
             found = every
         if len(found) == 1:
             return found[0], ""
         if not found:
             return None, f"no {kind.value} of robot '{shown(robot)}' is open or in the workspace"
-        files = quoted((document.path for document in found), 5)
+        files = quoted((each.path for each in found), 5)
         return None, f"several {kind.value} files have robot '{shown(robot)}': {files}; name one in '{setting}'"
 
     def family(self, document: Document, model: str | None = None) -> list[Document]:

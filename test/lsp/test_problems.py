@@ -165,6 +165,20 @@ def test_the_settings_of_the_project_select_the_problems(editor: Editor, folder:
     assert limit.severity == types.DiagnosticSeverity.Error
 
 
+def test_of_several_urdfs_the_only_one_in_the_package_fits(tmp_path: Path) -> None:
+    for package in ("one", "two"):
+        for name, text in (("package.xml", "<package/>"), ("urdf/a.urdf", ARM), ("srdf/a.srdf", GROUPS)):
+            path = tmp_path / package / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    (tmp_path / "two/urdf/a.urdf").write_text(ARM.replace('name="turn"', 'name="twist"'))
+    with Editor(tmp_path) as editor:
+        editor.open("one/srdf/a.srdf")
+        editor.open("two/srdf/a.srdf")
+        assert editor.problems("one/srdf/a.srdf") == []
+        assert "unknown-joint" in {problem.code for problem in editor.problems("two/srdf/a.srdf")}
+
+
 def test_a_closed_document_has_no_problems(editor: Editor, folder: Path) -> None:
     opened(editor, folder, a_urdf=ARM.replace("base", "bas", 1))
     assert editor.problems("a.urdf")
