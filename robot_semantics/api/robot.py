@@ -22,6 +22,7 @@ from robot_semantics.base.errors import ArrayError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
+from robot_semantics.kinematics.loops import close_loops
 from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model import loading
 from robot_semantics.model.resources import PackageResolver
@@ -71,18 +72,23 @@ class Robot(RobotModel):
         - positions by joint or variable name, as ``{"base/x": 1.0}`` or ``elbow_joint=0.5``: a number or, for a joint
           with k variables, (..., k) [rad, m, quaternion x y z w].
 
+        The passive joints of closed loops follow from the others.
+
         Raises:
             UnknownNameError: the group, state or joint does not exist; the error has the nearest names.
             ArrayError: a value has the wrong shape or is not finite.
+            LoopError, OpenLoopError: the loops of the robot are not determined, or do not close at these positions.
         """
         q = self.space.neutral()
+        given: set[str] = set()
         for value in (*values, more):
             if isinstance(value, str):
                 state = self.semantics.state_from_path(value)
                 q = with_state(self.space, state.group, state.name, q)
             elif value:
                 q = self.space.pack(value, q)
-        return q
+                given |= value.keys()
+        return close_loops(self.kinematics.loops, q, given)
 
     def random_q(self, shape: int | tuple[int, ...] = (), *, seed: int | None = None) -> FloatArray:
         """Return ``(*shape, n)`` random joint positions within the limits; mimic joints follow.

@@ -31,7 +31,8 @@ from robot_semantics.collision.scene import build_scene
 from robot_semantics.collision.search import SearchedCollision, find_collisions
 from robot_semantics.collision.shapes import Piece
 from robot_semantics.collision.statistics import is_clear, is_rare, never_bound, samples_for
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.loops import close_loops
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 
@@ -207,7 +208,8 @@ def generate_matrix(
     joined = _joined_pairs(adjacent, wanted, settings)
     excluded = [_indices(robot, pair) for pair in pairs if pair in joined or pair not in wanted]
     scene = build_scene(robot, pieces, excluded, settings.padding)
-    neutral = JointSpace.of(robot).neutral() if default_q is None else default_q
+    kinematics = ForwardKinematics(robot)
+    neutral = close_loops(kinematics.loops, kinematics.space.neutral() if default_q is None else default_q)
     default = CollisionCounter(scene).count(neutral[None])
     blocks = range(-(-settings.total // BLOCK))
     sampler = block_sampler(scene.space, settings.seed, settings.sampler)

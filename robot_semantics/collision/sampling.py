@@ -21,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from robot_semantics.base.errors import MissingExtraError
+from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.transforms.arrays import FloatArray
 
 BlockSampler = Callable[[int], FloatArray]
@@ -30,6 +31,9 @@ BlockSampler = Callable[[int], FloatArray]
 
 BLOCK = 500
 """Configurations in one block: long enough to hide the overhead, short enough to share evenly between threads."""
+
+_MOST_DRAWS = 200
+"""Most draws of a block of a robot with closed loops."""
 
 SOBOL_BITS = 32
 """Largest value of scipy that allows skipping: 4 thousand million points."""
@@ -40,12 +44,19 @@ def block_sampler(space: JointSpace, seed: int, sampler: str = "uniform") -> Blo
 
     The virtual joint stays at its neutral position, because it does not move links against each other.
 
+    The loops of a robot with closed loops are closed in every configuration.
+
     Raises:
         MissingExtraError: ``sobol`` without scipy.
+        LoopError: the passive joints of the robot do not follow from its other joints.
         KeyError: unknown sampler.
 
     """
-    return SAMPLERS[sampler](space, seed)
+    own = SAMPLERS[sampler](space, seed)
+    if not space.model.constraints:
+        return own
+    loops = ClosedLoops.of(space.model)
+    return own if loops is None else partial(_closed_block, own, _uniform_block, SampleBox(space), loops, seed)
 
 
 class SampleBox:
@@ -100,6 +111,34 @@ def _uniform_block(box: SampleBox, seed: int, block: int) -> FloatArray:
     # A counter-based generator: the block is its key, so blocks are independent.
     rng = np.random.Generator(np.random.Philox(key=np.array([seed, block], dtype=np.uint64)))
     return box.configurations(rng.random((BLOCK, len(box.moving))))
+
+
+def _closed_block(
+    own: BlockSampler,
+    again: Callable[[SampleBox, int, int], FloatArray],
+    box: SampleBox,
+    loops: ClosedLoops,
+    seed: int,
+    block: int,
+) -> FloatArray:
+    """Return a block with closed loops; a configuration in which a loop cannot close is drawn again.
+
+    Raises:
+        RobotSemanticsError: too few random configurations close the loops.
+    """
+    result, left = np.empty((BLOCK, loops.space.size)), np.arange(BLOCK)
+    for attempt in range(_MOST_DRAWS):
+        drawn = own(block) if attempt == 0 else again(box, seed, block + (attempt << 40))
+        found = loops.close(drawn[: len(left)], other_branches=False)
+        fine = found.closed & found.within_limits
+        result[left[fine]] = found.q[fine]
+        left = left[~fine]
+        if not left.size:
+            return result
+    raise RobotSemanticsError(
+        f"the loops of '{loops.space.model.name}' close in too few random configurations: "
+        f"{left.size} of {BLOCK} did not close in {_MOST_DRAWS} draws"
+    )
 
 
 def _generator_keyword() -> str:

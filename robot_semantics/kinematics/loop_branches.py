@@ -18,12 +18,14 @@ from robot_semantics.kinematics.loop_equations import IndexArray
 from robot_semantics.kinematics.loop_newton import ITERATIONS, Linkage, NewtonResult
 from robot_semantics.transforms.arrays import FloatArray
 
-_ON_THE_WAY = 8
-"""Largest number of Newton steps for a configuration that is only passed."""
+_ON_THE_WAY = 3
+"""Number of Newton steps for a configuration that is only passed."""
+_PASSED = 1e-3
+"""Largest gap of such a configuration [loop lengths, rad]."""
 STRIDE = 0.25
 """Largest motion of a driven joint between two closed configurations [rad, m]."""
-_SHORT_STRIDE = 0.02
-"""The same for a second attempt, near a singularity."""
+_STRIDES = (0.5, 0.1, 0.02)
+"""The same [rad, m] for the first, second and third attempt: near a singularity only short ones succeed."""
 _SEEDS = 24
 """Number of random starts for another branch."""
 _ANCHORS = 16
@@ -35,16 +37,18 @@ def continued(linkage: Linkage, start: FloatArray, q: FloatArray, stride: float)
     way = linkage.driven_motion(start, q)
     steps = max(1, math.ceil(float(np.abs(way).max(initial=0.0)) / stride))
     here, fine = start, np.ones(len(q), np.bool_)
-    for k in range(1, steps + 1):
-        there = linkage.before(q, way * ((steps - k) / steps)) if k < steps else q
+    for k in range(1, steps):
+        there = linkage.before(q, way * ((steps - k) / steps))
         predicted = linkage.predicted(here, linkage.slopes(here), there, way / steps)
-        found = linkage.newton(predicted, ITERATIONS if k == steps else _ON_THE_WAY)
-        fine &= found.closed & ~linkage.is_far(found.q, predicted)
-        here = found.q
-        if k < steps and not fine.any():
-            found = linkage.newton(linkage.predicted(here, linkage.slopes(here), q, 0.0 * way))
-            break
-    return found._replace(closed=fine)
+        passed = linkage.newton(predicted, _ON_THE_WAY)
+        gap = np.maximum(passed.position_error / linkage.equations.length, passed.rotation_error)
+        fine &= (gap <= _PASSED) & ~linkage.is_far(passed.q, predicted)
+        here = passed.q
+        if not fine.any():
+            return linkage.newton(linkage.predicted(here, linkage.slopes(here), q, 0.0 * way))._replace(closed=fine)
+    predicted = linkage.predicted(here, linkage.slopes(here), q, way / steps)
+    found = linkage.newton(predicted)
+    return found._replace(closed=found.closed & fine & ~linkage.is_far(found.q, predicted))
 
 
 def close_in_order(linkage: Linkage, before: FloatArray, q: FloatArray) -> NewtonResult:
@@ -71,10 +75,14 @@ def close_in_order(linkage: Linkage, before: FloatArray, q: FloatArray) -> Newto
 
 def follow(linkage: Linkage, start: FloatArray, q: FloatArray) -> NewtonResult:
     """Return `q` (n, size) on the branch of `start`, or the start where this branch does not close."""
-    found = continued(linkage, start, q, STRIDE)
-    missed = np.flatnonzero(~found.closed)
-    if missed.size:
-        put(found, missed, continued(linkage, start[missed], q[missed], _SHORT_STRIDE))
+    found = continued(linkage, start, q, _STRIDES[0])
+    for stride in _STRIDES[1:]:
+        missed = np.flatnonzero(~found.closed)
+        if missed.size:
+            again = continued(linkage, start[missed], q[missed], stride)
+            position = np.minimum(again.position_error, found.position_error[missed])
+            rotation = np.minimum(again.rotation_error, found.rotation_error[missed])
+            put(found, missed, again._replace(position_error=position, rotation_error=rotation))
     return held(linkage, found, start)
 
 

@@ -218,11 +218,11 @@ class ClosedLoops:
 def close_loops(
     loops: ClosedLoops | None, q: FloatArray, given: Collection[str] = (), start: FloatArray | None = None
 ) -> FloatArray:
-    """Return `q` (size,) with closed loops; unchanged for a robot without loops.
+    """Return `q` (..., size) with closed loops; unchanged for a robot without loops.
 
     Args:
         loops: the loops of the robot.
-        q: (size,) joint positions [rad, m].
+        q: (..., size) joint positions [rad, m].
         given: names of variables that must keep their values, as the values of a user. Those of dependent joints choose
             the branch.
         start: (size,) closed configuration on the wanted branch; by default `ClosedLoops.home`.
@@ -233,17 +233,25 @@ def close_loops(
     if loops is None:
         return q
     space = loops.space
-    chosen = [name for name in loops.dependent if any(part in given for part in space.model.joint(name).variable_names)]
+    chosen = [
+        name
+        for name in loops.dependent
+        if any(part in given for part in (name, *space.model.joint(name).variable_names))
+        for name in loops.dependent
+        if any(part in given for part in (name, *space.model.joint(name).variable_names))
+    ]
     found = loops.near(q) if chosen else loops.close(q, start)
-    if not found.closed:
+    if not found.closed.all():
         raise OpenLoopError(loops, found)
     for joint in map(space.model.joint, loops.dependent):
         where = space.positions_of(joint)
-        closed = found.q[where].tolist()
-        if joint.name in chosen and not joint.motion.difference(q[where].tolist(), closed) <= MIMIC_TOLERANCE:
-            values = " ".join(f"{value:.9g}" for value in closed)
-            raise OpenLoopError(loops, found, f"joint '{joint.name}' is passive: the loops need {values}")
-        if joint.position_count == 1 and not joint.limits.lower - 1e-9 <= closed[0] <= joint.limits.upper + 1e-9:
-            limits = f"outside its limits {joint.limits.lower:g} to {joint.limits.upper:g}"
-            raise OpenLoopError(loops, found, f"the loops need joint '{joint.name}' at {closed[0]:.6g}, {limits}")
+        rows, wanted = found.q[..., where].reshape(-1, joint.position_count), q[..., where]
+        wanted = np.broadcast_to(wanted, (*found.q.shape[:-1], joint.position_count)).reshape(rows.shape)
+        for closed, told in zip(rows.tolist(), wanted.tolist(), strict=True):
+            if joint.name in chosen and not joint.motion.difference(told, closed) <= MIMIC_TOLERANCE:
+                values = " ".join(f"{value:.9g}" for value in closed)
+                raise OpenLoopError(loops, found, f"joint '{joint.name}' is passive: the loops need {values}")
+            if len(closed) == 1 and not joint.limits.lower - 1e-9 <= closed[0] <= joint.limits.upper + 1e-9:
+                limits = f"outside its limits {joint.limits.lower:g} to {joint.limits.upper:g}"
+                raise OpenLoopError(loops, found, f"the loops need joint '{joint.name}' at {closed[0]:.6g}, {limits}")
     return found.q

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from robot_semantics.state.joint_input import IndexArray, InputPlan, MovingJoint
 from robot_semantics.state.joint_state import MessageJointValues
 from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
+
+_LATEST_NS = int(np.iinfo(np.int64).max)
 
 
 def default_positions(model: RobotModel, space: JointSpace, choice: str) -> FloatArray | None:
@@ -46,6 +49,24 @@ def default_positions(model: RobotModel, space: JointSpace, choice: str) -> Floa
         state = model.semantics.state_from_path(choice)
         return with_state(space, state.group, state.name)
     return np.asarray(space.with_mimics(positions), np.float64)
+
+
+class FollowedJoints(NamedTuple):
+    """Indices of the joints that follow from others in closed loops.
+
+    Attributes:
+        joints: numbers of the moving joints that follow.
+        variables: indices of their positions.
+        velocities: indices of their velocities.
+        driven: numbers of the moving joints that they follow.
+        driven_variables: indices of the positions of these.
+    """
+
+    joints: IndexArray
+    variables: IndexArray
+    velocities: IndexArray
+    driven: IndexArray
+    driven_variables: IndexArray
 
 
 class JointBuffer:
@@ -191,18 +212,11 @@ class JointBuffer:
         where, rates = self.space.positions_of(joint), self.space.velocities_of(joint)
         self.put_joint(joint.name, positions[where], velocities[rates], None, stamp_ns)
 
-    def follow_driven(self, dependent: IndexArray, driven: IndexArray) -> None:
-        """Give joints that follow from others in closed loops the times of the oldest driven joint.
-
-        Args:
-            dependent: numbers of the moving joints whose positions were computed.
-            driven: numbers of the moving joints from which they follow.
-        """
-        oldest = np.isin(self.moving.of_variable, driven)
-        computed = np.isin(self.moving.of_variable, dependent)
-        self._stamps_ns[computed] = self._stamps_ns[oldest].min(initial=np.iinfo(np.int64).max)
-        self.received_ns[dependent] = self.received_ns[driven].min(initial=np.iinfo(np.int64).max)
-        self.efforts[np.isin(self.moving.of_velocity, dependent)] = np.nan
+    def follow_driven(self, followed: FollowedJoints) -> None:
+        """Give the joints that follow from others in closed loops the times of the oldest of these."""
+        self._stamps_ns[followed.variables] = self._stamps_ns[followed.driven_variables].min(initial=_LATEST_NS)
+        self.received_ns[followed.joints] = self.received_ns[followed.driven].min(initial=_LATEST_NS)
+        self.efforts[followed.velocities] = np.nan
         self._refresh_measured()
 
     def restore(

@@ -15,8 +15,8 @@ from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.kinematics.loop_tracker import LoopTracker
 from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.state.joint_buffer import JointBuffer
-from robot_semantics.transforms.arrays import BoolArray, FloatArray
+from robot_semantics.state.joint_buffer import FollowedJoints, JointBuffer
+from robot_semantics.transforms.arrays import BoolArray
 
 
 class LoopCloser:
@@ -25,28 +25,36 @@ class LoopCloser:
     Attributes:
         is_open: True if a loop did not close after the last message; its joints keep their last closed positions.
         position_error, rotation_error: how far the loops stayed open after the last message [m], [rad].
-        differences: largest difference of each measured passive joint from its closed position [rad or m], since the
-            last call of `take_differences`.
     """
 
     def __init__(self, loops: ClosedLoops, buffer: JointBuffer) -> None:
         self._loops, self._buffer = loops, buffer
         self._tracker = LoopTracker(loops)
-        moving, mimics = buffer.moving, loops.space.mimics
-        solved = {name: buffer.space.joint_positions[name] for name in loops.dependent}
-        self._solved = {moving.number[name]: where for name, where in solved.items()}
+        moving, mimics, space = buffer.moving, loops.space.mimics, buffer.space
+        solved = [space.joint_positions[name] for name in loops.dependent]
+        solved_at = np.concatenate([np.arange(where.start, where.stop) for where in solved])
         # The followers of the joints of a loop also move with it.
         positions = np.concatenate([linkage.positions for linkage in loops.linkages])
         self._positions = np.flatnonzero(np.isin(mimics.source, positions))
-        self._dependent = np.zeros(len(moving), np.bool_)
-        solved_at = np.concatenate([np.arange(where.start, where.stop) for where in solved.values()])
-        self._dependent[moving.of_variable[np.isin(mimics.source, solved_at)]] = True
-        self._joints = np.zeros(len(moving), np.bool_)
+        self._joints, dependent = np.zeros(len(moving), np.bool_), np.zeros(len(moving), np.bool_)
         self._joints[moving.of_variable[self._positions]] = True
-        self._driven = np.flatnonzero(self._joints & ~self._dependent)
+        dependent[moving.of_variable[np.isin(mimics.source, solved_at)]] = True
+        driven = np.flatnonzero(self._joints & ~dependent)
+        self._followed = FollowedJoints(
+            np.flatnonzero(dependent),
+            np.flatnonzero(dependent[moving.of_variable]),
+            np.flatnonzero(dependent[moving.of_velocity]),
+            driven,
+            np.flatnonzero(np.isin(moving.of_variable, driven)),
+        )
+        # Measured passive joints with one variable are compared.
+        self._compared = np.array([where.start for where in solved if where.stop - where.start == 1], np.intp)
+        owners = [moving.joints[number] for number in moving.of_variable[self._compared]]
+        self._compared_joints = moving.of_variable[self._compared]
+        self._wraps = np.array([owner.motion.wraps for owner in owners], np.bool_)
+        self._differences = np.full(len(owners), -1.0)
         self.is_open = False
         self.position_error = self.rotation_error = 0.0
-        self.differences: dict[str, float] = {}
         self._velocities_are_old = False
 
     @classmethod
@@ -69,20 +77,22 @@ class LoopCloser:
         buffer = self._buffer
         if anew:
             self._tracker.q = None
-        if not (joints & self._joints).any() or not buffer.known[self._driven].all():
+        if not (joints & self._joints).any() or not buffer.known[self._followed.driven].all():
             return joints
-        measured = np.array(buffer.positions)
-        found = self._tracker.update(measured)
+        measured = buffer.positions[self._compared]
+        found = self._tracker.update(buffer.positions)
         self.is_open = not found.closed
         self.position_error, self.rotation_error = found.position_error, found.rotation_error
         if self._tracker.q is None:
             return joints
         at = self._positions
         buffer.positions[at] = found.q[at]
-        for number, where in self._solved.items():
-            if joints[number]:
-                self._note_difference(number, measured[where], found.q[where])
-        buffer.follow_driven(np.flatnonzero(self._dependent), self._driven)
+        if joints[self._compared_joints].any():
+            off = measured - found.q[self._compared]
+            turns = np.where(self._wraps, np.round(off / (2.0 * np.pi)), 0.0)
+            off = np.where(joints[self._compared_joints], np.abs(off - 2.0 * np.pi * turns), -1.0)
+            np.maximum(self._differences, off, out=self._differences)
+        buffer.follow_driven(self._followed)
         self._velocities_are_old = True
         return joints | self._joints
 
@@ -92,19 +102,18 @@ class LoopCloser:
             return
         self._velocities_are_old = False
         buffer = self._buffer
-        rates = np.array(buffer.velocities)
-        dependent = self._dependent[buffer.moving.of_velocity]
-        inputs = self._joints[buffer.moving.of_velocity] & ~dependent
+        rates, dependent = np.array(buffer.velocities), self._followed.velocities
+        inputs = np.isin(buffer.moving.of_velocity, self._followed.driven)
         known = bool(np.isfinite(rates[inputs]).all())
         solved, determined = self._loops.velocities(buffer.positions, np.nan_to_num(rates))
         buffer.velocities[dependent] = np.where(determined & known, solved, np.nan)[dependent]
 
     def take_differences(self) -> dict[str, float]:
-        """Return `differences` and start again."""
-        taken, self.differences = self.differences, {}
-        return taken
+        """Return the largest difference of each measured passive joint from its closed position, since the last call.
 
-    def _note_difference(self, number: int, measured: FloatArray, closed: FloatArray) -> None:
-        joint = self._buffer.moving.joints[number]
-        difference = joint.motion.difference(measured.tolist(), closed.tolist())
-        self.differences[joint.name] = max(difference, self.differences.get(joint.name, 0.0))
+        A joint that no message named is not among them.
+        """
+        names = [self._buffer.moving.names[number] for number in self._compared_joints]
+        taken = {name: off for name, off in zip(names, self._differences.tolist(), strict=True) if off >= 0.0}
+        self._differences[:] = -1.0
+        return taken

@@ -18,6 +18,7 @@ import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.loops import close_loops
 from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
@@ -123,6 +124,7 @@ def posed(
         UnknownNameError: the group, state or joint does not exist.
         RobotSemanticsError: the robot is not in the first moment.
         ArrayError: a value does not fit its joint.
+        OpenLoopError: the loops of the robot do not close at these positions.
     """
     moment = scene.moments[0]
     if actor.name not in moment.stances:
@@ -131,7 +133,10 @@ def posed(
     q = stance.q
     for group, name in states:
         q = with_state(space, group, name, q)
-    stances = {**moment.stances, actor.name: Stance(space.pack(positions, q) if positions else q, stance.T_world_base)}
+    q = space.pack(positions, q) if positions else q
+    if actor.model.constraints:
+        q = close_loops(actor.kinematics.loops, q, (positions or {}).keys())
+    stances = {**moment.stances, actor.name: Stance(q, stance.T_world_base)}
     return scene.with_moment(replace(moment, stances=stances))
 
 
@@ -169,5 +174,6 @@ def check_groups(scene: Scene, groups: Sequence[str]) -> None:
 
 def alone(actor: Actor) -> Scene:
     """Return a scene with one robot at the world's origin, in its default positions."""
-    stance = Stance(actor.kinematics.space.neutral(), np.eye(4))
+    kinematics = actor.kinematics
+    stance = Stance(close_loops(kinematics.loops, kinematics.space.neutral()), np.eye(4))
     return Scene(actor.name, (actor,), (Moment("", {actor.name: stance}),))

@@ -72,7 +72,7 @@ def test_a_measured_passive_joint_is_only_a_start_value() -> None:
         feed(fresh, 1, crank=0.7, coupler=expected[1] + 0.02, rocker=expected[2] - 0.01)
         assert np.abs(turned(fresh.values.positions - expected)).max() < 1e-11
         assert fresh.loops is not None
-        assert fresh.loops.differences == pytest.approx({"coupler": 0.02, "rocker": 0.01})
+        assert fresh.loops.take_differences() == pytest.approx({"coupler": 0.02, "rocker": 0.01})
     health = Health(lambda _: None, lambda _: None)
     expected = four_bar_positions(FOUR_BAR, np.array([0.7]), 1.0)[0]
     feed(robot, 1, crank=0.7, coupler=expected[1], rocker=expected[2] + 0.005)
