@@ -83,11 +83,26 @@ def cover(surface: Iterable[Patches], spheres: Spheres, tolerance: float = 0.0) 
         spheres: at least one sphere.
         tolerance: pieces are split until they are inside or outside of the spheres grown by this length [m].
     """
-    parts = tuple(surface)
-    best = max((_farthest_corner(part, spheres) for part in parts), key=lambda found: found.lower)
+    # The bounds of whole parts, which most pieces keep, are computed once.
+    parts = [_bounded(chunk, spheres) for part in surface for chunk in _chunks(part, spheres)]
+    best = max((part.farthest for part in parts), key=lambda found: found.lower)
     for part in parts:
         best = _refined(part, spheres, tolerance, best)
     return best
+
+
+class _Bounded(NamedTuple):
+    """Pieces with an upper bound (n,) each, and their farthest corner."""
+
+    part: Patches
+    upper: FloatArray
+    farthest: Cover
+
+
+def _bounded(part: Patches, spheres: Spheres) -> _Bounded:
+    distances = _distances(part.corners.reshape(-1, 3), spheres)
+    upper = _bounds(part, spheres, distances).min(axis=1)
+    return _Bounded(part, upper, _farthest(part, distances.min(axis=1)))
 
 
 def shrunk(surface: Iterable[Patches], spheres: Spheres, spacing: float) -> Spheres:
@@ -157,11 +172,6 @@ def _pieces(
             yield _selected(todo, ~large)
 
 
-def _farthest_corner(part: Patches, spheres: Spheres) -> Cover:
-    chunks = _chunks(part.corners.reshape(-1, 3), spheres)
-    return _farthest(part, np.concatenate([_distances(chunk, spheres).min(axis=1) for chunk in chunks]))
-
-
 def _farthest(part: Patches, distances: FloatArray) -> Cover:
     """Return the corner with the largest distance (3 n,) to its nearest sphere."""
     at = int(distances.argmax())
@@ -170,38 +180,33 @@ def _farthest(part: Patches, distances: FloatArray) -> Cover:
     return Cover(float(distances[at]), float(distances[at]), point, part.element, triangle)
 
 
-def _refined(part: Patches, spheres: Spheres, tolerance: float, best: Cover) -> Cover:
+def _refined(first: _Bounded, spheres: Spheres, tolerance: float, best: Cover) -> Cover:
     """Return the bounds of `best` and of one part together."""
     inside = tolerance + ROUNDING
-    stack = [part]
+    stack = [first]
     while stack:
-        todo = stack.pop()
-        count = max(1, _ENTRIES // (3 * len(spheres.radii)))
-        if len(todo.corners) > count:
-            stack += [_selected(todo, slice(at, at + count)) for at in range(0, len(todo.corners), count)]
-            continue
-        distances = _distances(todo.corners.reshape(-1, 3), spheres)
-        upper = _bounds(todo, spheres, distances).min(axis=1)
-        found = _farthest(todo, distances.min(axis=1))
+        todo, upper, found = stack.pop()
         if found.lower > best.lower:
             best = found._replace(upper=max(found.lower, best.upper))
-        longest = _longest_edges(todo)
         undecided = (upper > inside) & (best.lower <= inside)
-        split = (upper > ROUNDING) & (undecided | (upper > best.lower + RESOLUTION)) & (longest > SMALLEST)
+        split = (upper > ROUNDING) & (undecided | (upper > best.lower + RESOLUTION))
+        split[split] = _longest_edges(_selected(todo, split)) > SMALLEST
         if not split.all():
             best = best._replace(upper=max(best.upper, float(upper[~split].max())))
         if split.any():
-            stack.append(_halved(_selected(todo, split)))
+            stack += [_bounded(chunk, spheres) for chunk in _chunks(_halved(_selected(todo, split)), spheres)]
     return best
+
+
+def _chunks(part: Patches, spheres: Spheres) -> Iterator[Patches]:
+    """Yield a part in pieces that need little memory."""
+    count = max(1, _ENTRIES // (3 * len(spheres.radii)))
+    yield from (_selected(part, slice(at, at + count)) for at in range(0, len(part.corners), count))
 
 
 def _selected(part: Patches, which: slice | npt.NDArray[np.bool_]) -> Patches:
     triangles = None if part.triangles is None else part.triangles[which]
     return part._replace(corners=part.corners[which], triangles=triangles)
-
-
-def _chunks(points: FloatArray, spheres: Spheres) -> list[FloatArray]:
-    return np.array_split(points, 1 + len(points) * len(spheres.radii) // _ENTRIES)
 
 
 def _distances(points: FloatArray, spheres: Spheres) -> FloatArray:

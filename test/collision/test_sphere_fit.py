@@ -1,0 +1,67 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Spheres that are free never contradict triangles that collide: an independent test by fcl."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed (pip install 'robot_semantics[spheres]')")
+fcl = pytest.importorskip("fcl", reason="fcl is not installed (pip install 'robot_semantics[spheres]')")
+pytest.importorskip("mujoco", reason="mujoco is not installed (pip install 'robot_semantics[spheres]')")
+pytest.importorskip("morphit_rs", reason="morphit_rs is not installed (pip install 'robot_semantics[spheres]')")
+
+from robot_semantics.base.diagnostics import Diagnostics  # noqa: E402
+from robot_semantics.collision.pieces import pieces_of  # noqa: E402
+from robot_semantics.collision.sphere_cover import Spheres  # noqa: E402
+from robot_semantics.collision.sphere_fit import FitTask, fit_link  # noqa: E402
+from robot_semantics.model.loading import load_robot  # noqa: E402
+from robot_semantics.model.resources import PackageResolver  # noqa: E402
+
+SEED = 5
+CONFIGURATIONS = 3_000
+
+
+def test_spheres_that_are_free_never_contradict_triangles_that_collide(tmp_path: Path) -> None:
+    mesh = trimesh.creation.torus(0.3, 0.1, major_sections=20, minor_sections=10)
+    mesh.export(tmp_path / "ring.stl")
+    link = f'<collision><geometry><mesh filename="file://{tmp_path}/ring.stl"/></geometry></collision>'
+    (tmp_path / "r.urdf").write_text(f'<robot name="r"><link name="a">{link}</link></robot>')
+    pieces = pieces_of(load_robot(tmp_path / "r.urdf"), PackageResolver(()), Diagnostics())
+    spheres = fit_link(FitTask("a", pieces, 10, None, SEED)).spheres
+    model = fcl.BVHModel()
+    model.beginModel(len(mesh.vertices), len(mesh.faces))
+    model.addSubModel(mesh.vertices, mesh.faces)
+    model.endModel()
+    one, other = fcl.CollisionObject(model), fcl.CollisionObject(model)
+    draw = np.random.default_rng(SEED)
+    smaller = Spheres(spheres.centers, 0.5 * spheres.radii)
+    seen = dict.fromkeys(itertools.product((False, True), repeat=2), 0)
+    contradictions_of_smaller = 0
+    for _ in range(CONFIGURATIONS):
+        rotation = trimesh.transformations.random_rotation_matrix(draw.uniform(size=3))[:3, :3]
+        offset = draw.uniform(-0.9, 0.9, size=3)
+        other.setTransform(fcl.Transform(rotation, offset))
+        collide = fcl.collide(one, other, fcl.CollisionRequest(), fcl.CollisionResult()) > 0
+        seen[touch(spheres, rotation, offset), collide] += 1
+        contradictions_of_smaller += collide and not touch(smaller, rotation, offset)
+    assert seen[False, True] == 0
+    # Each other combination occurs, and spheres that do not cover are caught.
+    assert min(seen[False, False], seen[True, False], seen[True, True]) > 100
+    assert contradictions_of_smaller > 0
+
+
+def touch(spheres: Spheres, rotation: np.ndarray, offset: np.ndarray) -> bool:
+    """Return whether the spheres touch the same spheres, moved."""
+    moved = spheres.centers @ rotation.T + offset
+    distances = np.linalg.norm(spheres.centers[:, None] - moved, axis=2)
+    return bool((distances <= spheres.radii[:, None] + spheres.radii).any())
