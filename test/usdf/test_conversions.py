@@ -278,7 +278,17 @@ BAD_SDF = {
     "twice": ("<sdf><state><model name='m'/>§<model name='m'/></state></sdf>", "duplicate-name"),
     "carrier": (f"<sdf><state>§<model name='m'>{ELSEWHERE}</model></state></sdf>", "unknown-parent"),
     "time": ("<sdf><state>§<sim_time>1.5</sim_time></state></sdf>", "bad-value"),
+    "first half": (
+        ("<sdf><state><model name='m'><link name='l'>§<linear_velocity>x 0 0</linear_velocity><angular_velocity>0 0 1"
+        "</angular_velocity></link></model></state></sdf>"),
+        "bad-number",
+    ),
 }  # fmt: skip
+
+
+def test_a_time_in_sdformat_may_count_from_1970() -> None:
+    text = "<sdf><state><sim_time>1700000000 999999999</sim_time></state></sdf>"
+    assert from_sdformat(text).value.time_ns == 1_700_000_000_999_999_999
 
 
 @pytest.mark.parametrize(("text", "code"), BAD_SDF.values(), ids=BAD_SDF)
@@ -444,7 +454,8 @@ def test_a_root_key_has_all_sizes_of_the_model_and_says_what_nobody_stated(
     (tmp_path / "w.usdf").write_text(write_world(from_keyframe(parse_keyframe(KEY), driven).value))
     command = f"usdf convert {tmp_path}/w.usdf --to mujoco-key --mujoco-model {tmp_path}/m.xml".split()
     assert main(command) == 0
-    text = capsys.readouterr().out
+    text, errors = capsys.readouterr()
+    assert "nothing is stated" not in errors
     root, (stated,) = etree.fromstring(text), etree.fromstring(KEY).iter("key")
     assert root.tag == "key"
     for word in ("qpos", "qvel", "ctrl", "act", "mpos", "mquat"):
@@ -497,6 +508,21 @@ def test_controls_that_command_joints_are_commands_that_other_models_and_simulat
     np.testing.assert_allclose(found.value.ctrl, [1.5, 0.75, 0.0])
     assert "the velocity command to 'arm/slide', for which the MuJoCo model has no actuator" in found.lost
     assert any("a model with other actuators" in line for line in found.lost)
+
+
+def test_a_command_goes_only_to_an_actuator_of_its_mode() -> None:
+    driven = mujoco.MjModel.from_xml_string(DRIVEN)
+    state = from_keyframe(parse_keyframe(KEY), driven).value
+    other = DRIVEN.replace('<velocity name="v" joint="arm/slide" kv="3"/>', '<position joint="arm/slide" kp="3"/>')
+    found = to_keyframe(state, mujoco.MjModel.from_xml_string(other))
+    np.testing.assert_allclose(found.value.ctrl, [0.6, 0.0, 0.75, 0.0])
+    assert "the velocity command to 'arm/slide', for which the MuJoCo model has no actuator" in found.lost
+
+
+def test_a_keyframe_without_a_time_has_mujocos() -> None:
+    text = "<key qpos='0.1 0.2 0.3'/>"
+    compiled = mujoco.MjModel.from_xml_string(DRIVEN.replace("</mujoco>", f"<keyframe>{text}</keyframe></mujoco>"))
+    assert parse_keyframe(f"<mujoco><keyframe>{text}</keyframe></mujoco>").time == compiled.key_time[0]
 
 
 def test_a_keyframe_has_the_joints_that_follow_from_links_and_from_where_the_model_is() -> None:
