@@ -62,9 +62,10 @@ def unknown_names(
         message = f"{what} '{first.name}' and {len(names) - 1} more {verb} the prefix '{prefix}' of the robot's names"
         yield ConfigurationProblem(severity, code, message, first.place)
         return
+    known = tuple(valid)
     for use in wrong:
         message = f"{what} '{use.name}' does not exist in the robot"
-        yield ConfigurationProblem(severity, code, message, use.place, use.name, tuple(valid))
+        yield ConfigurationProblem(severity, code, message, use.place, use.name, known)
 
 
 def _with_common_prefix(names: Sequence[str], valid: Collection[str]) -> tuple[str, str] | None:

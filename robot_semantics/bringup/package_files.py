@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
@@ -22,7 +23,7 @@ from robot_semantics.model.resources import PackageResolver
 
 SETUP_ASSISTANT = ".setup_assistant"
 MAX_FILES = 1_000
-"""Largest number of files of a folder that are looked at."""
+"""Largest number of YAML files of a folder."""
 
 _FOLDERS = ("config", "urdf", "srdf", "robots")
 _SUFFIX = "_moveit_config"
@@ -50,6 +51,9 @@ def files_of_folder(folder: Path, resolver: PackageResolver, *, expand: bool) ->
 
     A xacro runs code, so it is only taken if `expand` is True. Then the ``.urdf.xacro`` of the package, which has the
     additions for ros2_control, is taken before the URDF that ``.setup_assistant`` names.
+
+    Raises:
+        RobotSemanticsError: the folder has more than `MAX_FILES` YAML files.
     """
     setup = _setup(folder)
     named = _named(setup, "urdf")
@@ -129,8 +133,8 @@ def _inside(folder: Path, relative: str) -> Path | None:
 def _candidates(folder: Path, kind: str) -> Iterator[Path]:
     """Yield the files of a kind in a folder and in its usual folders, plain and xacro."""
     for place in (folder, *(folder / name for name in _FOLDERS)):
-        yield from sorted(place.glob(f"*.{kind}"))[:MAX_FILES]
-        yield from sorted(place.glob(f"*.{kind}.xacro"))[:MAX_FILES]
+        yield from sorted(place.glob(f"*.{kind}"))
+        yield from sorted(place.glob(f"*.{kind}.xacro"))
 
 
 def _chosen(paths: Sequence[Path], names: Sequence[str]) -> Path | None:
@@ -158,4 +162,7 @@ def _yaml_files(folder: Path) -> Iterator[Path]:
     root = config if config.is_dir() else folder
     found = (path for ending in ENDINGS for path in root.rglob(f"*{ending}"))
     inside = (path for path in found if not any(part.startswith(".") for part in path.relative_to(root).parts))
-    yield from sorted(path for path in inside if path.is_file())[:MAX_FILES]
+    files = list(islice((path for path in inside if path.is_file()), MAX_FILES + 1))
+    if len(files) > MAX_FILES:
+        raise RobotSemanticsError(f"'{root}' has more than {MAX_FILES:,} YAML files; name the files to check")
+    yield from sorted(files)

@@ -46,7 +46,13 @@ def _known(item: Diagnostic, folder: Path) -> KnownProblem:
 
 
 def write_baseline(found: Iterable[Diagnostic], path: str) -> int:
-    """Write the problems to a file; return their number."""
+    """Write the problems to a file, which may be an older baseline; return their number.
+
+    Raises:
+        RobotSemanticsError: the file exists and is not a baseline.
+    """
+    if Path(path).exists():
+        _read(path)
     folder = resolved(path).parent
     counts = Counter(_known(item, folder) for item in found)
     rows = [{**problem._asdict(), "count": count} for problem, count in sorted(counts.items())]

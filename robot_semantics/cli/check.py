@@ -88,7 +88,7 @@ def _new(found: list[Diagnostic], arguments: argparse.Namespace) -> list[Diagnos
         return found
     new, gone = without_known(found, arguments.baseline)
     if gone:
-        print(f"note: {counted(gone, 'problem')} of the baseline no longer exist; write it again", file=sys.stderr)
+        print(f"note: {counted(gone, 'problem')} of the baseline not found; write it again", file=sys.stderr)
     return new
 
 

@@ -152,6 +152,12 @@ def test_a_named_file_without_a_known_section_is_said(tmp_path: Path, run: RunCo
     assert "robot.yaml: note: this file has no section that is known" in result.out
 
 
+def test_a_folder_with_very_many_yaml_files_is_refused(tmp_path: Path, run: RunCommand) -> None:
+    for number in range(1_001):
+        (tmp_path / f"{number}.yaml").touch()
+    assert "has more than 1,000 YAML files; name the files to check" in run("check", str(tmp_path)).err
+
+
 @pytest.mark.parametrize("text", ["", "# sensors\n---\n", "#" + " #" * 20_000])
 def test_a_yaml_file_without_content_is_a_warning(tmp_path: Path, run: RunCommand, text: str) -> None:
     (tmp_path / "sensors_3d.yaml").write_text(text)
@@ -172,9 +178,11 @@ def test_a_baseline_leaves_out_known_problems_also_after_an_edit_above_them(
     path.write_text(path.read_text().replace("2.0", "2"))
     more = run("check", str(folder), "--strict", "--all", "--baseline", str(known))
     assert (more.code, more.out.count("decimal-point")) == (1, 2)
+    assert run("check", str(folder), "--write-baseline", str(known)).code == 0
+    assert run("check", str(folder), "--strict", "--baseline", str(known)).code == 0
     path.write_text(GOOD)
     gone = run("check", str(folder), "--baseline", str(known))
-    assert "1 problem of the baseline no longer exist" in gone.err
+    assert "3 problems of the baseline not found" in gone.err
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"version": 2, "problems": []}', '{"version": 1, "problems": [{}]}'])
@@ -184,6 +192,8 @@ def test_a_file_that_is_not_a_baseline_is_an_error(tmp_path: Path, run: RunComma
     result = run("check", str(tmp_path / "arm.urdf"), "--baseline", str(tmp_path / "known.json"))
     assert result.code == 1
     assert "baseline" in result.err
+    refused = run("check", str(tmp_path / "arm.urdf"), "--write-baseline", str(tmp_path / "known.json"))
+    assert (refused.code, (tmp_path / "known.json").read_text()) == (1, text)
 
 
 def test_problems_of_yaml_are_in_every_format_for_programs(package: Callable[[str], Path], run: RunCommand) -> None:
