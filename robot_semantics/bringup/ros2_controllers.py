@@ -27,6 +27,9 @@ GROUP_CONTROLLERS = {
 }
 """Controllers whose only command interface is fixed by their type."""
 
+OF_JOINTS = ("JointTrajectoryController", "GripperActionController", "DiffDriveController")
+"""Ends of the types of further controllers that move joints of the URDF."""
+
 MANAGER = "controller_manager"
 
 
@@ -43,6 +46,11 @@ class RosController(NamedTuple):
     type: str
     parameters: YamlNode
     severity: Severity
+
+    @property
+    def moves_joints(self) -> bool:
+        """True if its names are surely joints; other controllers also use interfaces that only their driver knows."""
+        return self.type in GROUP_CONTROLLERS or self.type.endswith(OF_JOINTS)
 
     @property
     def is_trajectory_controller(self) -> bool:
@@ -105,9 +113,10 @@ def _joints_exist(configuration: Configuration) -> Iterator[ConfigurationProblem
     by_file: dict[tuple[str, Severity], list[ConfiguredName]] = {}
     for controller in _controllers(configuration):
         # Without a block, the name may be of a GPIO or sensor.
-        severity = controller.severity if configuration.blocks else Severity.WARNING
+        severity = controller.severity if configuration.blocks and controller.moves_joints else Severity.WARNING
         for use in (use for key in JOINT_KEYS for use in texts_of(controller.parameters.get(key))):
-            if "/" not in use.name:
+            is_misspelt = use.name not in valid and is_certain(use.name, nearest_names(use.name, valid))
+            if "/" not in use.name and (controller.moves_joints or not controller.type or is_misspelt):
                 by_file.setdefault((use.place.source, severity), []).append(use)
     for (_, severity), uses in by_file.items():
         yield from unknown_names(uses, valid, "joint", "unknown-joint", severity)

@@ -115,7 +115,9 @@ FAULTS = [
      "controller_list:\n  - name: a\n    joints: [shoulder, elbow, grip, §elbo]"),
     # Controllers of ros2_control.
     (ERROR, "unknown-joint", "joint 'elbo' does not exist in the robot", ros_controllers("joints: [shoulder, §elbo]")),
-    (ERROR, "unknown-joint", "joint 'wheel'", ros_controllers("left_wheel_names: [§wheel]", "diff/Drive")),
+    (ERROR, "unknown-joint", "joint 'wheel'",
+     ros_controllers("left_wheel_names: [§wheel]", "diff_drive_controller/DiffDriveController")),
+    (WARNING, "unknown-joint", "joint 'elbo' does not exist", ros_controllers("joint: §elbo", "my/Controller")),
     (ERROR, "unknown-interface", "<ros2_control> has no command interface 'velocity' for joint 'shoulder' and 1 more",
      ros_controllers(ARM.replace("command_interfaces: [position]", "command_interfaces: [§velocity]"))),
     (ERROR, "unknown-interface", "<ros2_control> has no state interface 'effort' for joint 'shoulder'",
@@ -189,6 +191,7 @@ FINE = [
     ros_controllers("joints: [shoulder], command_joints: [pid/shoulder], command_interfaces: [velocity]"),
     ros_controllers("joint: grip", "position_controllers/GripperActionController"),
     ros_controllers("joints: [shoulder], command_interfaces: [torque]", "my/Controller"),
+    ros_controllers("joint: tcp", "my/Controller"),
     "initial_positions: {shoulder: 0, elbow: -1.5}",
     "cartesian_limits: {max_trans_vel: 1.0, max_trans_acc: 2.25, max_trans_dec: -5.0, max_rot_vel: 1.57}",
     "sensors: []",
@@ -237,7 +240,7 @@ def test_a_controller_of_moveit_in_several_files_is_an_alternative() -> None:
 
 
 def test_without_a_block_a_name_may_be_of_a_gpio_so_it_is_a_warning() -> None:
-    text = ros_controllers("joint: lamp", "my/Controller")
+    text = ros_controllers("joint: lamp", "position_controllers/GripperActionController")
     assert check_texts({"a.urdf": urdf(), "a.yaml": text}) == []
     plain = urdf().partition("<ros2_control")[0] + "</robot>"
     (problem,) = check_texts({"a.urdf": plain, "a.yaml": text})
