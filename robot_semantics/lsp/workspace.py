@@ -38,8 +38,8 @@ ENDINGS = frozenset({".urdf", ".srdf", ".usdf", ".xacro", *YAML_ENDINGS})
 MOST_BYTES = 64 * 1024 * 1024
 """Largest sum of the sizes of these files [bytes]."""
 
-MOST_YAML_BYTES = 256 * 1024
-"""Longest YAML file of a workspace that is read [bytes]: 10 kB take some ten milliseconds."""
+MOST_YAML_BYTES = 1024 * 1024
+"""Largest sum of the sizes of YAML files [bytes]: to read 100 kB takes half a second."""
 
 _LEFT_OUT = frozenset({"build", "install", "log", "node_modules", "__pycache__"})
 _READ_TIMEOUT_S = 5.0
@@ -126,7 +126,8 @@ class Workspace:
 
     def _found(self) -> Iterator[str]:
         """Yield and read the workspace's files; links, hidden folders and results of builds are left out."""
-        waiting, entries, files, left = list(map(str, self.folders)), 0, 0, MOST_BYTES
+        waiting, entries, files = list(map(str, self.folders)), 0, 0
+        left = {True: MOST_YAML_BYTES, False: MOST_BYTES}
         while waiting:
             with suppress(OSError), os.scandir(waiting.pop(0)) as folder:
                 for entry in folder:
@@ -139,8 +140,9 @@ class Workspace:
                         waiting.append(entry.path)
                     elif Path(entry.name).suffix in ENDINGS and entry.is_file(follow_symlinks=False):
                         size = entry.stat(follow_symlinks=False).st_size
-                        if size <= min(left, MOST_YAML_BYTES if is_yaml(entry.name) else left):
-                            files, left = files + 1, left - size
+                        if size <= left[is_yaml(entry.name)]:
+                            files += 1
+                            left[is_yaml(entry.name)] -= size
                             self._read(entry.path)
                             yield entry.path
 
@@ -261,5 +263,5 @@ class Workspace:
         """Yield the URDFs that a document is about."""
         if document.kind is DocumentKind.USDF:
             yield from (urdf for urdf, _ in self.robots_of_models(document).values())
-        elif document.kind is not None or (document.is_yaml and document.sections.sections):
+        elif document.kind is not None or document.is_yaml:
             yield self.robot_of(document).urdf
