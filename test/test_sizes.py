@@ -24,6 +24,9 @@ The limit of ruff (`max-complexity` in pyproject.toml) is smaller, but it counts
 comprehensions nor conditional expressions: functions that it accepts had up to 36.
 """
 
+MOST_ANY = 150
+"""Lines with `Any`: libraries without types, values whose type a table gives, and arguments that are passed on."""
+
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 
@@ -92,3 +95,13 @@ def test_a_class_has_a_name_of_its_own() -> None:
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(path)
     assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+
+
+def test_any_stays_rare() -> None:
+    lines = {
+        (path, node.lineno)
+        for path, text in modules().items()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Name) and node.id == "Any"
+    }
+    assert len(lines) <= MOST_ANY, f"{len(lines)} lines with Any: name the type, or a Protocol with what is used of it"

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Protocol
 
 MOST_SECONDS = 10**10
 """Limit of a time [s]: a longer one is a mistake, and its nanoseconds do not fit into 64 bits."""
@@ -37,6 +37,13 @@ def seconds_text(time_ns: int) -> str:
     return f"{'-' if time_ns < 0 else ''}{seconds}.{nanoseconds:09d}"
 
 
-def stamp_ns(stamp: Any) -> int:
+class Stamp(Protocol):
+    """A builtin_interfaces/Time of any library."""
+
+    sec: int
+    nanosec: int
+
+
+def stamp_ns(stamp: Stamp) -> int:
     """Return a builtin_interfaces/Time as integer nanoseconds."""
     return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)

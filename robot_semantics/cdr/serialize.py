@@ -10,21 +10,21 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
 
 import numpy as np
 
+from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.walk import LITTLE_ENDIAN, aligned
 
 
-def cdr_bytes(message: Any) -> bytes:
+def cdr_bytes(message: RosMessage) -> bytes:
     """Return a message in little-endian CDR; its fields are in the order of the definition, integers have 32 bits."""
     out = bytearray(LITTLE_ENDIAN + b"\0\0")
     _append(out, message)
     return bytes(out)
 
 
-def _append(out: bytearray, value: Any) -> None:
+def _append(out: bytearray, value: object) -> None:
     if isinstance(value, str):
         data = value.encode() + b"\x00"
         _append(out, len(data))

@@ -25,14 +25,18 @@ class _OutputFile(argparse.Action):
         self._dash = dash
 
     def __call__(
-        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: Any = None
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
     ) -> None:
         if values == "-" and self._dash == "":
             parser.error(f"argument {option_string}: '-' is standard output; give a file")
         setattr(namespace, self.dest, self._dash if values == "-" else values)
 
 
-def add_output(parser: Any, *flags: str, dash: str | None = "", **options: Any) -> None:
+def add_output(parser: argparse._ActionsContainer, *flags: str, dash: str | None = "", **options: Any) -> None:
     """Add an option that names an output file; `options` are passed to `add_argument`.
 
     The command also gets ``--force``, and refuses at its start to overwrite an existing file. A ``-`` is refused,

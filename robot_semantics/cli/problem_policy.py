@@ -91,7 +91,7 @@ def policy_of_folder(folder: Path) -> ProblemPolicy:
     return ProblemPolicy(ignore, error, settings.get("strict", False))
 
 
-def _codes(codes: Any, where: str) -> frozenset[str]:
+def _codes(codes: object, where: str) -> frozenset[str]:
     if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
         raise UsageError(f"{where} must be a list of codes, not {codes!r}")
     for code in codes:
@@ -124,7 +124,7 @@ def project_settings(folder: Path) -> Mapping[str, Any]:
     return {}
 
 
-def _checked(settings: Any, path: Path) -> Mapping[str, Any]:
+def _checked(settings: object, path: Path) -> Mapping[str, Any]:
     if not isinstance(settings, dict):
         raise UsageError(f"{path}: robot_semantics must be a table, not {settings!r}")
     for key in settings:

@@ -10,9 +10,12 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 
 def print_all(problems: Diagnostics) -> None:
@@ -26,8 +29,8 @@ class Bar:
 
     def __init__(self, *, enabled: bool = True) -> None:
         self._enabled = enabled and sys.stderr.isatty()
-        self._progress: Any = None
-        self._task: Any = None
+        self._progress: Progress | None = None
+        self._task: TaskID | None = None
 
     def __enter__(self) -> Bar:
         """Start drawing."""

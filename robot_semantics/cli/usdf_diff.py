@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import math
-from typing import Any
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import usdf_files, usdf_views
@@ -82,7 +81,7 @@ def _cells(difference: StateDifference) -> tuple[str, ...]:
     return (difference.path or "world", difference.kind.label, distance, *values)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, dict):
         return usdf_views.numbers(value["rpy"])
     if isinstance(value, (list, tuple)) and all(isinstance(item, float) for item in value):

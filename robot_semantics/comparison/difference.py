@@ -9,7 +9,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from robot_semantics.base.json_value import Json
 
 
 class RobotDifference(NamedTuple):
@@ -26,5 +28,5 @@ class RobotDifference(NamedTuple):
     kind: str
     name: str
     text: str
-    a: Any = None
-    b: Any = None
+    a: Json = None
+    b: Json = None

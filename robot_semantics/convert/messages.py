@@ -13,13 +13,14 @@ Both take their fields as keywords.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.base.nanoseconds import seconds_text
+from robot_semantics.cdr.generated_types import MessageTypes, RosMessage
 from robot_semantics.cdr.message_types import JOINT_STATE, MULTI_DOF, STRING, TF_MESSAGE
 
 CLOCK = "rosgraph_msgs/msg/Clock"
@@ -68,7 +69,7 @@ class MessageMaker:
         types: message classes by name.
     """
 
-    def __init__(self, types: Mapping[str, Any]) -> None:
+    def __init__(self, types: MessageTypes) -> None:
         self.types = types
         self._vector, self._quaternion, self._transform, self._twist, self._stamped = (
             types[f"geometry_msgs/msg/{name}"]
@@ -76,17 +77,17 @@ class MessageMaker:
         )
         self._time, self._header = types["builtin_interfaces/msg/Time"], types["std_msgs/msg/Header"]
 
-    def clock(self, time_ns: int) -> Any:
+    def clock(self, time_ns: int) -> RosMessage:
         """Return the time as ``rosgraph_msgs/msg/Clock``."""
         return self.types[CLOCK](clock=self.time(time_ns))
 
-    def text(self, text: str) -> Any:
+    def text(self, text: str) -> RosMessage:
         """Return ``std_msgs/msg/String``."""
         return self.types[STRING](data=text)
 
-    def transforms(self, time_ns: int, rows: Sequence[Transform]) -> Any:
+    def transforms(self, time_ns: int, rows: Sequence[Transform]) -> RosMessage:
         """Return ``tf2_msgs/msg/TFMessage`` with one stamp."""
-        headers: dict[str, Any] = {}
+        headers: dict[str, RosMessage] = {}
         for row in rows:
             if row.parent not in headers:
                 headers[row.parent] = self._header_of(time_ns, row.parent)
@@ -99,7 +100,7 @@ class MessageMaker:
             ]
         )
 
-    def joint_states(self, time_ns: int, rows: Sequence[JointRow]) -> list[Any]:
+    def joint_states(self, time_ns: int, rows: Sequence[JointRow]) -> list[RosMessage]:
         """Return ``sensor_msgs/msg/JointState``: rows with the same known values share a message, without zeros."""
         kinds: dict[tuple[bool, bool], list[JointRow]] = {}
         for row in rows:
@@ -115,7 +116,7 @@ class MessageMaker:
             for (velocity, effort), some in kinds.items()
         ]
 
-    def multi_dof(self, time_ns: int, frame: str, rows: Sequence[PoseRow]) -> list[Any]:
+    def multi_dof(self, time_ns: int, frame: str, rows: Sequence[PoseRow]) -> list[RosMessage]:
         """Return ``sensor_msgs/msg/MultiDOFJointState``, joints with and without twists in separate messages."""
         found = []
         for with_twist in (True, False):
@@ -131,7 +132,7 @@ class MessageMaker:
                 found.append(message)
         return found
 
-    def time(self, time_ns: int) -> Any:
+    def time(self, time_ns: int) -> RosMessage:
         """Return ``builtin_interfaces/msg/Time``.
 
         Raises:
@@ -144,31 +145,31 @@ class MessageMaker:
             )
         return self._time(sec=seconds, nanosec=nanoseconds)
 
-    def transform(self, xyz_quat: Row) -> Any:
+    def transform(self, xyz_quat: Row) -> RosMessage:
         """Return ``geometry_msgs/msg/Transform`` of (7,) x y z [m] and a quaternion."""
         return self._transform(translation=self._xyz(xyz_quat[:3]), rotation=self._turn(xyz_quat[3:]))
 
-    def pose(self, xyz_quat: Row) -> Any:
+    def pose(self, xyz_quat: Row) -> RosMessage:
         """Return ``geometry_msgs/msg/Pose`` of (7,) x y z [m] and a quaternion."""
         point = self.types["geometry_msgs/msg/Point"]
         x, y, z = map(float, xyz_quat[:3])
         return self.types["geometry_msgs/msg/Pose"](position=point(x=x, y=y, z=z), orientation=self._turn(xyz_quat[3:]))
 
-    def twist(self, row: Row) -> Any:
+    def twist(self, row: Row) -> RosMessage:
         """Return ``geometry_msgs/msg/Twist`` of (6,) numbers [m/s, rad/s]."""
         return self._twist(linear=self._xyz(row[:3]), angular=self._xyz(row[3:]))
 
-    def wrench(self, row: Row) -> Any:
+    def wrench(self, row: Row) -> RosMessage:
         """Return ``geometry_msgs/msg/Wrench`` of (6,) numbers [N, N m]."""
         return self.types["geometry_msgs/msg/Wrench"](force=self._xyz(row[:3]), torque=self._xyz(row[3:]))
 
-    def _header_of(self, time_ns: int, frame: str) -> Any:
+    def _header_of(self, time_ns: int, frame: str) -> RosMessage:
         return self._header(stamp=self.time(time_ns), frame_id=frame)
 
-    def _xyz(self, row: Row) -> Any:
+    def _xyz(self, row: Row) -> RosMessage:
         x, y, z = map(float, row)
         return self._vector(x=x, y=y, z=z)
 
-    def _turn(self, row: Row) -> Any:
+    def _turn(self, row: Row) -> RosMessage:
         x, y, z, w = map(float, row)
         return self._quaternion(x=x, y=y, z=z, w=w)

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.planner_robot import PlannerRobot
 from robot_semantics.model.robot_model import RobotModel
@@ -25,7 +25,7 @@ def to_curobo(planner: PlannerRobot, robot: RobotModel, urdf: str) -> Converted[
     """Return a YAML text of cuRobo's format 2 for the robot in the file `urdf`."""
     locked = {name: value for name, value in planner.positions.items() if name not in planner.joints}
     names = [*planner.joints, *locked]
-    cspace: dict[str, Any] = {"joint_names": names}
+    cspace: JsonObject = {"joint_names": names}
     if planner.positions:
         cspace["default_joint_position"] = [planner.positions.get(name, 0.0) for name in names]
     limits = (("max_acceleration", planner.acceleration), ("max_jerk", planner.jerk))
@@ -33,7 +33,7 @@ def to_curobo(planner: PlannerRobot, robot: RobotModel, urdf: str) -> Converted[
         # A locked joint does not move: its limit has no effect, but cuRobo wants one.
         if planner.joints and values.keys() >= set(planner.joints):
             cspace[key] = [values.get(name, max(values.values())) for name in names]
-    kinematics = {
+    kinematics: JsonObject = {
         "format_version": 2.0,
         "urdf_path": urdf,
         "base_link": planner.base_link or robot.root_link,
@@ -52,11 +52,11 @@ def to_curobo(planner: PlannerRobot, robot: RobotModel, urdf: str) -> Converted[
 
 def to_xrdf(planner: PlannerRobot) -> Converted[str]:
     """Return an XRDF 1.0 text."""
-    cspace: dict[str, Any] = {"joint_names": list(planner.joints)}
+    cspace: JsonObject = {"joint_names": list(planner.joints)}
     for key, values in (("acceleration_limits", planner.acceleration), ("jerk_limits", planner.jerk)):
         if planner.joints and values.keys() >= set(planner.joints):
             cspace[key] = [values[name] for name in planner.joints]
-    document: dict[str, Any] = {"format": "xrdf", "format_version": 1.0}
+    document: JsonObject = {"format": "xrdf", "format_version": 1.0}
     if planner.base_link:
         document["modifiers"] = [{"set_base_frame": planner.base_link}]
     document |= {
@@ -88,14 +88,14 @@ def _zeros(planner: PlannerRobot) -> Iterator[str]:
         yield f"default position 0, not in the source: {', '.join(missing)}"
 
 
-def _rows(planner: PlannerRobot) -> dict[str, list[dict[str, Any]]]:
+def _rows(planner: PlannerRobot) -> dict[str, list[JsonObject]]:
     return {
         link: [{"center": list(sphere.center), "radius": sphere.radius} for sphere in spheres]
         for link, spheres in planner.spheres.items()
     }
 
 
-def _yaml(document: Mapping[str, Any]) -> str:
+def _yaml(document: Mapping[str, Json]) -> str:
     """Return the text in block style; a list or map of plain values is on one line."""
     from ruamel.yaml import YAML
     from ruamel.yaml.nodes import ScalarNode

@@ -19,13 +19,16 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from lxml import etree
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import read_bounded
 from robot_semantics.base.unpack_limit import UnpackedTooLargeError, mesh_limit_for
+
+if TYPE_CHECKING:
+    from trimesh.resolvers import FilePathResolver
 
 MOST_INSTANCES = 100_000
 """Largest number of shapes in a file; each use of a shape counts."""
@@ -79,7 +82,7 @@ def check_mesh(path: Path, content: bytes) -> None:
         _check_gltf(path, content, mesh_limit_for(len(content)))
 
 
-def bounded_files(path: Path, size: int) -> Any:
+def bounded_files(path: Path, size: int) -> FilePathResolver:
     """Return a resolver for trimesh that finds the files that a mesh file of `size` bytes names.
 
     Each must be a regular file below the folder of the mesh; together they are limited like one mesh.

@@ -25,12 +25,13 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.nanoseconds import seconds_text
+from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.message_types import JOINT_STATE, MULTI_DOF, STRING, TF_MESSAGE
 from robot_semantics.convert.messages import CLOCK, JointRow, MessageMaker, PoseRow, Transform
 from robot_semantics.convert.topic_names import topic_namespaces
@@ -160,7 +161,7 @@ class _Bag:
         self._descriptions(names, first)
         self._static_transforms(states, first)
 
-    def send(self, topic: str, msgtype: str, time_ns: int, message: Any, *, latched: bool = False) -> None:
+    def send(self, topic: str, msgtype: str, time_ns: int, message: RosMessage, *, latched: bool = False) -> None:
         """Write a message with a time of recording. Late subscribers also get the message of a latched topic."""
         self.writer.write(topic, msgtype, time_ns, message, latched=latched)
         self.counts[topic] = self.counts.get(topic, 0) + 1

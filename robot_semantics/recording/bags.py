@@ -15,9 +15,10 @@ import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.recording.bag_metadata import RecordedModel
 from robot_semantics.recording.channels import Batch, Channel
 from robot_semantics.recording.columns import NONSENSE
@@ -94,9 +95,9 @@ class BagWriter(Protocol):
         types: message classes by name.
     """
 
-    types: Mapping[str, Any]
+    types: Mapping[str, type]
 
-    def write(self, topic: str, msgtype: str, time_ns: int, message: Any, *, latched: bool) -> None:
+    def write(self, topic: str, msgtype: str, time_ns: int, message: RosMessage, *, latched: bool) -> None:
         """Write a message with its log time [ns]."""
 
     def close(self, custom_data: Mapping[str, str]) -> None:

@@ -19,7 +19,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
@@ -28,6 +28,11 @@ from robot_semantics.recording.bags import ENDINGS, BagError, storage_files, wri
 from robot_semantics.recording.export import ExportRequest, export
 from robot_semantics.recording.parallel import Workers
 from robot_semantics.recording.robots import RequestError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    import pyarrow
 
 INDEX = "index.parquet"
 ROWS = ".rows"
@@ -261,7 +266,7 @@ def _names(bags: Sequence[Path]) -> list[str]:
     return names
 
 
-def _schema(pa: Any) -> Any:
+def _schema(pa: ModuleType) -> pyarrow.Schema:
     kinds = {"str": pa.string(), "int": pa.int64(), "int | None": pa.int64(), "bool": pa.bool_()}
     kinds |= {"tuple[str, ...]": pa.list_(pa.string()), "exit_code": pa.int32()}
     units = {"start_ns": {"unit": "ns"}, "end_ns": {"unit": "ns"}}

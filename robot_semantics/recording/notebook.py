@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,9 @@ from robot_semantics.recording.stretches import read_stretch
 from robot_semantics.recording.times import TimeRequest, choose_times, parse_time
 from robot_semantics.state.settings import Invalid
 from robot_semantics.usdf.world_state import WorldState
+
+if TYPE_CHECKING:
+    import pyarrow
 
 Time = int | float | str
 """Seconds as on the command line: from the start, ``"@1700000000.5"``, ``"end"``; or integer nanoseconds since 1970."""
@@ -95,7 +98,7 @@ class RecordedWorld:
         request = TimeRequest(every=None if every is None else str(every), at_topic=at_topic)
         return self.sample(choose_times(request, self.recording, self.problems))
 
-    def table(self, *, every: str | float | None = None, at_topic: str | None = None) -> Any:
+    def table(self, *, every: str | float | None = None, at_topic: str | None = None) -> pyarrow.Table:
         """Return `series` as a `pyarrow.Table` (``.to_pandas()``): one row for each time, one column for each number.
 
         Raises:

@@ -89,7 +89,7 @@ class ParquetSeries:
             first += count
         raise SeriesError(self.path, f"there is no row {index}; the file has {first} rows")
 
-    def _series(self, rows: Any) -> Series:
+    def _series(self, rows: pa.RecordBatch) -> Series:
         names, frames = list(self._about["names"]), len(self._about["frames"])
         nothing: dict[str, Array] = {"frame_parent": np.zeros((0, frames), np.int64), "time_ns": np.zeros(0, np.int64)}
         nothing |= {f"{entry['name']}/parent": np.zeros(0, np.int64) for entry in self._about["models"]}
@@ -116,7 +116,7 @@ class Parquet(Output):
     def __init__(self, job: Job) -> None:
         super().__init__(job)
         self._job = job
-        self._writer: Any = None
+        self._writer: pq.ParquetWriter | None = None
 
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
         """Write a row group."""
@@ -137,16 +137,16 @@ class Parquet(Output):
             self._writer.close()
 
 
-def series_table(series: Series) -> Any:
+def series_table(series: Series) -> pa.Table:
     """Return a series as a `pyarrow.Table` with one column for each number."""
     found = list(table(series, {}))
     return _table(found, pa.schema([pa.field(column.name, _type(values)) for column, values in found]))
 
 
-def _table(found: Sequence[tuple[Column, Array]], schema: Any) -> Any:
+def _table(found: Sequence[tuple[Column, Array]], schema: pa.Schema) -> pa.Table:
     arrays = [pa.array(values, field.type, from_pandas=True) for (_, values), field in zip(found, schema, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _type(values: Array) -> Any:
+def _type(values: Array) -> pa.DataType:
     return pa.string() if values.dtype == object else pa.from_numpy_dtype(values.dtype)

@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,10 @@ from robot_semantics.recording.series_formats import readable_format
 from robot_semantics.recording.series_input import limits_of, load_arrays, load_states, series_of
 from robot_semantics.state.model_states import ModelSeries
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import SubFigure
 
 Limits = Mapping[str, tuple[float, float]]
 
@@ -180,18 +184,19 @@ def _height(path: bool, rows: int) -> float:
 
 
 def _draw_panel(
-    part: Any, data: PlotData, path: ModelSeries | None, rows: Sequence[tuple[ModelSeries, str]], *, several: bool
+    part: SubFigure, data: PlotData, path: ModelSeries | None, rows: Sequence[tuple[ModelSeries, str]], *, several: bool
 ) -> None:
     top = below = part
     if path is not None and rows:
-        top, below = part.subfigures(2, 1, height_ratios=(PATH_HEIGHT, JOINT_HEIGHT * len(rows)))
+        ratios = (PATH_HEIGHT, JOINT_HEIGHT * len(rows))
+        (top,), (below,) = part.subfigures(2, 1, squeeze=False, height_ratios=ratios)
     if path is not None:
         _draw_path(top, data, path)
     if rows:
         _draw_joints(below, data, rows, several=several)
 
 
-def _draw_path(part: Any, data: PlotData, model: ModelSeries) -> None:
+def _draw_path(part: SubFigure, data: PlotData, model: ModelSeries) -> None:
     plane, over_time = part.subplots(1, 2)
     seconds, name = _seconds(data.series), shown(model.name)
     old = data.old.get(("base", model.name), np.zeros(len(data.series), dtype=bool))
@@ -209,7 +214,7 @@ def _draw_path(part: Any, data: PlotData, model: ModelSeries) -> None:
     over_time.legend(loc="best")
 
 
-def _draw_joints(part: Any, data: PlotData, rows: Sequence[tuple[ModelSeries, str]], *, several: bool) -> None:
+def _draw_joints(part: SubFigure, data: PlotData, rows: Sequence[tuple[ModelSeries, str]], *, several: bool) -> None:
     axes = part.subplots(len(rows), 2, sharex=True, squeeze=False)
     seconds = _seconds(data.series)
     for (left, right), (model, name) in zip(axes, rows, strict=True):
@@ -234,7 +239,7 @@ def _draw_joints(part: Any, data: PlotData, rows: Sequence[tuple[ModelSeries, st
         axis.set_xlabel("time [s]")
 
 
-def _shade(axis: Any, seconds: FloatArray, old: BoolArray) -> None:
+def _shade(axis: Axes, seconds: FloatArray, old: BoolArray) -> None:
     """Shade the times with old or unknown values."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], old, [False]]).astype(int)))
     for start, stop in zip(edges[::2], edges[1::2], strict=True):

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import rosbag2_py
 
@@ -48,7 +47,7 @@ class Rosbag2Source(OwnMetadata):
             if file.suffix == ".db3" and is_cut_off(file):
                 raise RuntimeError(f"'{file.name}' is cut off in its last pages")
         reader = self._open()
-        self._metadata: Any = reader.get_metadata()
+        self._metadata: rosbag2_py.BagMetadata = reader.get_metadata()
         counts = {item.topic_metadata.name: item.message_count for item in self._metadata.topics_with_message_count}
         definitions = {item.topic_type: item for item in reader.get_all_message_definitions()}
         self._channels = {
@@ -89,7 +88,7 @@ class Rosbag2Source(OwnMetadata):
             reader.seek(start)
         yield from in_batches(self._messages(reader, start, stop))
 
-    def _messages(self, reader: Any, start: int | None, stop: int | None) -> Iterator[Message]:
+    def _messages(self, reader: rosbag2_py.SequentialReader, start: int | None, stop: int | None) -> Iterator[Message]:
         while reader.has_next():
             topic, data, log_ns = reader.read_next()
             if stop is not None and log_ns >= stop:
@@ -97,7 +96,7 @@ class Rosbag2Source(OwnMetadata):
             if start is None or log_ns >= start:
                 yield self._channels[topic], log_ns, data
 
-    def _open(self) -> Any:
+    def _open(self) -> rosbag2_py.SequentialReader:
         path, metadata_io = str(self.path), rosbag2_py.MetadataIo()
         has_metadata = self.path.is_dir() and metadata_io.metadata_file_exists(path)
         is_packed = has_metadata and bool(metadata_io.read_metadata(path).compression_mode)
@@ -110,7 +109,7 @@ class Rosbag2Source(OwnMetadata):
         return dict(self._metadata.custom_data)
 
 
-def _definition(found: Any) -> MessageDefinition:
+def _definition(found: rosbag2_py.MessageDefinition) -> MessageDefinition:
     if found is None:
         return MessageDefinition()
     return MessageDefinition(_FORMATS.get(found.encoding, DefinitionFormat.NONE), found.encoded_message_definition)

@@ -12,18 +12,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import rosbag2_py
 from rosbag2_py._storage import QoS
 
+from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.serialize import cdr_bytes
 
 
-class _AnyType(dict[str, Any]):
+class _AnyType(dict[str, type]):
     """A message class for every name: it has the fields of its keywords, in their order."""
 
-    def __missing__(self, name: str) -> Any:
+    def __missing__(self, name: str) -> type:
         return SimpleNamespace
 
 
@@ -36,7 +36,7 @@ class Rosbag2Writer:
 
     def __init__(self, folder: Path) -> None:
         """Create the bag; the folder must not exist."""
-        self.types: Mapping[str, Any] = _AnyType()
+        self.types: Mapping[str, type] = _AnyType()
         self._folder = str(folder)
         self._topics: set[str] = set()
         self._writer = rosbag2_py.SequentialWriter()
@@ -44,7 +44,7 @@ class Rosbag2Writer:
             rosbag2_py.StorageOptions(uri=self._folder, storage_id="mcap"), rosbag2_py.ConverterOptions("cdr", "cdr")
         )
 
-    def write(self, topic: str, msgtype: str, time_ns: int, message: Any, *, latched: bool) -> None:
+    def write(self, topic: str, msgtype: str, time_ns: int, message: RosMessage, *, latched: bool) -> None:
         """Write a message with its log time [ns]."""
         if topic not in self._topics:
             profiles = [QoS(1).reliable().transient_local()] if latched else []

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from rosbags.interfaces import Connection, Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
+
+from robot_semantics.cdr.generated_types import RosMessage
 
 _LATCHED = Qos(
     QosHistory.KEEP_LAST,
@@ -39,13 +40,13 @@ class RosbagsWriter:
     def __init__(self, folder: Path) -> None:
         """Create the bag; the folder must not exist."""
         self._store = get_typestore(Stores.ROS2_JAZZY)
-        self.types: Mapping[str, Any] = self._store.types
+        self.types: Mapping[str, type] = self._store.types
         self._connections: dict[str, Connection] = {}
         # More releases of ROS 2 read version 8 of the metadata than version 9.
         self._writer = Writer(folder, version=8, storage_plugin=StoragePlugin.MCAP)
         self._writer.open()
 
-    def write(self, topic: str, msgtype: str, time_ns: int, message: Any, *, latched: bool) -> None:
+    def write(self, topic: str, msgtype: str, time_ns: int, message: RosMessage, *, latched: bool) -> None:
         """Write a message with its log time [ns]."""
         if topic not in self._connections:
             profiles = [_LATCHED] if latched else []

@@ -67,7 +67,7 @@ class Column(NamedTuple):
 
     def of(self, arrays: Mapping[str, Array]) -> Array:
         """Return its part (n,) of the arrays, as a writable view."""
-        where: tuple[Any, ...] = (slice(None), *self.at)
+        where: tuple[slice | int, ...] = (slice(None), *self.at)
         return np.asarray(arrays[self.array][where])
 
 
@@ -113,7 +113,7 @@ def head_of_arrays(arrays: Mapping[str, Array]) -> dict[str, Any]:
     }
 
 
-def series_arrays(series: Series, ages: type[np.floating[Any]] = np.float32) -> dict[str, Array]:
+def series_arrays(series: Series, ages: type[np.float32] | type[np.float64] = np.float32) -> dict[str, Array]:
     """Return the arrays with one row for each time; ages are in seconds, in single precision, NaN before the first
     message.
     """
@@ -212,7 +212,7 @@ def _axes(name: str, axes: tuple[tuple[str, str], ...], array: str, *at: int) ->
         yield Column(f"{name}{axis}", unit, array, (*at, i))
 
 
-def _seconds(age_ns: Array, kind: type[np.floating[Any]]) -> Array:
+def _seconds(age_ns: Array, kind: type[np.float32] | type[np.float64]) -> Array:
     """Return ages in seconds; NaN for -1 (no message yet)."""
     return np.where(age_ns < 0, np.nan, age_ns / 1e9).astype(kind)
 
@@ -315,7 +315,7 @@ def _check_head(model: ModelSeries) -> None:
         _array(f"{model.name}/{key}", limits, (sum(model.widths),), "f")
 
 
-def _names(what: str, names: tuple[Any, ...]) -> None:
+def _names(what: str, names: tuple[object, ...]) -> None:
     if not all(isinstance(name, str) and name.strip() for name in names) or len(set(names)) < len(names):
         raise ValueError(f"'{shown(what)}' are not names, each given once")
 

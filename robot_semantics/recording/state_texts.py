@@ -19,7 +19,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -190,7 +190,7 @@ def _csv_columns(series: Series) -> Iterator[tuple[Column, Array]]:
     return ((column, values) for column, values in table(series, {}) if not column.array.endswith(("time_ns", "age")))
 
 
-def _csv_line(row: Sequence[Any]) -> str:
+def _csv_line(row: Sequence[object]) -> str:
     line = io.StringIO()
     csv.writer(line, lineterminator="\n").writerow(row)
     return line.getvalue()

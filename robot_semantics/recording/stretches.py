@@ -82,7 +82,7 @@ class Stretch:
     counts: Mapping[str, int]
     problems: tuple[Diagnostic, ...] = ()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Send mapped arrays by the name of their file, so that the data is not copied."""
         return {**self.__dict__, "groups": _with_each(self.groups, _Mapped.of)}
 

@@ -14,10 +14,10 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from launch.actions import DeclareLaunchArgument
 from launch.launch_context import LaunchContext
+from launch.launch_description_entity import LaunchDescriptionEntity
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
@@ -38,14 +38,14 @@ class LaunchArgumentError(RobotSemanticsError, ValueError):
     """A launch argument names a file that does not exist or has no valid description."""
 
 
-def declare_arguments(arguments: Iterable[tuple[str, Any, str]]) -> list[DeclareLaunchArgument]:
+def declare_arguments(arguments: Iterable[tuple[str, object, str]]) -> list[DeclareLaunchArgument]:
     """Return launch arguments from their names, defaults and descriptions."""
     return [DeclareLaunchArgument(name, default_value=default, description=about) for name, default, about in arguments]
 
 
 def node_parameters(
-    context: LaunchContext, files: Mapping[str, str], fixed: Mapping[str, Any] | None = None, **types: type
-) -> list[Any]:
+    context: LaunchContext, files: Mapping[str, str], fixed: Mapping[str, object] | None = None, **types: type
+) -> list[LaunchDescriptionEntity]:
     """Return the parameter sources of a node: its parameter file, then the non-empty arguments, which have priority.
 
     Args:

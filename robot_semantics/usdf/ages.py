@@ -70,5 +70,5 @@ def _age_fields(element: Element) -> list[ElementField]:
     return [field for field in fields_of(element) if field.quantity is AGE_OF_VALUE]
 
 
-def _model(value: Any) -> str | None:
+def _model(value: object) -> str | None:
     return value.name if isinstance(value, ModelState) else None

@@ -55,8 +55,8 @@ class StateDifference:
     path: str
     kind: DifferenceKind
     distance: float
-    first: Any
-    second: Any
+    first: Json
+    second: Json
 
     def as_json(self) -> JsonObject:
         """Return the fields as JSON-ready values; an infinite distance is null."""
@@ -166,7 +166,7 @@ class _Comparison:
         if element.keeps and first.foreign != second.foreign:
             self._statement(f"{path} foreign content", statement, sorted(first.foreign), sorted(second.foreign))
 
-    def _items(self, parent: str, items: ElementList, first: Sequence[Any], second: Sequence[Any]) -> None:
+    def _items(self, parent: str, items: ElementList, first: Sequence[object], second: Sequence[object]) -> None:
         for name, a, b in _pairs(first, second):
             path = items.quantity.path_of(parent, name)
             if a is None or b is None:
@@ -190,20 +190,20 @@ class _Comparison:
         if first != second:
             self._found.append(StateDifference(path.strip(), kind, math.inf, first, second))
 
-    def _times(self, path: str, field: ElementField, _: Any, first: int, second: int) -> None:
+    def _times(self, path: str, field: ElementField, _: object, first: int, second: int) -> None:
         distance = abs(first - second) * 1e-9
         self._found.append(StateDifference(path, field.quantity.kinds[0], distance, first * 1e-9, second * 1e-9))
 
-    def _poses(self, path: str, field: ElementField, _: Any, first: Pose, second: Pose) -> None:
+    def _poses(self, path: str, field: ElementField, _: object, first: Pose, second: Pose) -> None:
         a, b = first.xyz_rpy[:3], second.xyz_rpy[:3]
         self._found.append(StateDifference(path, field.quantity.kinds[0], math.dist(a, b), list(a), list(b)))
         self._found.append(_Orientation(path, first, second))
 
-    def _vectors(self, path: str, field: ElementField, _: Any, first: Vec6, second: Vec6) -> None:
+    def _vectors(self, path: str, field: ElementField, _: object, first: Vec6, second: Vec6) -> None:
         for kind, a, b in zip(field.quantity.kinds, (first[:3], first[3:]), (second[:3], second[3:]), strict=True):
             self._found.append(StateDifference(path, kind, math.dist(a, b), list(a), list(b)))
 
-    def _rows(self, path: str, field: ElementField, _: Any, first: Row, second: Row) -> None:
+    def _rows(self, path: str, field: ElementField, _: object, first: Row, second: Row) -> None:
         kind = field.quantity.kinds[0]
         self._found.append(StateDifference(path, kind, _distance(first, second), list(first), list(second)))
 
@@ -237,13 +237,13 @@ def _wrapping_joints(robot: RobotModel | None) -> frozenset[str]:
     return frozenset(joint.name for joint in JointSpace.of(robot).joints if joint.motion.wraps)
 
 
-def _plain(value: Any, field: ElementField) -> Any:
+def _plain(value: Any, field: ElementField) -> Json:
     """Return a value for JSON."""
     element = field.element
     return value if element is None or element.make is None or value is None else to_json(value, element)
 
 
-def _if_stated(value: Any, word: str) -> str | None:
+def _if_stated(value: object, word: str) -> str | None:
     return None if value is None else word
 
 

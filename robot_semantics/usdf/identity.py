@@ -16,7 +16,7 @@ from typing import Any
 
 from lxml import etree
 
-from robot_semantics.base.json_value import JsonObject
+from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.base.object_cache import cached_per_object
 from robot_semantics.model.robot_model import MimicSource, RobotModel
 from robot_semantics.urdf import tree
@@ -82,7 +82,7 @@ def _text_digest(robot: RobotModel) -> str | None:
     return hashlib.sha256(etree.tostring(document.root, method="c14n", with_comments=False)).hexdigest()
 
 
-def _text(values: Any) -> str:
+def _text(values: object) -> str:
     return json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -127,7 +127,7 @@ def _origin(origin: tree.Origin | None) -> list[float]:
     return _numbers(*origin.xyz, *(origin.quat_xyzw or origin.rpy or (0.0, 0.0, 0.0)))
 
 
-def _geometry(geometry: tree.Geometry) -> list[Any]:
+def _geometry(geometry: tree.Geometry) -> list[Json]:
     scale = getattr(geometry, "scale", None)
     values = _values(geometry)
     if isinstance(geometry, tree.Mesh):

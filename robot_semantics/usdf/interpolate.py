@@ -153,7 +153,7 @@ class _Blend:
             message = f"'{first.name}' has the parent '{here}' in one state and '{there}' in the other"
             self._found.error("parents-differ", message, SourcePlace(SOURCE, path=path))
 
-    def _pose(self, first: Pose | None, second: Pose | None, path: str, _: Any) -> Pose | None:
+    def _pose(self, first: Pose | None, second: Pose | None, path: str, _: object) -> Pose | None:
         if first is None or second is None:
             if first is not second:
                 self._left_out(path, "it is in only one of the two states")
@@ -183,7 +183,9 @@ class _Blend:
             return (*row[:3], *(turned if len(row) > RPY_COUNT else rpy_from_quat(turned)).tolist())
         return row
 
-    def _row(self, first: Any, second: Any, path: str, _: Any = None) -> Any:
+    def _row(
+        self, first: tuple[float, ...] | None, second: tuple[float, ...] | None, path: str, _: object = None
+    ) -> tuple[float, ...] | None:
         """Return the row on the line between two; None if one of them is not stated."""
         if first is None or second is None:
             if first is not second:
@@ -202,7 +204,7 @@ class _Blend:
     def _angle(self, first: float, second: float) -> float:
         return first + self._share * math.remainder(second - first, math.tau)
 
-    def _time(self, first: int | None, second: int | None, _: str, __: Any) -> int | None:
+    def _time(self, first: int | None, second: int | None, _: str, __: object) -> int | None:
         if first is None or second is None:
             return None
         # Use a fraction of integers, because a 64-bit float has too few digits for the nanoseconds of a date. Round it,

@@ -13,7 +13,6 @@ import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -210,9 +209,9 @@ def with_legend(image: Bytes, groups: Sequence[str]) -> Bytes:
     except ImportError as error:
         raise MissingExtraError("PIL", "view", "writing into pictures") from error
     picture = Image.fromarray(image)
-    draw: Any = ImageDraw.Draw(picture)
+    draw = ImageDraw.Draw(picture)
     size = max(11, image.shape[0] // 40)
-    font: Any = ImageFont.load_default(size)
+    font = ImageFont.load_default(size)
     y = margin = line = int(1.6 * size)
     for number, name in enumerate(groups):
         colour = tuple(round(255 * part) for part in group_colour(number)[:3])

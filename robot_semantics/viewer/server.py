@@ -75,9 +75,10 @@ class FreshContent(Generic[Content]):
         return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in self._paths)
 
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+AsgiMessage = MutableMapping[str, Any]
+Scope = AsgiMessage
+Receive = Callable[[], Awaitable[AsgiMessage]]
+Send = Callable[[AsgiMessage], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 POLICY = "; ".join(
@@ -145,10 +146,10 @@ class OwnPageOnly:
     def _guarded(self, send: Send) -> Send:
         nonce = secrets.token_urlsafe(18)
         headers = [*HEADERS, (b"content-security-policy", POLICY.format(nonce=nonce).encode())]
-        start: MutableMapping[str, Any] = {}
+        start: AsgiMessage = {}
         page: list[bytes] = []
 
-        async def sent(message: MutableMapping[str, Any]) -> None:
+        async def sent(message: AsgiMessage) -> None:
             # The page's own scripts get the nonce; the page is sent as a whole.
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", ()), *headers]
@@ -169,7 +170,7 @@ class OwnPageOnly:
         return sent
 
 
-def _is_html(start: MutableMapping[str, Any]) -> bool:
+def _is_html(start: AsgiMessage) -> bool:
     return any(name.lower() == b"content-type" and value.startswith(b"text/html") for name, value in start["headers"])
 
 

@@ -34,9 +34,10 @@ from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.xml.reader import SourceMap, XmlDocument, is_macro, parse_xml, read_xml
-from robot_semantics.xml.xacro_child import MARK
+from robot_semantics.xml.xacro_child import MARK, XacroFailure
 from robot_semantics.xml.xacro_options import MEMORY_VARIABLE, SECONDS_VARIABLE, XacroOptions
 
 FindPackage = Callable[[str], str]
@@ -203,7 +204,7 @@ class _Expansion:
         """Answer the child's requests until it has a result; return the result, empty if the child ends without one."""
         assert process.stdin is not None
         assert process.stdout is not None
-        message: dict[str, Any] = {
+        message: JsonObject = {
             "path": self._path,
             "arguments": dict(how.arguments),
             "seconds": how.seconds,
@@ -225,7 +226,7 @@ class _Expansion:
             else:
                 return asked
 
-    def _read(self, file: str) -> dict[str, Any]:
+    def _read(self, file: str) -> JsonObject:
         try:
             document = read_xml(file, forgiving=True, foreign=file != self._path)
         except DescriptionError as error:
@@ -244,14 +245,14 @@ class _Expansion:
         marked = b"".join([*pieces, text[last:]]).decode()
         return {"text": re.sub(r"^\s*<\?xml[^>]*\?>", "", marked), "file": len(self.files) - 1}
 
-    def _find(self, name: str) -> dict[str, Any]:
+    def _find(self, name: str) -> JsonObject:
         assert self._find_package is not None
         try:
             return {"folder": self._find_package(name)}
         except (RobotSemanticsError, OSError) as error:
             return {"refused": str(error)}
 
-    def _failure(self, failed: Mapping[str, Any]) -> DescriptionError:
+    def _failure(self, failed: XacroFailure) -> DescriptionError:
         stack = [name for name in failed["stack"] if name]
         if failed["refused"] and self._refused is not None:
             (problem,) = self._refused.diagnostics

@@ -17,9 +17,9 @@ import json
 import os
 import re
 import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypedDict
 from xml.dom import minidom
 from xml.parsers import expat
 
@@ -54,7 +54,7 @@ class ParentConnection:
         message: dict[str, Any] = json.loads(line)
         return message
 
-    def send(self, message: dict[str, Any]) -> None:
+    def send(self, message: Mapping[str, object]) -> None:
         """Send a message."""
         self._out.write(json.dumps(message) + "\n")
         self._out.flush()
@@ -65,14 +65,27 @@ class ParentConnection:
         return self.receive()
 
 
+class XacroFailure(TypedDict):
+    """Why xacro failed, and where: ``mark`` names an element, ``line_column`` a place in the innermost file."""
+
+    reason: str
+    refused: bool
+    mark: str
+    attribute: str | None
+    line_column: tuple[int, int] | tuple[()]
+    macros: list[str]
+    macro_file: str | None
+    stack: list[str]
+
+
 class XacroPosition:
     """The element that xacro is processing; after a failure it is the failed element."""
 
     def __init__(self, xacro: Any) -> None:
-        self.element: Any = None
-        self.around: Any = None
+        self.element: minidom.Node | None = None
+        self.around: minidom.Node | None = None
         # The outermost text that is being evaluated.
-        self.text: Any = None
+        self.text: object = None
         self._depth = 0
         for name in _OF_AN_ELEMENT:
             setattr(xacro, name, self._followed(getattr(xacro, name), whole=name == "eval_all"))
@@ -80,8 +93,8 @@ class XacroPosition:
             setattr(xacro, name, self._noticed(getattr(xacro, name)))
         xacro.eval_text = self._evaluating(xacro.eval_text)
 
-    def _followed(self, function: Callable[..., Any], whole: bool) -> Callable[..., Any]:
-        def follow(element: Any, *rest: Any, **options: Any) -> Any:
+    def _followed(self, function: Callable[..., object], whole: bool) -> Callable[..., object]:
+        def follow(element: minidom.Node, *rest: object, **options: object) -> object:
             before = self.element, self.around
             self.element = element
             if whole:
@@ -92,15 +105,15 @@ class XacroPosition:
 
         return follow
 
-    def _noticed(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        def notice(element: Any, *rest: Any) -> Any:
+    def _noticed(self, function: Callable[..., object]) -> Callable[..., object]:
+        def notice(element: minidom.Node, *rest: object) -> object:
             self.element = element
             return function(element, *rest)
 
         return notice
 
-    def _evaluating(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        def evaluate(text: Any, symbols: Any) -> Any:
+    def _evaluating(self, function: Callable[..., object]) -> Callable[..., object]:
+        def evaluate(text: object, symbols: object) -> object:
             if not self._depth:
                 self.text = text
             self._depth += 1
@@ -127,14 +140,14 @@ class XacroPosition:
         mark = "" if element is None else element.getUserData(MARK) or element.getAttribute(MARK)
         return mark, attribute
 
-    def _is_text_of(self, element: Any) -> bool:
+    def _is_text_of(self, element: minidom.Node) -> bool:
         return any(isinstance(node, minidom.Text) and node.data == self.text for node in element.childNodes)
 
 
 class _Inherited:
     """DOM handler that gives copies of a node, as in a macro's body, the data of the node."""
 
-    def handle(self, operation: int, key: str, data: object, source: Any, copy: Any) -> None:
+    def handle(self, operation: int, key: str, data: object, source: object, copy: minidom.Node | None) -> None:
         """Copy the data; the DOM calls this for every copy."""
         if copy is not None:
             copy.setUserData(key, data, self)
@@ -186,7 +199,7 @@ def _read_through(channel: ParentConnection, xacro: Any) -> None:
     """Let the parent process read files and mark their elements."""
     own = xacro.parse
 
-    def parse(given: Any, filename: str | None = None) -> Any:
+    def parse(given: object, filename: str | None = None) -> object:
         if given is not None or filename is None:
             return own(given, filename)
         answer = channel.request("read", filename)
@@ -237,7 +250,7 @@ def _unlimit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
-def _failure(error: BaseException, xacro: Any, position: XacroPosition) -> dict[str, Any]:
+def _failure(error: BaseException, xacro: Any, position: XacroPosition) -> XacroFailure:
     macros = list(reversed(xacro.macrostack or []))
     mark, attribute = position.found()
     is_syntax = isinstance(error, expat.ExpatError)
@@ -246,7 +259,7 @@ def _failure(error: BaseException, xacro: Any, position: XacroPosition) -> dict[
         "refused": _is_of(error, RefusedError),
         "mark": "" if is_syntax else mark,
         "attribute": attribute,
-        "line_column": [error.lineno, error.offset + 1] if isinstance(error, expat.ExpatError) else [],
+        "line_column": (error.lineno, error.offset + 1) if isinstance(error, expat.ExpatError) else (),
         "macros": [macro.body.getAttribute("name") for macro in macros],
         "macro_file": next((str(macro.history[-1][-1]) for macro in macros if macro.history), None),
         "stack": list(xacro.filestack or []),

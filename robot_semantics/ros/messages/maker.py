@@ -9,8 +9,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, Quaternion, Transform, TransformStamped, Twist, Vector3, Wrench
@@ -23,6 +21,7 @@ from std_msgs.msg import Header, String
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.cdr.errors import CdrError
+from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.convert.messages import MessageMaker
 from robot_semantics.state.model_states import xyz_quat_of
 from robot_semantics.state.root_motion import twist_in_parent
@@ -32,17 +31,18 @@ from robot_semantics.usdf.poses import pose_from_quaternion
 from robot_semantics.usdf.world_state import Pose, Vec6
 
 
-def deserialized(data: bytes, kind: Any) -> Any:
+def deserialized(data: bytes, kind: type[RosMessage]) -> RosMessage:
     """Return the message of the type `kind` from its bytes, as the middleware reads them.
 
     Raises:
         CdrError: the bytes are not such a message.
     """
     try:
-        return deserialize_message(data, kind)
+        message: RosMessage = deserialize_message(data, kind)
     except Exception as error:
         # Each middleware raises its own exceptions.
         raise CdrError(f"{len(data)} bytes are not a {kind.__name__}: {error}") from error
+    return message
 
 
 _TYPES = (

@@ -22,6 +22,7 @@ from robot_semantics_interfaces.msg import StateItem, WorldFrame, WorldJoint, Wo
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
 
 from robot_semantics.base.nanoseconds import stamp_ns
+from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.maker import MAKER, pose_message, pose_of, row_of_twist, row_of_wrench
@@ -110,12 +111,18 @@ class _Slot(NamedTuple):
     slot: str
     name: str
     stated: str | None
-    to_message: Callable[[Any], Any]
-    from_message: Callable[[Any], Any]
+    to_message: Callable[[Any], object]
+    from_message: Callable[[Any], object]
+
+
+Codec = tuple[Callable[[Any], object], Callable[[Any], object]]
+"""Functions from a value to the content of a message's field, and back."""
 
 
 @cache
-def _slots(kind: Any, of: ElementList | None) -> tuple[tuple[_Slot, ...], tuple[tuple[str, ElementList], ...]]:
+def _slots(
+    kind: type[RosMessage], of: ElementList | None
+) -> tuple[tuple[_Slot, ...], tuple[tuple[str, ElementList], ...]]:
     """Return the fields and the lists of an item, or of the world, that a message class has."""
     element = USDF.root if of is None else of.element
     known = kind.get_fields_and_field_types()
@@ -129,9 +136,9 @@ def _slots(kind: Any, of: ElementList | None) -> tuple[tuple[_Slot, ...], tuple[
     return tuple(slots), tuple((slot, items) for slot, items in lists if slot in known)
 
 
-def _message_of(value: Any, message: Any, of: ElementList | None = None) -> Any:
+def _message_of(value: Any, message: RosMessage, of: ElementList | None = None) -> RosMessage:
     """Fill a message with the fields and lists that its class has, of an item or, without a list, of the world."""
-    message_type: Any = type(message)
+    message_type = type(message)
     slots, lists = _slots(message_type, of)
     message.name = value.name or ""
     for slot, name, stated, to_message, _ in slots:
@@ -146,9 +153,9 @@ def _message_of(value: Any, message: Any, of: ElementList | None = None) -> Any:
     return message
 
 
-def _values_of(message: Any, of: ElementList | None = None) -> dict[str, Any]:
+def _values_of(message: RosMessage, of: ElementList | None = None) -> dict[str, Any]:
     """Return the fields and lists of a message as arguments of the class of the item, or of the world."""
-    message_type: Any = type(message)
+    message_type = type(message)
     slots, lists = _slots(message_type, of)
     values: dict[str, Any] = {"name": message.name if of else message.name or None}
     for slot, name, stated, _, from_message in slots:
@@ -161,12 +168,12 @@ def _values_of(message: Any, of: ElementList | None = None) -> dict[str, Any]:
     return values
 
 
-def _codec(field: ElementField) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+def _codec(field: ElementField) -> Codec:
     """Return the conversions of a field to the content of a message's field, and back."""
     return CODECS.get(field.quantity, CODECS.get(field.quantity.form, (_listed, _tupled)))
 
 
-def _listed(content: Any) -> Any:
+def _listed(content: object) -> object:
     return list(content) if isinstance(content, tuple) else content
 
 
@@ -174,7 +181,7 @@ def _tupled(content: Any) -> Any:
     return content if isinstance(content, str | int | float) else tuple(content)
 
 
-MESSAGES: dict[type | None, Callable[[], Any]] = {
+MESSAGES: dict[type | None, Callable[[], RosMessage]] = {
     ModelState: WorldModel,
     Frame: WorldFrame,
     LinkState: WorldLink,
@@ -182,7 +189,7 @@ MESSAGES: dict[type | None, Callable[[], Any]] = {
 }
 """The message of each item of a world state."""
 
-CODECS: dict[FieldQuantity | ValueForm, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+CODECS: dict[FieldQuantity | ValueForm, Codec] = {
     ValueForm.POSE: (pose_message, pose_of),
     TWIST_VECTORS: (MAKER.twist, row_of_twist),
     WRENCH_VECTORS: (MAKER.wrench, row_of_wrench),

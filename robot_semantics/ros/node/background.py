@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Generic, ParamSpec, TypeVar
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -47,7 +47,7 @@ class _ThreadCall(Generic[Result]):
         self._result: Result
         self._error: BaseException | None = None
 
-    def __await__(self) -> Generator[None, Any, Result]:
+    def __await__(self) -> Generator[None, None, Result]:
         threading.Thread(target=self._run, name="background", daemon=True).start()
         _ThreadCall._waiting += 1
         try:

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rclpy.clock import JumpThreshold, TimeJump
 from rclpy.duration import Duration
@@ -26,6 +26,7 @@ from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot, declare_robot
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running.guarded_node import GuardedNode
+from robot_semantics.ros.running.parameter_table import Values
 from robot_semantics.state.description import Description
 from robot_semantics.state.message_order import RESET_NS
 from robot_semantics.state.robot import RunningRobot
@@ -188,9 +189,7 @@ class ConfiguredNode:
             return None
         return Services(self.robots, states, self._frames, self._monitor, self._live, self._closing)
 
-    def _replace(
-        self, served: ServedRobot, description: Description, robot: RunningRobot, changed: dict[str, Any]
-    ) -> None:
+    def _replace(self, served: ServedRobot, description: Description, robot: RunningRobot, changed: Values) -> None:
         """Replace a robot and publish all that depends on it."""
         is_new = description is not served.description
         with self.robots.lock:

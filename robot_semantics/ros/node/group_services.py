@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from itertools import combinations
 from threading import RLock
-from typing import Any
 
 from robot_semantics_interfaces import srv
 from robot_semantics_interfaces.msg import CollisionPair, EndEffector, VirtualJoint
 from robot_semantics_interfaces.msg import Group as GroupMessage
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.cdr.generated_types import RosMessage, ServiceType
 from robot_semantics.model import queries
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import Group
@@ -30,7 +30,7 @@ from robot_semantics.state.robot import RunningRobot
 
 NO_ROBOT = "there is no robot description yet"
 
-Answer = Callable[[RunningRobot, Any], Any]
+Answer = Callable[[RunningRobot, RosMessage], RosMessage]
 """Function from a robot and the request of a service to the response; `success` is set elsewhere."""
 
 
@@ -41,7 +41,7 @@ class GroupServices:
         """`tolerance` gives the largest difference for a matching state, if the request has none."""
         self._served = served
         self._messages: weakref.WeakKeyDictionary[RobotModel, dict[str, GroupMessage]] = weakref.WeakKeyDictionary()
-        table: Mapping[str, tuple[Any, Answer]] = {
+        table: Mapping[str, tuple[type[ServiceType], Answer]] = {
             "list_groups": (srv.ListGroups, _list_groups),
             "get_group": (srv.GetGroup, self._get_group),
             "find_groups": (srv.FindGroups, _find_groups),
@@ -55,11 +55,11 @@ class GroupServices:
         for name, (kind, answer) in table.items():
             served.node.create_service(kind, f"~/{served.topic(name)}", self._of_robot(answer))
 
-    def _of_robot(self, answer: Answer) -> Callable[[Any, Any], Any]:
+    def _of_robot(self, answer: Answer) -> Callable[[RosMessage, RosMessage], RosMessage]:
         """Return a service callback for the present robot."""
 
         @wraps(answer)
-        def callback(request: Any, _response: Any) -> Any:
+        def callback(request: RosMessage, _response: RosMessage) -> RosMessage:
             robot = self._served.robot
             if robot is None:
                 raise RobotSemanticsError(NO_ROBOT)

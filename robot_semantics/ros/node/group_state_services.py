@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import RLock
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from robot_semantics_interfaces import srv
 from robot_semantics_interfaces.msg import GroupState
@@ -22,6 +22,7 @@ from sensor_msgs.msg import JointState
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import save_bytes
+from robot_semantics.cdr.generated_types import RosMessage, ServiceType
 from robot_semantics.model import queries
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import Group, NamedState
@@ -32,7 +33,7 @@ from robot_semantics.srdf.new import group_state
 from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.schedule import NEVER_NS
 
-Answer = Callable[[RunningRobot, Any], Any]
+Answer = Callable[[RunningRobot, RosMessage], RosMessage]
 
 
 class _Measured(NamedTuple):
@@ -52,7 +53,7 @@ class GroupStateServices:
     def __init__(self, served: ServedRobot, lock: RLock, tolerance: Callable[[], float]) -> None:
         """`tolerance` gives the largest difference for a matching state, if the request has none."""
         self._served, self._lock, self._tolerance = served, lock, tolerance
-        self.table: Mapping[str, tuple[Any, Answer]] = {
+        self.table: Mapping[str, tuple[type[ServiceType], Answer]] = {
             "get_group_states": (srv.GetGroupStates, _get_group_states),
             "get_group_state": (srv.GetGroupState, self._get_group_state),
             "get_current_state": (srv.GetCurrentState, self._get_current_state),

@@ -9,14 +9,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
 from robot_semantics.base.nanoseconds import stamp_ns as stamp_of
 from robot_semantics.cdr.errors import CdrError
+from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.joint_states import JointStateData, JointStateReader
 from robot_semantics.cdr.walk import BIG_ENDIAN
 from robot_semantics.ros.messages.maker import deserialized
@@ -146,7 +145,7 @@ class Inputs:
 
         return served.listen(JointState, topic, handle, self._set_aside, raw=self._raw)
 
-    def _deliver(self, served: ServedRobot, topic: str, read: Read, message: Any) -> None:
+    def _deliver(self, served: ServedRobot, topic: str, read: Read, message: RosMessage) -> None:
         """Read a message from another topic than joint_states; publish the result, or log why it is refused."""
         with self._robots.lock:
             robot = served.robot

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter
@@ -19,11 +19,11 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
-from robot_semantics.ros.running.parameter_table import ParameterError
+from robot_semantics.ros.running.parameter_table import ParameterError, Values
 from robot_semantics.state.description import Description
 from robot_semantics.state.robot import RunningRobot
 
-Pending = tuple[ServedRobot, Description, RunningRobot, dict[str, Any]]
+Pending = tuple[ServedRobot, Description, RunningRobot, Values]
 
 
 class Replacement(NamedTuple):
@@ -46,7 +46,7 @@ class LiveParameters:
     def __init__(
         self,
         robots: Robots,
-        replace: Callable[[ServedRobot, Description, RunningRobot, dict[str, Any]], None],
+        replace: Callable[[ServedRobot, Description, RunningRobot, Values], None],
         read_settings: Callable[[], None],
     ) -> None:
         """`replace` replaces a robot, `read_settings` applies the node's own parameters."""
@@ -65,7 +65,7 @@ class LiveParameters:
         self._robots.node.remove_on_set_parameters_callback(self._check)
         self._robots.node.remove_post_set_parameters_callback(self._take_effect)
 
-    def describe(self, served: ServedRobot, text: dict[str, Any]) -> None:
+    def describe(self, served: ServedRobot, text: Values) -> None:
         """Apply a description from a topic; an invalid one is logged, and the last valid one stays."""
         if served.urdf_is_missing(text):
             # The semantic description came before the robot's own; it is read together with that one.
@@ -76,9 +76,7 @@ class LiveParameters:
         except RobotSemanticsError as error:
             self._robots.node.get_logger().error(f"the description from the topic is ignored: {error}")
 
-    def replace(
-        self, served: ServedRobot, text: dict[str, Any], *, strict: bool = False, dry_run: bool = False
-    ) -> Replacement:
+    def replace(self, served: ServedRobot, text: Values, *, strict: bool = False, dry_run: bool = False) -> Replacement:
         """Replace the description of a robot; the parameters then have the new texts.
 
         Args:

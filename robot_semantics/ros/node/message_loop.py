@@ -19,10 +19,14 @@ from contextlib import ExitStack
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
+from rclpy.client import Client
 from rclpy.context import Context
 from rclpy.exceptions import InvalidHandle
 from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.service import Service
 from rclpy.subscription import Subscription
+from rclpy.timer import Timer
+from rclpy.waitable import Waitable
 
 _FOREVER = -1
 
@@ -30,15 +34,15 @@ _FOREVER = -1
 class SetAside(CallbackGroup):  # type: ignore[misc, unused-ignore]  # rclpy is typed in part
     """The callback group of subscriptions that the executor must ignore."""
 
-    def can_execute(self, entity: Any) -> bool:
+    def can_execute(self, entity: Subscription | Timer | Client | Service | Waitable) -> bool:
         """Return False: the message loop takes these messages."""
         return False
 
-    def beginning_execution(self, entity: Any) -> bool:
+    def beginning_execution(self, entity: Subscription | Timer | Client | Service | Waitable) -> bool:
         """Return False."""
         return False
 
-    def ending_execution(self, entity: Any) -> None:
+    def ending_execution(self, entity: Subscription | Timer | Client | Service | Waitable) -> None:
         """Never called."""
 
 

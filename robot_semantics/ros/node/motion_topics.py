@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from nav_msgs.msg import Odometry
@@ -20,6 +19,7 @@ from sensor_msgs.msg import MultiDOFJointState
 
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.nanoseconds import stamp_ns
+from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.walk import odometry_child
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.queries import links_fixed_to_root
@@ -35,8 +35,8 @@ from robot_semantics.transforms import invert, matrix_from_pose, xyz_quat_from_m
 from robot_semantics.transforms.rows import twist_at
 
 Outcome = Messages | Refusal
-Read = Callable[[RunningRobot, Any], list[Outcome]]
-Deliver = Callable[[ServedRobot, str, Read, Any], None]
+Read = Callable[[RunningRobot, RosMessage], list[Outcome]]
+Deliver = Callable[[ServedRobot, str, Read, RosMessage], None]
 
 _FED_BY_MULTI_DOF = (Source.AUTO, Source.MULTI_DOF)
 
@@ -59,7 +59,7 @@ class MotionTopics:
         return result
 
     def _listen(self, message_type: type, topic: str, read: Read) -> Subscription:
-        def handle(message: Any) -> None:
+        def handle(message: RosMessage) -> None:
             self._deliver(self._served, topic, read, message)
 
         return self._served.listen(message_type, topic, handle, self._group, raw=False)

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter_service import ParameterService
@@ -24,7 +23,7 @@ NAME = "robot_semantics"
 class RobotSemanticsNode(GuardedNode):
     """The plain node: configured and active from its start."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: object) -> None:
         """Read the parameters and begin to publish; `options` are rclpy's.
 
         Raises:
@@ -52,7 +51,7 @@ class RobotSemanticsNode(GuardedNode):
 class RobotSemanticsLifecycleNode(GuardedNode, LifecycleNode):  # type: ignore[misc]  # rclpy is typed in part
     """Configure parses, activate publishes, deactivate stops, cleanup forgets; parameters are read at configure."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: object) -> None:
         """Declare the parameters and wait to be configured; `options` are rclpy's."""
         super().__init__(NAME, **options)
         self.core = Core(self)

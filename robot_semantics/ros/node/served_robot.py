@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -21,12 +21,13 @@ from std_msgs.msg import String
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.throttle import Throttle
+from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.guarded_node import GuardedNode
 from robot_semantics.ros.running.node_names import node_name
-from robot_semantics.ros.running.parameter_table import ParameterError
+from robot_semantics.ros.running.parameter_table import ParameterError, Values
 from robot_semantics.state.description import Description, one_line_a_kind, read_description
 from robot_semantics.state.health import RefusalLog, Traffic
 from robot_semantics.state.robot import RunningRobot
@@ -35,11 +36,11 @@ from robot_semantics.state.settings import RobotSettings
 LONGEST_LINE = 1000
 """Characters of a line of the log at most."""
 DESCRIPTIONS = ("robot_description", "robot_description_semantic")
-OnDescription = Callable[["ServedRobot", dict[str, Any]], None]
+OnDescription = Callable[["ServedRobot", Values], None]
 
 
 def declare_robot(
-    node: GuardedNode, prefix: str, shared: Mapping[str, Any] | None, *, skip_invalid: bool = False
+    node: GuardedNode, prefix: str, shared: Values | None, *, skip_invalid: bool = False
 ) -> dict[str, Any]:
     """Declare the parameters of a robot; `shared` are the values without prefix, which are the defaults.
 
@@ -66,7 +67,12 @@ class ServedRobot:
     """
 
     def __init__(
-        self, node: GuardedNode, prefix: str, raw: bool, shared: Mapping[str, Any] | None, on_description: OnDescription
+        self,
+        node: GuardedNode,
+        prefix: str,
+        raw: bool,
+        shared: Values | None,
+        on_description: OnDescription,
     ) -> None:
         """Declare the parameters; their defaults are `shared`, the values of the parameters without prefix.
 
@@ -111,7 +117,7 @@ class ServedRobot:
         return f"{self.prefix}.{name}" if self.prefix else name
 
     def listen(
-        self, kind: Any, topic: str, take: Callable[[Any], None], group: CallbackGroup, *, raw: bool
+        self, kind: type[RosMessage], topic: str, take: Callable[[Any], None], group: CallbackGroup, *, raw: bool
     ) -> Subscription:
         """Subscribe to a topic of a sensor or driver, in a callback group that the executor ignores; as bytes if
         `raw`.
@@ -139,12 +145,12 @@ class ServedRobot:
 
     # -- the description ------------------------------------------------------------------------------------------
 
-    def concerned(self, changed: Mapping[str, Any]) -> dict[str, Any]:
+    def concerned(self, changed: Values) -> dict[str, Any]:
         """Return the changed parameters of this robot."""
         below = self.parameter(f"{parameters.VIRTUAL_JOINTS}.")
         return {name: value for name, value in changed.items() if name in self.values or name.startswith(below)}
 
-    def read(self, changed: Mapping[str, Any]) -> Description:
+    def read(self, changed: Values) -> Description:
         """Parse the description with some changed parameter values; the robot does not change.
 
         Raises:
@@ -160,12 +166,12 @@ class ServedRobot:
             return known
         return read_description(urdf, srdf, strict=strict, implicit_links=implicit_links, prefix=self.prefix)
 
-    def urdf_is_missing(self, changed: Mapping[str, Any]) -> bool:
+    def urdf_is_missing(self, changed: Values) -> bool:
         """Return True if there would be no URDF with some changed parameter values."""
         name = self.parameter("robot_description")
         return not changed.get(name, self.values[name])
 
-    def make_robot(self, description: Description, changed: Mapping[str, Any]) -> RunningRobot:
+    def make_robot(self, description: Description, changed: Values) -> RunningRobot:
         """Return a robot for a description, with some changed parameter values.
 
         Raises:
@@ -181,7 +187,7 @@ class ServedRobot:
             robot.adopt(self.robot)
         return robot
 
-    def put(self, description: Description, robot: RunningRobot, changed: Mapping[str, Any]) -> None:
+    def put(self, description: Description, robot: RunningRobot, changed: Values) -> None:
         """Replace the description and the robot, and log their problems and summary."""
         if description is not self.description:
             for line in one_line_a_kind(description.problems):
@@ -202,14 +208,14 @@ class ServedRobot:
             if texts[name]:
                 publisher.publish(String(data=texts[name]))
 
-    def _settings(self, model: RobotModel, values: Mapping[str, Any]) -> RobotSettings:
+    def _settings(self, model: RobotModel, values: Values) -> RobotSettings:
         stated = [joint.name for joint in model.semantics.virtual_joints]
         merged = dict(values)
         for name in stated:
             merged |= self._declare_virtual_joint(name, values)
         return parameters.robot_settings(merged, self.prefix, stated, self._raw)
 
-    def _declare_virtual_joint(self, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _declare_virtual_joint(self, name: str, values: Values) -> dict[str, Any]:
         below = self.parameter(f"{parameters.VIRTUAL_JOINTS}.{name}")
         declared = self.node.declare_table(parameters.VIRTUAL_JOINT, below)
         return {key: values.get(key, value) for key, value in declared.items()}

@@ -17,17 +17,30 @@ from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.client import Client
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
+from rclpy.qos import QoSProfile
+from rclpy.service import Service
+from rclpy.subscription import Subscription
+from rclpy.timer import Timer
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.names import suggestion
 from robot_semantics.base.throttle import Throttle
+from robot_semantics.cdr.generated_types import ActionType, RosMessage, ServiceType
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.parameter_services import ANSWER_WITH_REASONS
-from robot_semantics.ros.running.parameter_table import Check, Parameter, ParameterError, Values, as_type
+from robot_semantics.ros.running.parameter_table import (
+    Check,
+    Parameter,
+    ParameterError,
+    Values,
+    as_type,
+)
 
 Answer = Callable[..., Any]
 
@@ -40,7 +53,7 @@ def guarded(callback: Answer, instead: Answer) -> Answer:
     if inspect.iscoroutinefunction(callback):
 
         @wraps(callback)
-        async def call_later(*arguments: Any) -> Any:
+        async def call_later(*arguments: object) -> object:
             try:
                 return await callback(*arguments)
             except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the node
@@ -49,7 +62,7 @@ def guarded(callback: Answer, instead: Answer) -> Answer:
         return call_later
 
     @wraps(callback)
-    def call(*arguments: Any) -> Any:
+    def call(*arguments: object) -> object:
         try:
             return callback(*arguments)
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the node
@@ -71,13 +84,13 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
 
     """
 
-    def __init__(self, name: str, **options: Any) -> None:
+    def __init__(self, name: str, **options: object) -> None:
         """Make the node; `options` are rclpy's."""
         self._checks: dict[str, Check] = {}
         self.frozen: dict[str, str] = {}
         self._reports = Throttle()
         self._guarded_callbacks: dict[Answer, Answer] = {}
-        self._kept: list[Any] | None = None
+        self._kept: list[object] | None = None
         super().__init__(name, **options)
         for service in self.services:
             # rclpy makes these services without `create_service`.
@@ -98,7 +111,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
                 if entity not in kept and getattr(entity, "topic_name", "") != "/clock":
                     destroy(entity)
 
-    def _entities(self) -> list[tuple[list[Any], Callable[[Any], object]]]:
+    def _entities(self) -> list[tuple[list[object], Callable[[Any], object]]]:
         return [
             (list(self.timers), self.destroy_timer),
             (list(self.services), self.destroy_service),
@@ -126,45 +139,51 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
     def guarded(self, callback: Answer, what: str) -> Answer:
         """Return a callback without a result; errors are logged."""
 
-        def instead(error: Exception, *_: Any) -> None:
+        def instead(error: Exception, *_: object) -> None:
             self.report(what, error)
 
         return guarded(callback, instead)
 
-    def create_service(self, srv_type: Any, srv_name: str, callback: Answer, **options: Any) -> Any:
+    def create_service(
+        self, srv_type: type[ServiceType], srv_name: str, callback: Answer, **options: object
+    ) -> Service:
         """Offer a service; see rclpy."""
         options.setdefault("qos_profile", qos.fresh(qos.SERVICES))
         if srv_type in ANSWER_WITH_REASONS:
             callback = ANSWER_WITH_REASONS[srv_type](callback, self.explain)
         return super().create_service(srv_type, srv_name, self._guarded_service(callback, srv_name), **options)
 
-    def create_client(self, srv_type: Any, srv_name: str, **options: Any) -> Any:
+    def create_client(self, srv_type: type[ServiceType], srv_name: str, **options: object) -> Client:
         """Call a service; see rclpy."""
         options.setdefault("qos_profile", qos.fresh(qos.SERVICES))
         return super().create_client(srv_type, srv_name, **options)
 
-    def create_subscription(self, msg_type: Any, topic: str, callback: Answer, qos_profile: Any, **options: Any) -> Any:
+    def create_subscription(
+        self, msg_type: type[RosMessage], topic: str, callback: Answer, qos_profile: QoSProfile, **options: object
+    ) -> Subscription:
         """Listen to a topic; see rclpy."""
         return super().create_subscription(
             msg_type, topic, self.guarded(callback, f"topic {topic}"), qos_profile, **options
         )
 
     def create_timer(
-        self, timer_period_sec: float, callback: Answer, *arguments: Any, what: str = "timer", **options: Any
-    ) -> Any:
+        self, timer_period_sec: float, callback: Answer, *arguments: object, what: str = "timer", **options: object
+    ) -> Timer:
         """Call a function periodically; see rclpy. `what` is its name in the log."""
         return super().create_timer(timer_period_sec, self.guarded(callback, what), *arguments, **options)
 
-    def create_action_server(self, kind: Any, name: str, execute: Answer, goal: Answer, cancel: Answer) -> ActionServer:
+    def create_action_server(
+        self, kind: type[ActionType], name: str, execute: Answer, goal: Answer, cancel: Answer
+    ) -> ActionServer:
         """Offer an action: whether a `goal` is taken, whether it may be cancelled, and its execution."""
 
-        def abort(error: Exception, handle: Any) -> Any:
+        def abort(error: Exception, handle: ServerGoalHandle) -> RosMessage:
             if self.context.ok():
                 handle.abort()
             return kind.Result(success=False, message=self.explain(f"action {name}", error))
 
-        def refuse(answer: Any) -> Answer:
-            def instead(error: Exception, _subject: Any) -> Any:
+        def refuse(answer: GoalResponse | CancelResponse) -> Answer:
+            def instead(error: Exception, _subject: object) -> GoalResponse | CancelResponse:
                 self.explain(f"action {name}", error)
                 return answer
 
@@ -182,7 +201,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
     def add_on_set_parameters_callback(self, callback: Answer) -> None:
         """Add a check of changed parameters; see rclpy."""
 
-        def refuse(error: Exception, _changes: Any) -> SetParametersResult:
+        def refuse(error: Exception, _changes: object) -> SetParametersResult:
             return SetParametersResult(successful=False, reason=self.explain("parameters", error))
 
         super().add_on_set_parameters_callback(self._guarded_callbacks.setdefault(callback, guarded(callback, refuse)))
@@ -201,7 +220,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         super().remove_post_set_parameters_callback(self._guarded_callbacks.pop(callback))
 
     def _guarded_service(self, callback: Answer, name: str) -> Answer:
-        def refuse(error: Exception, _request: Any, response: Any) -> Any:
+        def refuse(error: Exception, _request: object, response: RosMessage) -> RosMessage:
             # The response of the callback is incomplete: start with a new one.
             refusal = type(response)()
             if hasattr(refusal, "message"):
@@ -217,7 +236,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
     # --- parameters
 
     @property
-    def overrides(self) -> Mapping[str, Any]:
+    def overrides(self) -> Values:
         """The parameters that were given in a file or an argument; rclpy shows them only by declaring all of them."""
         given: Mapping[str, RosParameter] = getattr(self, "_parameter_overrides", {})
         return {name: parameter.value for name, parameter in given.items()}

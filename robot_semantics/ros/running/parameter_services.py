@@ -10,16 +10,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from rcl_interfaces.msg import Parameter as ParameterMessage
 from rcl_interfaces.msg import SetParametersResult
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from rclpy.parameter import Parameter
 
+from robot_semantics.cdr.generated_types import RosMessage, ServiceType
 from robot_semantics.ros.running.parameter_table import ParameterError
 
-Callback = Callable[[Any, Any], Any]
+Callback = Callable[[RosMessage, RosMessage], RosMessage]
 Explain = Callable[[str, Exception], str]
 """Returns the reason of a failed call; its arguments are the name of the call and the error."""
 
@@ -27,7 +27,7 @@ _TYPES = {type_.value for type_ in Parameter.Type}
 
 
 def _set_each(callback: Callback, explain: Explain) -> Callback:
-    def answer(request: Any, response: Any) -> Any:
+    def answer(request: RosMessage, response: RosMessage) -> RosMessage:
         for parameter in request.parameters:
             try:
                 _check_type(parameter)
@@ -41,7 +41,7 @@ def _set_each(callback: Callback, explain: Explain) -> Callback:
 
 
 def _set_all(callback: Callback, explain: Explain) -> Callback:
-    def answer(request: Any, response: Any) -> Any:
+    def answer(request: RosMessage, response: RosMessage) -> RosMessage:
         try:
             for parameter in request.parameters:
                 _check_type(parameter)
@@ -63,7 +63,7 @@ def _check_type(parameter: ParameterMessage) -> None:
         raise ParameterError(f"parameter '{parameter.name}' has an unknown type, {parameter.value.type}")
 
 
-ANSWER_WITH_REASONS: dict[Any, Callable[[Callback, Explain], Callback]] = {
+ANSWER_WITH_REASONS: dict[type[ServiceType], Callable[[Callback, Explain], Callback]] = {
     SetParameters: _set_each,
     SetParametersAtomically: _set_all,
 }

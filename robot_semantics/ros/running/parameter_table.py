@@ -26,6 +26,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import duplicates, suggestion
 
 Values = Mapping[str, Any]
+"""Values of parameters by name; each has the type of its default."""
 Check = Callable[[str, object], object]
 """Raises `ParameterError` where a value, given with the parameter's full name, means nothing."""
 

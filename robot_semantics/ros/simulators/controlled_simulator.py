@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from builtin_interfaces.msg import Duration
 from controller_manager_msgs.srv import ListControllers, SwitchController
@@ -31,6 +30,7 @@ from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
 from robot_semantics.base.nanoseconds import stamp_ns
+from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.simulators.controlled_world import ControlledWorld, Orders, orders_of
@@ -68,7 +68,7 @@ class ControlledSimulator(RemoteSimulator):
         self._looks = 0
         self._subscriptions = [self._listen(JointState, JOINTS_TOPIC, self._joints)]
 
-    def _listen(self, kind: Any, topic: str, kept: deque[bytes]) -> Subscription:
+    def _listen(self, kind: type[RosMessage], topic: str, kept: deque[bytes]) -> Subscription:
         def keep(data: bytes) -> None:
             kept.append(data)
 

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.client import Client
@@ -23,6 +23,7 @@ from rclpy.task import Future
 from robot_semantics_interfaces.srv import GetWorldState, SetWorldState
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.cdr.generated_types import RosMessage, ServiceType
 from robot_semantics.ros.messages.world_messages import items_from_messages
 from robot_semantics.state.report import RestoreItem, RestoreLog
 from robot_semantics.usdf.reader import parse_world
@@ -72,7 +73,7 @@ class RemoteSimulator(ABC):
         self._clock = Clock(clock_type=ClockType.STEADY_TIME)
         self._clients: list[Client] = []
 
-    def _client(self, kind: Any, service: str, node: str = "") -> Client:
+    def _client(self, kind: type[ServiceType], service: str, node: str = "") -> Client:
         client = self._node.create_client(kind, f"{node or self.name}/{service}", callback_group=self._group)
         self._clients.append(client)
         return client
@@ -107,16 +108,17 @@ class RemoteSimulator(ABC):
     def _report(self, log: RestoreLog, success: bool) -> RemoteReport:
         return RemoteReport(success, tuple(replace(item, by=self.name) for item in log.items), log.notes)
 
-    async def _call(self, client: Client, request: Any, *, once: bool = False) -> Any:
+    async def _call(self, client: Client, request: RosMessage, *, once: bool = False) -> RosMessage:
         """Send a request and return the answer."""
         await self._until(
             client.service_is_ready, f"simulator '{self.name}' is not running: no service '{client.srv_name}'"
         )
-        with self._sent(client, request, once=once) as answer:
-            return await answer
+        with self._sent(client, request, once=once) as future:
+            answer: RosMessage = await future
+        return answer
 
     @contextmanager
-    def _sent(self, client: Client, request: Any, *, once: bool = False) -> Iterator[Future]:
+    def _sent(self, client: Client, request: RosMessage, *, once: bool = False) -> Iterator[Future]:
         """Send a request and return its future answer; without `once`, repeat the request until it is answered.
 
         The service of a killed simulator still seems to exist for some seconds, and a request may reach only this one

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rclpy.executors import ExternalShutdownException
 from rclpy.publisher import Publisher
@@ -72,7 +72,7 @@ class _Outlet(NamedTuple):
 class MujocoWorld(GuardedNode):
     """The node; `run` does its work until the context is shut down."""
 
-    def __init__(self, **arguments: Any) -> None:
+    def __init__(self, **arguments: object) -> None:
         """Load the world and make the topics and services.
 
         Raises:

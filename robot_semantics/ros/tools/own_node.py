@@ -12,15 +12,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import Any
 
 import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.task import Future
 from std_msgs.msg import String
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.cdr.generated_types import RosMessage, ServiceType
 from robot_semantics.ros.running import qos
 
 ASK_AGAIN_S = 2.0
@@ -60,7 +61,7 @@ class ServiceCaller(ExitStack):
         self._node, self._executor = self.enter_context(own_node("robot_semantics_cli"))
         return self
 
-    def call(self, kind: Any, service: str, /, **request: Any) -> Any:
+    def call(self, kind: type[ServiceType], service: str, /, **request: object) -> RosMessage:
         """Return the answer of a service, also if the answer says that the service failed.
 
         Raises:
@@ -68,7 +69,7 @@ class ServiceCaller(ExitStack):
         """
         return self._call(kind, service, request, self.timeout_s)
 
-    def ask(self, kind: Any, service: str, /, **request: Any) -> Any:
+    def ask(self, kind: type[ServiceType], service: str, /, **request: object) -> RosMessage:
         """As `call`, but repeat the request: an answer is lost if the server has not discovered this node yet.
 
         Only for requests that change nothing.
@@ -97,9 +98,9 @@ class ServiceCaller(ExitStack):
         finally:
             self._node.destroy_subscription(subscription)
 
-    def _call(self, kind: Any, service: str, request: Mapping[str, Any], again_s: float) -> Any:
+    def _call(self, kind: type[ServiceType], service: str, request: Mapping[str, object], again_s: float) -> RosMessage:
         client = self._node.create_client(kind, service, qos_profile=qos.fresh(qos.SERVICES))
-        futures: list[Any] = []
+        futures: list[Future] = []
         try:
             if not client.wait_for_service(timeout_sec=self.timeout_s):
                 raise ServiceError(f"the service {service} does not exist: is the node running?")
@@ -107,7 +108,8 @@ class ServiceCaller(ExitStack):
             while (left := deadline - time.monotonic()) > 0.0:
                 futures.append(client.call_async(kind.Request(**request)))
                 if self._spin_until(lambda: any(future.done() for future in futures), min(left, again_s)):
-                    return next(future.result() for future in futures if future.done())
+                    answer: RosMessage = next(future.result() for future in futures if future.done())
+                    return answer
             raise ServiceError(f"the service {service} has not answered for {self.timeout_s:g} s")
         finally:
             self._node.destroy_client(client)

@@ -9,16 +9,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from robot_semantics_interfaces import srv
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.cdr.generated_types import RosMessage, ServiceType
 from robot_semantics.ros.messages.world_messages import items_from_messages
 from robot_semantics.ros.tools.own_node import ServiceCaller
 from robot_semantics.state.report import RestoreItem
 
-_SERVICES: dict[str, Any] = {
+_SERVICES: dict[str, type[ServiceType]] = {
     "save": srv.SaveSnapshot,
     "restore": srv.RestoreSnapshot,
     "list": srv.ListSnapshots,
@@ -39,7 +40,7 @@ class SnapshotAnswer(NamedTuple):
         notes: further notes for the user.
     """
 
-    answer: Any
+    answer: RosMessage
     success: bool
     message: str
     restored: tuple[RestoreItem, ...]
@@ -49,7 +50,7 @@ class SnapshotAnswer(NamedTuple):
 
 
 def call_snapshot_service(
-    node: str, operation: str, timeout_s: float, *, must_succeed: bool = True, **request: Any
+    node: str, operation: str, timeout_s: float, *, must_succeed: bool = True, **request: object
 ) -> SnapshotAnswer:
     """Return a node's answer to ``save``, ``restore``, ``list`` or ``delete``.
 
