@@ -70,6 +70,7 @@ def add_loading_arguments(parser: argparse.ArgumentParser) -> None:
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the reading options of every command that reads robots: implicit links, xacro."""
     parser.add_argument("--implicit-links", action="store_true", help="accept joints that name undeclared links")
+    parser.add_argument("--loops", metavar="FILE", help="robot.yaml of Extended URDF with closed loops")
     add_xacro_arguments(parser)
 
 
@@ -113,7 +114,7 @@ def read_robot(
     # them. This saves 10 % of `fk` for 100,000 links.
     gc.disable()
     try:
-        return load_robot(
+        model = load_robot(
             urdf,
             srdf or None,
             strict=False,
@@ -125,6 +126,12 @@ def read_robot(
     finally:
         gc.freeze()
         gc.enable()
+    loops: str | None = getattr(arguments, "loops", None)
+    if loops is None:
+        return model
+    from robot_semantics.model.extended_urdf import with_loops_file
+
+    return with_loops_file(model, loops, Diagnostics() if diagnostics is None else diagnostics)
 
 
 def load(arguments: argparse.Namespace) -> RobotModel:
