@@ -54,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="check each SRDF with the URDF of its name",
     )
     inputs.add_loading_arguments(parser)
+    inputs.add_loops_argument(parser)
     add_report_arguments(parser)
     add_baseline_arguments(parser)
     mending = parser.add_mutually_exclusive_group()

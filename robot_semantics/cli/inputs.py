@@ -45,6 +45,12 @@ def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_needed: bool = 
         parser.add_argument("urdf", metavar="URDF", help="URDF, plain or xacro")
         add_srdf_argument(parser, needed=srdf_needed)
     add_loading_arguments(parser)
+    add_loops_argument(parser)
+
+
+def add_loops_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--loops`` to a command that reads its robot with `read_robot`."""
+    parser.add_argument("--loops", metavar="FILE", help="robot.yaml of Extended URDF with closed loops")
 
 
 def add_srdf_argument(
@@ -70,7 +76,6 @@ def add_loading_arguments(parser: argparse.ArgumentParser) -> None:
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the reading options of every command that reads robots: implicit links, xacro."""
     parser.add_argument("--implicit-links", action="store_true", help="accept joints that name undeclared links")
-    parser.add_argument("--loops", metavar="FILE", help="robot.yaml of Extended URDF with closed loops")
     add_xacro_arguments(parser)
 
 
@@ -144,6 +149,8 @@ def load(arguments: argparse.Namespace) -> RobotModel:
     diagnostics = Diagnostics()
     try:
         if arguments.urdf is None:
+            if getattr(arguments, "loops", None) is not None:
+                raise RobotSemanticsError("--loops needs the URDF: the running node has its own loops")
             model = robot_of_node(arguments.node, diagnostics)
         else:
             model = read_robot(arguments, arguments.urdf, arguments.srdf, diagnostics)

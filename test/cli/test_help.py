@@ -222,7 +222,8 @@ def test_example_writes_files_that_can_be_used_and_never_over_others(
     monkeypatch.chdir(tmp_path)
     assert command_line.main(["example", "here"]) == 0
     names = sorted(path.name for path in Path("here").iterdir())
-    assert names == ["block.srdf", "block.urdf", "rover_arm.srdf", "rover_arm.urdf", "rover_arm.usdf"]
+    pairs = [f"{name}.{ending}" for name in ("block", "gripper", "leg", "rover_arm") for ending in ("srdf", "urdf")]
+    assert names == [*pairs, "rover_arm.usdf"]
     assert command_line.main(["check", "here/rover_arm.urdf", "here/rover_arm.srdf", "here/rover_arm.usdf"]) == 0
     assert command_line.main(["example", "here"]) == 0  # the same again
     Path("here/block.urdf").write_text("mine")
