@@ -1,5 +1,5 @@
 # Everything happens in .venv and build/; each target does the set-up that it needs first.
-.PHONY: help setup demo demo-engines test ros docs bench soak fuzz mutants sbom release-check release clean lock
+.PHONY: help setup demo demo-engines test ros docs bench soak fuzz mutants coverage sbom release-check release clean lock
 
 # The first Python that is new enough, unless one is named: make PYTHON=python3.12 ...
 ifndef PYTHON
@@ -38,6 +38,7 @@ help:
 	@echo "make soak    ten minutes of good and malformed messages"
 	@echo "make fuzz    coverage-guided fuzzing of every reader, SECONDS=60 each"
 	@echo "make mutants test the tests: small changes of the code that none notices"
+	@echo "make coverage  branch coverage of the rooms base to convert by their own tests"
 	@echo "make sbom    a bill of what is installed, as CycloneDX, in build/sbom.json"
 	@echo "make release wheel and sdist in dist/, checked; needs every value of release.toml"
 	@echo "make clean   remove build/ and .venv"
@@ -97,6 +98,19 @@ $(MUTANTS)/made: requirements/mutants.lock
 	$(PYTHON) -m venv $(MUTANTS)
 	$(MUTANTS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	touch $@
+
+# test_scaling.py measures time. The simulators, pages and nodes have no part in it.
+ROOMS := base transforms cdr xml urdf srdf model kinematics usdf state convert
+comma := ,
+empty :=
+space := $(empty) $(empty)
+coverage: export COVERAGE_FILE := $(CURDIR)/build/coverage/data
+coverage: setup
+	@rm -rf build/coverage && mkdir -p build/coverage
+	$(VENV)/coverage run -m pytest -q -n 2 --dist loadfile --ignore test/xml/test_scaling.py test/base test/transforms test/xml \
+		test/urdf test/srdf test/model test/kinematics test/usdf test/state test/spec test/cli test/test_[el]*.py test/test_one_*.py
+	$(VENV)/coverage combine -q
+	$(VENV)/coverage report --skip-covered --include="$(subst $(space),$(comma),$(ROOMS:%=robot_semantics/%/*))"
 
 sbom: setup
 	@$(VENV)/cyclonedx-py environment $(VENV)/python --output-file build/sbom.json
