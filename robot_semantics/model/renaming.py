@@ -32,6 +32,7 @@ URDF_REFERENCES: Mapping[str, tuple[Reference, ...]] = {
         ("sensor", "parent", "link"),
         ("constraint", "parent", "link"),
         ("constraint", "child", "link"),
+        ("robot", "frame", "link"),
         # The two older dialects.
         ("joint", "parent", "name"),
         ("link", "parent", "name"),
@@ -41,6 +42,11 @@ URDF_REFERENCES: Mapping[str, tuple[Reference, ...]] = {
         ("link", "joint", "name"),
         ("joint", "mimic", "joint"),
         ("transmission", "joint", "name"),
+        # Transmissions of grippers and wrists, as PR2 has them.
+        ("transmission", "passive_joint", "name"),
+        ("transmission", "gap_joint", "name"),
+        ("transmission", "flexJoint", "name"),
+        ("transmission", "rollJoint", "name"),
         ("ros2_control", "joint", "name"),
         ("sensor", "parent", "joint"),
         ("robot", "gazebo", "reference"),
@@ -48,27 +54,27 @@ URDF_REFERENCES: Mapping[str, tuple[Reference, ...]] = {
 }
 """Kind of thing → its references in a URDF."""
 
-_PLUGIN_TEXTS: Mapping[str, frozenset[str]] = {
+_GAZEBO_TEXTS: Mapping[str, frozenset[str]] = {
     "link": frozenset(
         (
             *("bodyName", "body_name", "frameName", "frame_name", "linkName", "link_name"),
             *("robotBaseFrame", "robot_base_frame", "child_link", "parent_link"),
         )
     ),
-    "joint": frozenset(("joint", "jointName", "joint_name", "mimicJoint", "mimic_joint")),
+    "joint": frozenset(("joint", "jointName", "joint_name", "mimicJoint", "mimic_joint", "actuatedJoint")),
 }
-"""Kind of thing → tags of elements in a plugin of Gazebo whose text is a name."""
+"""Kind of thing → tags of elements in `<gazebo>` whose text is a name."""
 
 
 def text_references(root: etree._Element, kind: str, names: Container[str]) -> Iterator[etree._Element]:
-    """Yield the elements in plugins of Gazebo and in ros2_control whose text is one of `names`."""
+    """Yield the elements in `<gazebo>` and `<ros2_control>` whose text is one of `names`."""
     for extra in root.iterchildren("gazebo", "ros2_control"):
         for element in extra.iter("*"):
             if (element.text or "").strip() in names and not len(element):
                 tags = {above.tag for above in element.iterancestors()}
-                in_plugin = "plugin" in tags and "gazebo" in tags and element.tag in _PLUGIN_TEXTS[kind]
+                in_gazebo = "gazebo" in tags and element.tag in _GAZEBO_TEXTS[kind]
                 is_leader = element.tag == "param" and element.get("name") == "mimic" and "ros2_control" in tags
-                if in_plugin or (kind == "joint" and is_leader):
+                if in_gazebo or (kind == "joint" and is_leader):
                     yield element
 
 

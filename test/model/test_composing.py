@@ -145,6 +145,8 @@ EXTENDED = PART.replace(
     "</robot>",
     """<ros2_control name="a" type="system"><joint name="follow"><param name="mimic">open</param></joint></ros2_control>
   <sensor name="left"><parent link="left"/></sensor><sensor name="ft"><parent joint="open"/></sensor>
+  <transmission name="pr2"><gap_joint name="open"/><passive_joint name="follow"/><leftActuator name="l"/></transmission>
+  <frame name="grasp" link="left"/>
   <gazebo><plugin name="mimic"><joint> open </joint><mimicJoint>follow</mimicJoint><frameName>left</frameName>
     <text>left</text></plugin></gazebo>
 </robot>""",
@@ -161,7 +163,11 @@ def test_sensors_plugins_and_controllers_refer_to_the_new_names_and_other_mentio
     texts = {str(element.tag): element.text for element in root.iterfind("gazebo/plugin/*")}
     assert texts == {"joint": " t_open ", "mimicJoint": "t_follow", "frameName": "t_left", "text": "left"}
     assert root.findtext("ros2_control/joint/param[@name='mimic']") == "t_open"
-    for path in ("sensor[@name='t_ft']/parent[@joint='t_open']", "sensor[@name='t_left']/parent[@link='t_left']"):
+    for path in (
+        *("sensor[@name='t_ft']/parent[@joint='t_open']", "sensor[@name='t_left']/parent[@link='t_left']"),
+        *("transmission[@name='t_pr2']/gap_joint[@name='t_open']", "frame[@name='t_grasp'][@link='t_left']"),
+        *("transmission/passive_joint[@name='t_follow']", "transmission/leftActuator[@name='t_l']"),
+    ):
         assert root.find(path) is not None, path
 
 
