@@ -40,6 +40,7 @@ from std_srvs.srv import Trigger
 from support.json_shapes import validate
 from support.killed_writers import unsound
 from support.nodes import LATCHED, PATIENCE_S, Client, NodeProcess, joint_state, matrix_of, said
+from support.small_disk import small_disk
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.cli.main import main
@@ -394,6 +395,26 @@ def test_a_node_that_is_killed_before_any_file_operation_loses_and_leaves_nothin
         subprocess.run(command, check=True, env=os.environ | path, timeout=PATIENCE_S)
         assert unsound(folder) == []
         assert (folder / "mine.usdf").read_bytes() == mine
+
+
+def test_a_full_disk_fails_a_save_and_leaves_the_files_as_they_were(
+    client: Client, start: Callable[..., NodeProcess], tmp_path: Path
+) -> None:
+    with small_disk(tmp_path / "disk", 1000) as disk:
+        folder = disk.folder / "snapshots"
+        start(robot_description=URDF, snapshots__directory=str(folder), ros_args=("-r", "__ns:=/full"))
+        node = "/full/robot_semantics"
+        assert save(client, "grasp", node=node).success
+        before = disk.files()
+        for pages in range(3):
+            disk.leave(pages)
+            answer = save(client, "grasp" if pages else "new", node=node, comment="x" * 20_000)
+            assert not answer.success
+            assert "No space left on device" in answer.message
+            assert disk.files() == before
+        disk.leave(100)
+        assert save(client, "grasp", node=node, comment="later").success
+        assert read_world(folder / "grasp.usdf").models
 
 
 def test_two_nodes_on_one_folder_keep_their_own_automatic_snapshots(
