@@ -178,7 +178,7 @@ def _actor(actor: Actor, surfaces: Mapping[int, int]) -> JsonObject:
         "joints": [_joint(actor, joint) for joint in model.joints],
         "variables": list(space.names),
         "neutral": space.neutral().tolist(),
-        "parts": [_part(shown, surfaces) for shown in actor.surfaces],
+        "parts": [_part(shown, surfaces) for shown in actor.surfaces if shown.kind != "sphere"],
         **semantics_of(model),
     }
 
