@@ -66,7 +66,7 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
         "--adjacent",
         choices=("joint", "moveit"),
         default="joint",
-        help="rule for adjacent links (joint)",
+        help="links that count as adjacent (joint)",
     )
     parser.add_argument(
         "--padding", type=number_in_range(0.0), default=0.0, metavar="M", help="padding around links [m]"

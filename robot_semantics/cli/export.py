@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("linear", "previous", "nearest"),
         default="linear",
         metavar="RULE",
-        help="between messages",
+        help="interpolation",
     )
     how.add_argument(
         "--invalid-positions",

@@ -23,7 +23,9 @@ from robot_semantics.cli.usage import UsageError
 
 
 def _save_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", nargs="?", default="", help="name (default: by the time)")
+    parser.add_argument(
+        "name", metavar="NAME", nargs="?", default="", help="name of the snapshot (default: made from the time)"
+    )
     parser.add_argument("--comment", default="", metavar="TEXT", help="comment to save with it")
     parser.add_argument("--overwrite", action="store_true", help="overwrite a snapshot of this name")
     _node_arguments(parser)

@@ -41,7 +41,7 @@ def parse_json(text: str | bytes, source: str = "<json>") -> WorldState:
     """Return the state of a JSON text.
 
     Raises:
-        DescriptionError: the text is not JSON, or not a world state; it has all problems, each with its path.
+        DescriptionError: the text is not JSON, or not a world state; the error has all problems, each with its path.
     """
     if len(text) > MAX_BYTES:
         raise too_large(source)
@@ -69,7 +69,7 @@ def world_from_json(values: Json, source: str = "<json>") -> WorldState:
     """Return the state of plain values in the form of `world_to_json`.
 
     Raises:
-        DescriptionError: they are not a world state; it has all problems, each with its path.
+        DescriptionError: they are not a world state; the error has all problems, each with its path.
     """
     found = Diagnostics()
     if isinstance(values, dict) and values.get("format", FORMAT) != FORMAT:

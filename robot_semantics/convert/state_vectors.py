@@ -178,7 +178,7 @@ def _base(model: ModelState, world: ResolvedWorld) -> tuple[FloatArray, FloatArr
 
 
 def _positions(kind: JointType, position: FloatArray, order: JointOrder, *, limited: bool) -> FloatArray:
-    """Return a joint's position as the program has it; `position` is as joint space has it."""
+    """Return a joint's position in the layout of `order`; `position` has the layout of joint space."""
     if kind is JointType.FLOATING:
         quaternion = position[3:] if order.quaternion == "xyzw" else np.roll(position[3:], 1)
         parts = (quaternion, position[:3]) if order.quaternion_first else (position[:3], quaternion)

@@ -30,7 +30,7 @@ def with_loops_file(model: RobotModel, path: str | Path, diagnostics: Diagnostic
     (points) or ``6d`` (frames) for each.
 
     Raises:
-        DescriptionError: the file is not YAML, or has an error; it has all problems.
+        DescriptionError: the file is not YAML, or has an error; the error has all problems.
         OSError: the file cannot be read.
     """
     found = Diagnostics()

@@ -35,7 +35,7 @@ class RecordedModel(NamedTuple):
 
 
 def free_frame(name: str, taken: Container[str]) -> str:
-    """Return the TF name of a frame: its own, or ``NAME_frame`` if `taken`, the TF names of links, contains its own."""
+    """Return the TF name of a frame: NAME, or ``NAME_frame`` if a link has this TF name; `taken`: TF names of links."""
     while name in taken:
         name += "_frame"
     return name

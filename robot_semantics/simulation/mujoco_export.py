@@ -120,5 +120,5 @@ def _check_readable(text: str, model: mujoco.MjModel) -> None:
         read = getattr(written, word)
         if values.shape != read.shape or not np.allclose(values, read, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
             raise WorldSpecError(
-                f"MuJoCo {mujoco.__version__} reads another '{word}' from the MJCF that it wrote of this world"
+                f"MuJoCo {mujoco.__version__} reads a different '{word}' from the MJCF that it wrote for this world"
             )

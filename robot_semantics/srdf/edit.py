@@ -201,8 +201,8 @@ class SrdfText:
     ) -> SrdfText:
         """Return the text whose generated pairs are exactly `pairs` (pair → reason); new pairs keep their order.
 
-        A pair with a reason outside `replaced` was written by a person: it never changes. Other kept pairs keep their
-        position and their comments. A generated pair that occurs twice stays once.
+        A pair is generated if its reason is one of `replaced`; all other pairs were written by a person and never
+        change. Generated pairs that stay keep their position and comments. A repeated generated pair is written once.
         """
         stated = self._pairs("disable_collisions")
         seen = {pair for item, pair in stated if item.reason not in replaced}

@@ -63,8 +63,9 @@ class RootPlacement:
     log: RestoreLog
 
     def frame(self) -> str | None:
-        """Return the parent frame of the root joint: the world if the frame has no pose, None for a link without a
-        pose.
+        """Return the parent frame of the root joint.
+
+        It is the world if the SRDF's frame has no pose; None if the frame is a link with an unknown pose.
         """
         frame = self.world.frame_or_world(self.base.frame)
         return None if frame != self.base.frame and SEPARATOR in self.base.frame else frame

@@ -27,7 +27,8 @@ def write_urdf(robot: UrdfRobot) -> str:
     """Return `robot` as URDF text.
 
     Raises:
-        DescriptionError: a number is not finite, or a text has characters that XML cannot hold; it has all problems.
+        DescriptionError: a number is not finite, or a text has characters that XML cannot hold; the error has all
+            problems.
     """
     found = Diagnostics()
     text = write_table(robot, URDF, robot.places.source, found, robot.namespaces)

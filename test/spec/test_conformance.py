@@ -230,7 +230,9 @@ OTHERWISE = {
     "changing or joining states": {
         "counts-differ", "left-out", "name-conflict", "name-kept", "parents-differ", "time-conflict", "world-name",
     },
-    "an option, or a xacro that is run": {"implicit-link", "unused-argument", "xacro", "xacro-limit"},
+    "an option, a configuration folder, or a xacro that is run": {
+        "implicit-link", "unknown-configuration", "unused-argument", "xacro", "xacro-limit",
+    },
     "a file that is not there or was changed, or beyond what a reader has to hold": {
         "damaged-description", "nested-too-deep", "too-large", "unreadable",
     },

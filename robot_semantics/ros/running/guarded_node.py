@@ -72,12 +72,12 @@ def guarded(callback: Answer, instead: Answer) -> Answer:
 
 
 class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
-    """Guards every callback when it is registered, also callbacks of rclpy's own services. Parameters are in tables.
+    """Guards every callback when it is registered, also callbacks of rclpy's own services.
 
     A service that fails answers with `success` false, a `message`, and the `nearest` names if a name was unknown. An
-    action aborts with the same fields in its result. A change of parameters is refused. Errors of timers and topics
-    are logged. An error of another package is logged with its traceback. New values of the parameters of
-    `declare_table` are checked before rclpy checks them, because our messages say more.
+    action aborts with the same fields in its result. If a check of changed parameters fails, the change is refused.
+    Errors of timers and topics are logged. An error of another package is logged with its traceback. New values of the
+    parameters of `declare_table` are checked before rclpy checks them, because our messages say more.
 
     Attributes:
         frozen: parameters that cannot be changed, with the reason.

@@ -164,7 +164,10 @@ class ControlledSimulator(RemoteSimulator):
         try:
             active = await self._commanding()
             if active and not ran:
-                log.note(f"it is paused and its controllers stay on; they may move it back: {', '.join(active)}")
+                log.note(
+                    "the simulation is paused and its controllers stay on; the controllers may move the robot back: "
+                    + ", ".join(active)
+                )
             elif active:
                 off = active
                 # The control loop switches them, and it waits for the clock.
