@@ -40,7 +40,7 @@ sys.exit(main(["show", sys.argv[2]]))
         "robot_semantics.base.errors",
         "argparse",
         "robot_semantics.cli.show",
-        "numpy",
+        "robot_semantics.model.robot_model",
         "lxml.etree",
     ],
 )
