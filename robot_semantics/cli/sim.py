@@ -87,7 +87,7 @@ def _add_world_arguments(parser: argparse.ArgumentParser) -> None:
         "--timestep", type=number_in_range(above=0.0), default=0.002, metavar="S", help="time step [s] (0.002)"
     )
     parser.add_argument("--no-ground", action="store_true", help="no floor at z = 0")
-    parser.add_argument("--partial", action="store_true", help="start if some items cannot be restored")
+    parser.add_argument("--partial", action="store_true", help="start even if some items cannot be restored")
     parser.add_argument("--strict", action="store_true", help="refuse descriptions with warnings")
     add_package_argument(parser)
     add_reading_arguments(parser)

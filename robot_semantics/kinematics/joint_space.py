@@ -202,9 +202,8 @@ class JointSpace:
         for at in mimics.followers[given[mimics.followers]].tolist():
             source = int(mimics.source[at])
             if mimics.factor[at] == 0.0 and not given[source]:
-                message = (
-                    f"it follows '{self.names[source]}' with multiplier 0, so the position of that joint is unknown"
-                )
+                leader = self.names[source]
+                message = f"it follows '{leader}' with multiplier 0, so '{leader}' has no known position"
                 raise ArrayError(self.names[at], message)
         q[...] = mimics.completed(q, given)[0]
         apart = self.leader_differences(q)

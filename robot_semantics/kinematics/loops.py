@@ -245,10 +245,10 @@ def close_loops(
         raise OpenLoopError(loops, found)
     for joint in map(space.model.joint, loops.dependent):
         where = space.positions_of(joint)
-        rows, wanted = found.q[..., where].reshape(-1, joint.position_count), q[..., where]
-        wanted = np.broadcast_to(wanted, (*found.q.shape[:-1], joint.position_count)).reshape(rows.shape)
-        for closed, told in zip(rows.tolist(), wanted.tolist(), strict=True):
-            if joint.name in chosen and not joint.motion.difference(told, closed) <= MIMIC_TOLERANCE:
+        rows: FloatArray = found.q[..., where].reshape(-1, joint.position_count)
+        stated: FloatArray = np.broadcast_to(q[..., where], found.q[..., where].shape).reshape(rows.shape)
+        for closed, own in zip(rows.tolist(), stated.tolist(), strict=True):
+            if joint.name in chosen and not joint.motion.difference(own, closed) <= MIMIC_TOLERANCE:
                 values = " ".join(f"{value:.9g}" for value in closed)
                 raise OpenLoopError(loops, found, f"joint '{joint.name}' is passive: the loops need {values}")
             if len(closed) == 1 and not joint.limits.lower - 1e-9 <= closed[0] <= joint.limits.upper + 1e-9:

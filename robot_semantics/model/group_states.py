@@ -99,7 +99,7 @@ def _leaders(scope: ResolutionScope, places: Mapping[str, tree.JointValue], valu
             _check_limits(scope, places[name], leader, stated, user)
         if stated is None:
             message = (
-                f"joint '{name}' follows '{leader.name}' with multiplier 0, so the position of that joint is unknown"
+                f"joint '{name}' follows '{leader.name}' with multiplier 0, so '{leader.name}' has no known position"
             )
             scope.error("mimic-multiplier-zero", f"{message}, in {user}", places[name].at, "value")
             continue

@@ -167,7 +167,7 @@ def _check_topic(topic: str, msgtype: str, what: str, topics: Mapping[str, str])
     if topic not in topics:
         raise UnknownNameError("topic", topic, topics)
     if topics[topic] != msgtype:
-        raise RequestError(f"topic '{topic}' has no {what} but {topics[topic]}")
+        raise RequestError(f"topic '{topic}' has messages of the type {topics[topic]}, not {what}")
 
 
 def found_robots(

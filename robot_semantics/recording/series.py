@@ -97,7 +97,7 @@ class Series:
         return np.concatenate([both, *map(model_rows, self.models)], axis=1)
 
     def state(self, index: int, row: Sequence[float], time_ns: int) -> WorldState:
-        """Return the world state of one row of `rows`, with the parents at the time of this index."""
+        """Return the world state of one row of `rows`, with the parents of time number `index`."""
         parents = self.frame_parent[index].tolist()
         above = [int(model.parent[index]) for model in self.models]
         # A frame without a known pose at this time is kept as the parent of others.

@@ -87,7 +87,7 @@ def _poses(links: Sequence[LinkState], measured: ForwardKinematics, q: FloatArra
     if agree.any():
         log.done("links", "", f"{int(agree.sum())} agree with the joints")
     for at in np.flatnonzero(~agree).tolist():
-        reason = f"its pose is {off_m[at]:.3g} m and {off_rad[at]:.3g} rad away from the one of the joint positions"
+        reason = f"its pose is {off_m[at]:.3g} m and {off_rad[at]:.3g} rad away from the pose that the joints give"
         log.failed("link", links[at].name, reason, "link-pose-disagrees")
 
 
@@ -103,5 +103,5 @@ def _twists(
     allowed = TOLERANCE * np.maximum(1.0, np.abs(made).max(axis=1))
     for at in np.flatnonzero(~(off.max(axis=1) <= allowed)).tolist():
         amount = f"{off[at, :3].max():.3g} m/s and {off[at, 3:].max():.3g} rad/s"
-        reason = f"its twist is {amount} away from the one of the joint positions"
+        reason = f"its twist is {amount} away from the twist that the joints give"
         log.failed("link", links[at].name, reason, "link-twist-disagrees")

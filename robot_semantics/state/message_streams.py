@@ -63,7 +63,7 @@ class MessageStreams:
         self._last: tuple[tuple[str, ...], MessageStream | Refusal] | None = None
 
     def find(self, names: tuple[str, ...]) -> MessageStream | Refusal:
-        """Return the stream of messages with these names, or why all of them are refused."""
+        """Return the stream of messages with these names, or the reason why such messages are refused."""
         if self._last is None or names is not self._last[0]:
             self._last = names, self._streams.get(names) or self._new(names)
         return self._last[1]

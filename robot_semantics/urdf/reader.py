@@ -75,7 +75,7 @@ def _read(document: XmlDocument, found: Diagnostics) -> UrdfRobot:
 
 
 def _child_origins(reader: UrdfReader, taken_out: list[ChildOrigin]) -> dict[str, Origin]:
-    """Return the frame of each joint in an older form in its child link, by child link."""
+    """Return by child link the pose of the joint frame in this link, for joints in an older form."""
     _, joint = reader.plan().children["joint"]
     _, plan = joint.children["origin"]
     found: dict[str, Origin] = {}

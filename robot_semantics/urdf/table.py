@@ -124,7 +124,7 @@ def _texture(reader: CheckedReader, values: Fields, at: int) -> bool:
 
 def _named_material(reader: CheckedReader, values: Fields, at: int) -> bool:
     if not values.get("name"):
-        message = "<material> has no attribute 'name', so most programs ignore it"
+        message = "<material> has no 'name'; most programs ignore a material without a name"
         reader.warning("unnamed-material", message, at)
     return True
 

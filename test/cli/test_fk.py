@@ -99,7 +99,7 @@ FINGERS = """<robot name="gripper"><link name="palm"/><link name="left"/><link n
         (["r=1"], (0.25, 1.0)),
         (["l=0.25", "r=1"], (0.25, 1.0)),
         (["l=0.25", "r=1.5"], "r: is given as 1.5, but its leader 'l' at 0.25 gives 1"),
-        (["s=0.75"], "s: it follows 'l' with multiplier 0, so the position of that joint is unknown"),
+        (["s=0.75"], "s: it follows 'l' with multiplier 0, so 'l' has no known position"),
     ],
 )
 def test_a_mimic_joint_that_is_given_leads_its_leader(

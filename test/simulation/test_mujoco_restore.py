@@ -191,7 +191,7 @@ FAILURES = [
     (
         lambda s: changed_model(s, "block_1", links=(LinkState("block", pose_at((0.1, 0.0, 0.0))),)),
         "model 'block_1': link 'block'",
-        "its pose is 0.1 m and 0 rad away from the one of the joint positions",
+        "its pose is 0.1 m and 0 rad away from the pose that the joints give",
     ),
     (
         lambda s: changed_model(s, "block_1", links=(*model(s, "block_1").links, LinkState("blok"))),

@@ -494,7 +494,7 @@ WARNINGS = [
     ),
     Case(
         "unnamed-material",
-        "<material> has no attribute 'name', so most programs ignore it",
+        "<material> has no 'name'; most programs ignore a material without a name",
         with_link(f'<visual>{BOX}§<material><color rgba="1 1 1 1"/></material></visual>'),
         "/robot/link[@name='tip']/visual/material",
     ),
