@@ -260,8 +260,7 @@ CONSUMERS: dict[str, tuple[Callable[[Case, Path], Poses], int]] = {
     "picture": (picture, COUNT),
     "defaults": (defaults, COUNT),
     "fk": (fk, COUNT),
-    # `states` only lists the values, which the services of the node and `fk` read in the same way.
-    "states": (states, 60),
+    "states": (states, COUNT),
 }
 WORLDS: dict[str, Callable[[Sequence[Case], Path], list[Poses]]] = {
     "usdf edit --state": edit,

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
@@ -28,6 +28,7 @@ from robot_semantics.usdf.combine import renamed
 from robot_semantics.usdf.commands import model_and_variable
 from robot_semantics.usdf.edit import removed, set_joints, set_named_state, set_pose, without_engines
 from robot_semantics.usdf.poses import pose_from_quaternion, six
+from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import Pose, WorldState
 from robot_semantics.xml.numbers import numbers
 from robot_semantics.xml.schema import BadValueError
@@ -83,7 +84,7 @@ def _edit(arguments: argparse.Namespace) -> None:
         for name in arguments.remove:
             edited = removed(edited, name)
         left = {name: robot for name, robot in robots.items() if name in {model.name for model in edited.models}}
-        diagnostics.extend(_new_problems(state, edited, left))
+        diagnostics.extend(_edit_problems(state, edited, left, {name for name, _ in arguments.pose}, diagnostics))
         edited = renamed(edited, dict(arguments.rename))
         diagnostics.raise_if_failed()
     output = arguments.file if arguments.in_place else arguments.output
@@ -104,12 +105,23 @@ def refuse_poses(
             raise ArrayError("--pose", reason)
 
 
-def _new_problems(before: WorldState, after: WorldState, robots: Mapping[str, RobotModel]) -> tuple[Diagnostic, ...]:
-    """Return the problems of the edited state with its robots that the old state did not have."""
+def _edit_problems(
+    before: WorldState,
+    after: WorldState,
+    robots: Mapping[str, RobotModel],
+    posed: Collection[str],
+    reported: Iterable[Diagnostic],
+) -> tuple[Diagnostic, ...]:
+    """Return the unreported problems of the edited state that the old state did not have.
+
+    The note about the virtual joint's frame of a model that gets a pose (`posed`) is returned even if it is not new.
+    """
     known, found = Diagnostics(), Diagnostics()
     check_world(before, robots, known)
     check_world(after, robots, found)
-    seen = set(known)
+    paths = {path_of(model) for model in after.models if model.name in posed}
+    seen = {problem for problem in known if problem.code != "unplaced-frame" or problem.place.path not in paths}
+    seen.update(reported)
     return tuple(problem for problem in found if problem not in seen)
 
 

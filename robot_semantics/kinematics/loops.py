@@ -237,8 +237,6 @@ def close_loops(
         name
         for name in loops.dependent
         if any(part in given for part in (name, *space.model.joint(name).variable_names))
-        for name in loops.dependent
-        if any(part in given for part in (name, *space.model.joint(name).variable_names))
     ]
     found = loops.near(q) if chosen else loops.close(q, start)
     if not found.closed.all():

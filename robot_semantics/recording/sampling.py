@@ -200,7 +200,8 @@ class WorldSampler:
     def _choose_world(self, problems: Diagnostics) -> str:
         wanted, history = self.sampling.world_frame, self.history
         if wanted is not None:
-            wanted = next((tf for tf, name in self.recording.called.items() if name == wanted), wanted)
+            called = (tf for tf, name in self.recording.called.items() if name == wanted and tf in history.index)
+            wanted = next(called, wanted)
             if wanted not in history.index:
                 raise UnknownNameError("frame", wanted, history.frames)
             if wanted in self._links and wanted not in self._roots:
@@ -248,9 +249,10 @@ class WorldSampler:
         while frame in history.edges:
             edge = history.edges[frame]
             if not isinstance(edge.parents, int):
-                raise RequestError(
-                    f"the parent of '{history.frames[frame]}' changes, so no frame below it can be the world"
-                )
+                text = f"the parent of '{history.frames[frame]}' changes, so no frame below it can be the world"
+                # The frame called `world` is the world in any case: another choice is refused.
+                advice = "" if self.world_frame == self._world else "; leave out --world-frame to use the root"
+                raise RequestError(text + advice)
             above = history.frames[edge.parents]
             if above in self._links:
                 # The joints give a link's pose: TF need not have the frames between the link and the root link.
@@ -282,8 +284,9 @@ class WorldSampler:
                 continue
             name, known = self.recording.robots[number].name, self.history.index
             if standing not in known or self._top_of(standing) != self._top_of(root.parent):
+                named = self.recording.called.get(standing, standing)
                 text = (
-                    f"'{name}' is recorded in '{root.parent}', which is not connected to '{standing}', "
+                    f"'{name}' is recorded in '{root.parent}', which is not connected to '{named}', "
                     "its virtual joint's parent frame"
                 )
                 problems.warning("root-not-reached", text, self.recording.plan.place)

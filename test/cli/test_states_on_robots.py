@@ -136,6 +136,33 @@ def test_every_command_treats_a_virtual_joints_frame_that_nothing_places_as_the_
         before = tmp_path / name
 
 
+@pytest.mark.parametrize(
+    ("changes", "notes"),
+    [
+        (("--pose", "cart", "1 2 0 0 0 0.1"), 1),
+        (("--joint", "cart/wj", "1 2 0.3"), 1),
+        (("--pose", "cart", "1 2 0 0 0 0.1", "--joint", "cart/wj", "1 2 0.3"), 1),
+        (("--pose", "cart", "1 2 0 0 0 0.1", "--rename", "cart", "wagon"), 1),
+        (("--pose", "map", "1 2 0 0 0 0"), 0),
+        (("--joint", "cart/turn", "0.5"), 0),
+    ],
+)
+def test_an_edit_of_a_pose_notes_a_virtual_joints_frame_that_nothing_places(
+    run: RunCommand, cart: tuple[str, ...], tmp_path: Path, changes: tuple[str, ...], notes: int
+) -> None:
+    model = "<parent>map</parent><pose>1 1 0 0 0 0.1</pose>"
+    state = world(tmp_path, model, '<frame name="map"><pose>7 7 0 0 0 0.5</pose></frame>')
+    checked = run("check", state)
+    (note,) = [line for line in (checked.out + checked.err).splitlines() if "unplaced-frame" in line]
+    edited = run("usdf", "edit", state, *changes, "-o", tmp_path / "edited.usdf")
+    assert edited.code == 0, edited.err
+    lines = [line for line in edited.err.splitlines() if "'odom' is treated as the world" in line]
+    assert len(lines) == notes
+    message = "model 'cart': nothing places 'odom', in which its virtual joint moves; 'odom' is treated as the world"
+    assert message in note
+    assert all(": note: " in line and message in line for line in lines)
+
+
 @pytest.mark.parametrize("engine", ["mujoco", "drake", "pybullet"])
 def test_a_simulation_continues_its_own_file_of_a_robot_in_a_frame_of_unstated_motion(
     run: RunCommand, tmp_path: Path, engine: str

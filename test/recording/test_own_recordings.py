@@ -9,10 +9,12 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from rosbags.rosbag2 import Reader
 
@@ -21,6 +23,9 @@ from robot_semantics.convert.topic_names import topic_namespaces
 from robot_semantics.examples import FOLDER, example
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import read_world
+
+VALID_TOPIC = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]*)+")
+"""A full topic name as ROS 2 defines it."""
 
 NAMES = ("left arm", "2b", "Ärm/x", "a-b", "a//b", "/lead", "trail/", "x" * 200)
 
@@ -76,13 +81,13 @@ def world(folder: Path, *names: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("names", [("left arm", "2b", "Ärm/x"), ("left arm",), ("a", "b")])
+@pytest.mark.parametrize("names", [("left arm", "2b"), ("2 left arms", "3 c", "Ärm/x"), ("left arm",), ("a", "b")])
 def test_reading_restores_the_names_of_models(tools: Any, names: tuple[str, ...]) -> None:
     path = world(tools.folder, *names)
     assert tools.run("bag", path, "-o", tools.folder / "rec")[0] == 0
     with Reader(tools.folder / "rec") as reader:
         topics = {connection.topic for connection in reader.connections}
-    assert all(topic.isascii() and " " not in topic and "/2" not in topic for topic in topics)
+    assert all(VALID_TOPIC.fullmatch(topic) for topic in topics), topics
     code, _, stderr = tools.run("export", tools.folder / "rec", "--strict", "-o", tools.folder / "out.usdf")
     assert code == 0, stderr
     before, after = read_world(path), read_world(tools.folder / "out.usdf")
@@ -91,11 +96,12 @@ def test_reading_restores_the_names_of_models(tools: Any, names: tuple[str, ...]
     }
 
 
-def test_models_whose_topics_would_clash_are_refused_and_nothing_is_written(tools: Any) -> None:
-    path = world(tools.folder, "left arm", "left_arm")
+@pytest.mark.parametrize("names", [("left arm", "left_arm"), ("a b", "a_b"), ("2b", "_2b")])
+def test_models_whose_topics_would_clash_are_refused_and_nothing_is_written(tools: Any, names: tuple[str, str]) -> None:
+    path = world(tools.folder, *names)
     code, _, stderr = tools.run("bag", path, "-o", tools.folder / "rec")
     assert code == 1
-    assert "'left arm' and 'left_arm'" in stderr
+    assert f"'{names[0]}' and '{names[1]}'" in stderr or f"'{names[1]}' and '{names[0]}'" in stderr
     assert not (tools.folder / "rec").exists()
 
 
@@ -210,3 +216,21 @@ def test_a_root_link_called_world_is_the_root_of_another_s_recording(tools: Any)
     world = resolve(read_world(tools.folder / "out.usdf"))
     assert world.pose("ur")[:3, 3].tolist() == [0.0, 0.0, 0.0]
     assert world.pose("camera")[:3, 3].tolist() == [1.0, 2.0, 3.0]
+
+
+def test_a_root_link_called_world_below_another_frame_may_be_the_world_frame(tools: Any) -> None:
+    tape = tools.Tape()
+    tape.text("/robot_description", WORLD_LINK)
+    tape.text("/robot_description_semantic", VIRTUAL.format("fixed"))
+    tape.joints(tools.START, ["turn"], [0.25])
+    tape.tf([(tools.START, "map", "world", (1.0, 2.0, 0.0, 0.0, 0.0, 1.0, 0.0))], topic="/tf_static")
+    bag = tape.write(tools.folder / "bag")
+    # A half turn about z: the inverse of (1, 2) is (1, 2).
+    for frame, other in (("map", "ur"), ("world", "map")):
+        path = tools.folder / f"{frame}.usdf"
+        code, _, stderr = tools.run("export", bag, "--world-frame", frame, "-o", path)
+        assert code == 0, stderr
+        assert "world_frame" not in stderr
+        found = resolve(read_world(path))
+        assert found.pose({"map": "map", "world": "ur"}[frame]) == pytest.approx(np.eye(4))
+        assert found.pose(other)[:3, 3] == pytest.approx([1.0, 2.0, 0.0])

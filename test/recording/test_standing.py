@@ -160,20 +160,25 @@ def test_frames_above_the_world_frame_are_turned_over_one_by_one(tools: Any) -> 
         np.testing.assert_allclose(of(state.frame(name)), pose, atol=1e-12)
 
 
-def test_nothing_below_a_frame_that_changes_its_parent_can_be_the_world(tools: Any) -> None:
+@pytest.mark.parametrize("name", ["spoon", "world"])
+def test_nothing_below_a_frame_that_changes_its_parent_can_be_the_world(tools: Any, name: str) -> None:
     tape = tools.Tape()
     for i, parent in enumerate(("left", "right")):
         stamp = tools.START + i * tools.S
         tape.tf([(stamp, "room", parent, (i, 0, 0, *UNTURNED)), (stamp, parent, "cup", (0, 0, 1, *UNTURNED))])
-        tape.tf([(stamp, "cup", "spoon", (0, 0, 1, *UNTURNED))])
+        tape.tf([(stamp, "cup", name, (0, 0, 1, *UNTURNED))])
     bag = tape.write(tools.folder / "bag")
     out = tools.folder / "state.usdf"
-    code, _, stderr = tools.run("export", bag, "--world-frame", "spoon", "-o", out)
+    code, _, stderr = tools.run("export", bag, "--world-frame", name, "-o", out)
     assert (code, out.exists()) == (1, False)
-    assert stderr.splitlines()[-1] == "error: the parent of 'cup' changes, so no frame below it can be the world"
-    code, _, stderr = tools.run("export", bag, "--world-frame", "right", "-o", out)
-    assert code == 0, stderr
-    assert read_world(out).frame("cup").parent == "right"
+    refusal = "error: the parent of 'cup' changes, so no frame below it can be the world"
+    advice = "; leave out --world-frame to use the root"
+    # A frame called `world` is the world in any case, so no other choice is advised.
+    assert stderr.splitlines()[-1] == refusal + ("" if name == "world" else advice)
+    for options in ((), ("--world-frame", "right")):
+        code, _, stderr = tools.run("export", bag, *options, "-o", out, "--force")
+        assert code == (1 if name == "world" else 0), stderr
+        assert name == "world" or read_world(out).frame("cup").parent == "right"
 
 
 def test_frames_above_a_frame_called_world_are_placed_by_inversion(tools: Any) -> None:

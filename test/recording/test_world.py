@@ -20,6 +20,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from robot_semantics.convert.json_form import world_from_json
 from robot_semantics.examples import example
+from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import Pose, Vec6
 
@@ -200,7 +201,6 @@ def test_the_world_frame_may_be_any_free_frame(tools: Any, drive: Path) -> None:
             "export", drive, "--at", "2", "--world-frame", frame, "-o", tools.folder / f"{name}.usdf"
         )
         assert code == 0, stderr
-    from robot_semantics.usdf.frames import resolve
 
     usual, other, robot = (resolve(read_world(tools.folder / f"{name}.usdf")) for name in ("usual", "other", "robot"))
     T_map_odom, T_map_base = usual.pose("odom"), usual.pose("rover_arm")
@@ -249,6 +249,43 @@ def test_a_frame_that_is_called_world_is_the_world(tools: Any) -> None:
     code, _, stderr = tools.run("export", bag, "--world-frame", "odom", "-o", tools.folder / "other.usdf")
     assert code == 1
     assert "error: the recording has a frame 'world', so no other frame can be the world" in stderr.splitlines()
+
+
+def planar_matrix(x: float, y: float, theta: float) -> np.ndarray:
+    T = np.eye(4)
+    T[:3, :3] = Rotation.from_euler("z", theta).as_matrix()
+    T[:2, 3] = x, y
+    return T
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_frames_above_the_world_frame_are_placed_by_inversion(tools: Any, moving: bool) -> None:
+    tape, turn, straight = tools.Tape(), Rotation.from_euler("z", 0.5).as_quat(), (0.0, 0.0, 0.0, 1.0)
+    tape.describe()
+    for number in range(3):
+        stamp = tools.START + number * tools.S // 2
+        tape.joints(stamp, tools.ARM, [0.01] * 10)
+        tape.tf([(stamp, "world", "base_footprint", (3.0, 0.0, 0.0, *straight))])
+        if moving or number == 0:
+            topic = "/tf" if moving else "/tf_static"
+            tape.tf([(stamp, "map", "world", (1.0 + number, 2.0, 0.0, *turn))], topic=topic)
+    above = [(tools.START, "earth", "map", (0.0, 4.0, 0.0, *turn)), (tools.START, "map", "table", (5, 0, 0, *straight))]
+    tape.tf(above, topic="/tf_static")
+    bag = tape.write(tools.folder / "bag")
+    T_map_world = planar_matrix(2.0 if moving else 1.0, 2.0, 0.5)
+    expected = {
+        "map": np.linalg.inv(T_map_world),
+        "earth": np.linalg.inv(planar_matrix(0.0, 4.0, 0.5) @ T_map_world),
+        "table": np.linalg.inv(T_map_world) @ planar_matrix(5.0, 0.0, 0.0),
+        "rover_arm": planar_matrix(3.0, 0.0, 0.0),
+    }
+    for options in ((), ("--world-frame", "world")):
+        path = tools.folder / f"state{len(options)}.usdf"
+        code, _, stderr = tools.run("export", bag, "--at", "0.5", *options, "-o", path)
+        assert code == 0, stderr
+        found = resolve(read_world(path))
+        for name, T in expected.items():
+            np.testing.assert_allclose(found.pose(name), T, atol=1e-12)
 
 
 def test_two_robots_in_namespaces_have_their_own_joints_frames_and_descriptions(tools: Any) -> None:
