@@ -46,7 +46,7 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
         type=number_in_range(0.0, 1.0),
         default=0.95,
         metavar="F",
-        help="share of hits from which a pair always collides (0.95)",
+        help="lowest share of hits that counts as always (0.95)",
     )
     parser.add_argument(
         "--confidence",

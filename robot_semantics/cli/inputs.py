@@ -80,7 +80,7 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_xacro_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the xacro options; main takes the arguments, ``name:=value``, from anywhere on the line."""
+    """Add the xacro options. xacro arguments, ``name:=value``, may be anywhere on the line; `running` reads them."""
     parser.add_argument("--xacro", action="store_true", help="expand any file as xacro; this runs its code")
 
 

@@ -74,7 +74,7 @@ def state_texts(series: Series, max_gap_ns: int) -> Iterator[str]:
 
 
 class _Skeleton:
-    """The text of all states with the same fields.
+    """A template for the texts of all states with the same fields.
 
     Attributes:
         usable: True if its text equals the text of the writer.

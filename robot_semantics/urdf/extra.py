@@ -62,7 +62,10 @@ class Extra:
         return f"Extra({self.position}, {self.xml!r}, {self.tag!r}, {self.within!r})"
 
     def behind_more_children(self, by: int) -> Extra:
-        """Return a copy with `by` more child elements before it; content that is not between child elements stays."""
+        """Return a copy whose position is `by` higher, because more child elements are before it.
+
+        Content with another kind of position, such as an attribute, is returned unchanged.
+        """
         if self.within or self.tag.startswith("@"):
             return self
         return Extra(self.position + by, self._xml, self.tag, self.within, self.at, self._places)

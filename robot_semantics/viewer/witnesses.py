@@ -53,4 +53,4 @@ def witnesses(scene: Scene, path: Path) -> tuple[CollisionWitness, ...]:
         if links <= set(actor.model.link_index) and variables <= set(actor.kinematics.space.index):
             found.sort(key=lambda item: item[0])
             return tuple({**item, "actor": actor.name} for _, item in found)
-    raise RobotSemanticsError(f"{path}: no robot that is shown has its links and joints")
+    raise RobotSemanticsError(f"{path}: no shown robot has the links and joints of this report")
