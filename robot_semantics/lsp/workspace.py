@@ -182,8 +182,8 @@ class Workspace:
     def urdf_of(self, document: Document, robot: str, *, or_only: bool = True) -> tuple[Document | None, str]:
         """Return the URDF of a robot in a document, or the reason why there is not exactly one.
 
-        It is the named file, else the only one with the robot's name (of several, the only one in the document's
-        package), else with `or_only` the only one.
+        The first of these that exists: the file in the settings; the only URDF with the robot's name, or the only such
+        URDF in the document's package; with `or_only`, the only URDF of the workspace.
         """
         return self._one(DocumentKind.URDF, document, robot, self.settings.urdf, or_only=or_only)
 

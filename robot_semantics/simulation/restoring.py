@@ -125,7 +125,7 @@ def plan_restore(
 
 
 def all_frames(frames: Mapping[str, Frame], robots: Mapping[str, SimulatedRobot]) -> dict[str, Frame]:
-    """Return the frames, including parent frames of robots that no state has named."""
+    """Return the frames, and those parent frames of robots that are not among them."""
     result = dict(frames)
     for robot in robots.values():
         if robot.frame != WORLD and robot.frame not in result:
