@@ -91,7 +91,7 @@ def _shown(value: object) -> str:
 
 
 def _tolerance(word: str) -> tuple[DifferenceKind | None, float]:
-    """Return a tolerance and its kind; None for the tolerance of all other kinds."""
+    """Return the kind and the value of a tolerance; the kind is None if the word names no kind."""
     kind, equals, value = word.rpartition("=")
     return (_kind(kind) if equals else None), number_in_range(0.0)(value)
 

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Triangles of the primitives of a description: as few as look round."""
+"""Triangles of the primitives of a description: few, but enough to look round."""
 
 from __future__ import annotations
 
