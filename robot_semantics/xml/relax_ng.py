@@ -101,7 +101,7 @@ def kinds(table: FormatTable[object]) -> list[ValueKind]:
 
 
 def _foreign(table: FormatTable[object], what: str, names: Iterable[str], silent: Sequence[str] = ()) -> str:
-    """Return the pattern of unknown content: names in a namespace that are not in `names`, and the `silent` names."""
+    """Return the pattern of unknown content: all names in a namespace except `names`, and also the names `silent`."""
     known = "".join(f"<name>{name}</name>" for name in sorted(names) if table.key(name) != name)
     which = f'<anyName><except><nsName ns=""/>{known}</except></anyName>'
     if silent:
