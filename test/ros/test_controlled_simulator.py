@@ -155,7 +155,7 @@ def test_a_paused_simulation_goes_on_from_a_file_alike_every_time(client: Client
         answer = restored(client, name="s")
         assert answer.success, said(answer.not_restored)
         assert any(
-            f"its controllers stay on; they may move it back: {CONTROLLER}" in note for note in said(answer.notes)
+            f"its controllers stay on; the controllers may move the robot back: {CONTROLLER}" in note for note in said(answer.notes)
         )
         assert not simulation.running
         assert client.call(StepSimulation, f"{SIMULATION}/step_simulation", StepSimulation.Request(steps=200)).success
