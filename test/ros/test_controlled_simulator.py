@@ -154,9 +154,8 @@ def test_a_paused_simulation_goes_on_from_a_file_alike_every_time(client: Client
     for _ in range(2):
         answer = restored(client, name="s")
         assert answer.success, said(answer.not_restored)
-        assert any(
-            f"its controllers stay on; the controllers may move the robot back: {CONTROLLER}" in note for note in said(answer.notes)
-        )
+        words = f"its controllers stay on; the controllers may move the robot back: {CONTROLLER}"
+        assert any(words in note for note in said(answer.notes))
         assert not simulation.running
         assert client.call(StepSimulation, f"{SIMULATION}/step_simulation", StepSimulation.Request(steps=200)).success
         ends.append((np.array(simulation.data.qpos), np.array(simulation.data.qvel)))
