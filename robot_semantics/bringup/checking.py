@@ -20,9 +20,8 @@ from robot_semantics.base.lru_cache import LruCache
 from robot_semantics.base.yaml_reader import MAX_BYTES, YamlNode, parse_yaml
 from robot_semantics.bringup import joint_limits, moveit_controllers, other_sections, planning_groups, ros2_controllers
 from robot_semantics.bringup.configuration import Configuration, Rule, Section, sections_of, substitutions
-from robot_semantics.bringup.control_checks import check_control
+from robot_semantics.bringup.control_checks import check_foreign_elements
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
-from robot_semantics.model.foreign_checks import check_foreign
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import parse_srdf
@@ -163,8 +162,7 @@ def _robot(
         return None, ()
     if robot is None:
         return None, ()
-    check_foreign(robot, found)
-    return robot, check_control(robot, found)
+    return robot, check_foreign_elements(robot, found)
 
 
 def _semantics(name: str, text: str | bytes, robot: RobotModel | None, found: Diagnostics) -> RobotModel | None:

@@ -22,7 +22,7 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes, scratch_folder
 from robot_semantics.bringup.checking import check_sections, is_yaml, read_sections
 from robot_semantics.bringup.configuration import Section
-from robot_semantics.bringup.control_checks import check_control
+from robot_semantics.bringup.control_checks import check_foreign_elements
 from robot_semantics.cli import inputs
 from robot_semantics.cli.baseline import add_baseline_arguments, without_known, write_baseline
 from robot_semantics.cli.check_folders import without_folders
@@ -31,7 +31,6 @@ from robot_semantics.cli.printing import counted, print_line
 from robot_semantics.cli.problem_policy import policy_of
 from robot_semantics.cli.problem_report import add_report_arguments, report
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
-from robot_semantics.model.foreign_checks import check_foreign
 from robot_semantics.model.resources import PackageResolver, check_files
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import srdf_from_file
@@ -251,8 +250,7 @@ class _Check:
             self._extend(error)
             return None
         check_files(model.urdf, self._resolver, self.diagnostics, file)
-        check_foreign(model, self.diagnostics)
-        self._blocks[file] = check_control(model, self.diagnostics)
+        self._blocks[file] = check_foreign_elements(model, self.diagnostics)
         self._robots[model.name] = model
         return model
 

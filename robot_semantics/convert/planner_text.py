@@ -101,7 +101,7 @@ def _yaml(document: Mapping[str, Json]) -> str:
     from ruamel.yaml.nodes import ScalarNode
     from ruamel.yaml.representer import SafeRepresenter
 
-    class Representer(SafeRepresenter):  # type: ignore[misc, unused-ignore]
+    class Representer(SafeRepresenter):  # type: ignore[misc, unused-ignore]  # ruamel.yaml is typed in part
         """Writes 1.0e-07 instead of 1e-07, which readers of YAML 1.1 take for a text."""
 
     def number(self: Representer, value: float) -> ScalarNode:

@@ -17,12 +17,11 @@ from typing import NamedTuple
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.bringup.checking import check_sections
-from robot_semantics.bringup.control_checks import check_control
+from robot_semantics.bringup.control_checks import check_control, check_foreign_elements
 from robot_semantics.kinematics.loop_freedom import check_loops
 from robot_semantics.lsp.document import Document
 from robot_semantics.lsp.workspace import ENDINGS, Workspace
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
-from robot_semantics.model.foreign_checks import check_foreign
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.resources import PackageResolver, check_files
 from robot_semantics.model.robot_model import RobotModel
@@ -159,8 +158,7 @@ class Checker:
             model = resolve_urdf(read_robot(source, diagnostics), diagnostics)
             if model is not None:
                 check_files(model.urdf, self._resolver, diagnostics, document.path)
-                check_foreign(model, diagnostics)
-                check_control(model, diagnostics)
+                check_foreign_elements(model, diagnostics)
             return model
 
         return self._once(document, check)
