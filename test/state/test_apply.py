@@ -229,6 +229,23 @@ def test_link_twists_without_the_joints_behind_them_are_refused() -> None:
     assert "twist cannot be computed" in item(result, "link", "finger")
 
 
+def test_the_twist_of_a_link_may_differ_in_the_last_digits_of_its_own_speed() -> None:
+    joints = (JointState("shoulder", (0.0,), (0.0,)), JointState("elbow", (0.0,), (10_000.0,)))
+    slow = LinkState("upper", twist=(0.0, 0.0, 0.0, 0.0, 0.0, 1e-3))
+    fast = LinkState("lower", twist=(10_000.0 + 1e-3, 0.0, 0.0, 0.0, 0.0, 0.0))
+    result = applied(ModelState("arm", joints=joints, links=(slow, fast)), robot())
+    assert [(entry.kind, entry.name) for entry in result.refused] == [("link", "upper")]
+    assert "0.001 rad/s" in item(result, "link", "upper")
+
+
+def test_a_base_takes_a_motion_without_a_pose() -> None:
+    model = ModelState("arm", "odom", None, (0.1, 0.2, 0.0, 0.0, 0.0, 0.3))
+    result = applied(model, robot("planar"), ODOM)
+    assert not result.refused
+    assert result.base_velocities is not None
+    np.testing.assert_allclose(result.base_velocities, (0.1, 0.2, 0.3), atol=1e-15)
+
+
 def test_a_measured_mimic_joint_stays_where_it_was_measured() -> None:
     joints = (JointState("grip", (0.2,)), JointState("follow", (-0.25,)))
     result = applied(ModelState("arm", joints=joints), robot())

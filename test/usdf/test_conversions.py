@@ -30,6 +30,7 @@ from robot_semantics.convert.mujoco_keyframe_input import from_keyframe
 from robot_semantics.convert.sdformat_input import from_sdformat
 from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.model.loading import robot_from_text
+from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.commands import JointCommand, commands_of
 from robot_semantics.usdf.compare import compare
 from robot_semantics.usdf.frames import resolve
@@ -587,6 +588,47 @@ def test_of_several_free_joints_that_may_carry_a_model_the_one_of_its_root_link_
     # If two joints have one name, the one with the model's prefix belongs to the model.
     np.testing.assert_array_equal(unknown.value.qpos[14:], [0.0, 0.5])
     assert "nothing is stated of MuJoCo's joint 'turn': it is as at the start" in unknown.lost
+
+
+def test_a_free_joint_that_two_models_may_be_on_carries_neither() -> None:
+    body = "<body name='base'><freejoint/><geom size='1'/></body>"
+    model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
+    links = (LinkState("base", Pose(ZERO)),)
+    one, other = (ModelState(name, "world", Pose((1.0, *ZERO[1:])), ZERO, links=links) for name in ("cup", "mug"))
+    alone = to_keyframe(WorldState(models=(one,)), model).value
+    np.testing.assert_array_equal(alone.qpos, [1, 0, 0, 1, 0, 0, 0])
+    both = to_keyframe(WorldState(models=(one, other)), model)
+    np.testing.assert_array_equal(both.value.qpos, model.qpos0)
+    for name in ("cup", "mug"):
+        assert f"model '{name}': one of several free joints may carry it, and none does" in both.lost
+
+
+def test_models_with_free_joints_of_their_own_are_no_rivals() -> None:
+    bodies = "".join(f"<body name='{name}'><freejoint/><geom size='1'/></body>" for name in ("cup", "mug"))
+    model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    places = {"cup": 1.0, "mug": 2.0}
+    models = tuple(ModelState(name, "world", Pose((x, *ZERO[1:])), ZERO) for name, x in places.items())
+    found = to_keyframe(WorldState(models=models), model)
+    assert found.lost == ()
+    np.testing.assert_array_equal(found.value.qpos.reshape(2, 7)[:, 0], [1.0, 2.0])
+
+
+def test_only_the_base_of_a_model_itself_decides_what_a_keyframe_takes_of_its_pose() -> None:
+    def planar(name: str) -> RobotModel:
+        joint = '<virtual_joint name="w" type="planar" parent_frame="world" child_link="base"/>'
+        return robot_from_text(f'<robot name="{name}"><link name="base"/></robot>', f'<robot name="r">{joint}</robot>')
+
+    # As `build_world` writes a robot with a planar virtual joint.
+    axes = {"x": "type='slide' axis='1 0 0'", "y": "type='slide' axis='0 1 0'", "theta": "type='hinge' axis='0 0 1'"}
+    joints = "".join(f"<joint name='mug/w/{name}' {words}/>" for name, words in axes.items())
+    root = f"<body name='mug/base'>{joints}<geom size='1'/></body>"
+    text = f"<mujoco><worldbody><body name='mug//frame' mocap='true'>{root}</body></worldbody></mujoco>"
+    above = Pose((5.0, 0.0, 0.25, 0.0, 0.0, 0.0))
+    for name in ("cup", "mug", "pot"):
+        state = WorldState(models=(ModelState(name, "world", above, ZERO),))
+        found = to_keyframe(state, mujoco.MjModel.from_xml_string(text), robots={name: planar(name)})
+        (height,) = (words for words in found.lost if "0.25 m" in words)
+        assert ("outside the plane of its base" in height) == (name == "mug")
 
 
 def test_keyframes_that_do_not_fit_are_refused(model: Any) -> None:
