@@ -26,7 +26,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.combine import merge, prefixed, renamed, split
 from robot_semantics.usdf.commands import COMMANDS, JointCommand, commands_of
 from robot_semantics.usdf.compare import compare
-from robot_semantics.usdf.edit import set_joints, set_named_state, set_pose, without_engines
+from robot_semantics.usdf.edit import removed, set_joints, set_named_state, set_pose, without_engines
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.interpolate import interpolate, share_at
 from robot_semantics.usdf.resolved_world import NotStatedError
@@ -300,6 +300,26 @@ def test_poses_parents_and_twists_are_set(rover: RobotModel) -> None:
         set_pose(state, "odon", pose)
     with pytest.raises(UnknownNameError, match="odom"):
         set_pose(state, "m", pose, parent="odon")
+
+
+def test_what_carries_others_is_not_removed() -> None:
+    state = WorldState(
+        models=(ModelState("box", "table"), ModelState("cup", "world")), frames=(Frame("table"), Frame("zone", "table"))
+    )
+    with pytest.raises(ArrayError, match="it carries 'box', 'zone': remove these first"):
+        removed(state, "table")
+    for name in ("box", "cup", "zone"):
+        left = removed(state, name)
+        assert {item.name for item in left.bodies} == {"box", "cup", "table", "zone"} - {name}
+    with pytest.raises(UnknownNameError, match="table"):
+        removed(state, "tabel")
+
+
+def test_a_pose_that_is_the_same_at_both_ends_keeps_every_bit_between_them() -> None:
+    # The quaternion is not computed from the angles: its last digits are its own.
+    quat = tuple(Rotation.from_euler("xyz", (0.1, 0.2, 0.3)).as_quat().tolist())
+    one, same = (WorldState(frames=(Frame("f", pose=Pose((0.1, 0.7, 0.3, 0.1, 0.2, 0.3), quat)),)) for _ in range(2))
+    assert interpolate(one, same, 0.3).frames[0].pose == one.frames[0].pose
 
 
 def test_commands_go_where_their_models_go() -> None:

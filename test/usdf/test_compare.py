@@ -45,6 +45,16 @@ def test_the_difference_is_zero_for_equal_states_and_the_same_both_ways(chance: 
     assert checked > 100
 
 
+@pytest.mark.parametrize("counts", [(3, 1), (3, 7), (1, 6)])
+def test_joints_with_another_number_of_positions_differ_by_more_than_any_tolerance(counts: tuple[int, int]) -> None:
+    def world(count: int) -> WorldState:
+        return WorldState(models=(ModelState("m", joints=(JointState("j", (0.0,) * count),)),))
+
+    for first, second in (counts, counts[::-1]):
+        (found,) = compare(world(first), world(second), tolerance=1e9)
+        assert found.distance == math.inf
+
+
 def test_every_change_of_a_number_is_seen(chance: Callable[[int], Chance]) -> None:
     state = chance(0).tame_world()
     kinds = set()

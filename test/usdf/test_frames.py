@@ -24,7 +24,7 @@ from support.states import Chance
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, UnknownNameError
 from robot_semantics.usdf.frames import resolve, without_parent_links
-from robot_semantics.usdf.poses import pose_matrix
+from robot_semantics.usdf.poses import pose_from_quaternion, pose_matrix
 from robot_semantics.usdf.reader import parse_document
 from robot_semantics.usdf.resolved_world import NotStatedError
 from robot_semantics.usdf.world_state import Frame, LinkState, ModelState, Pose, Vec6, WorldState
@@ -123,6 +123,14 @@ def test_wrenches_agree_with_pinocchio(chance: Callable[[int], Chance], seed: in
                 np.testing.assert_allclose(resolved.wrench(name, other), expected.vector, atol=1e-11)
 
 
+def test_a_quaternion_of_length_one_keeps_every_bit_and_another_is_normalised() -> None:
+    exact = tuple(Rotation.from_euler("xyz", (0.1, 0.2, 0.3)).as_quat().tolist())
+    assert pose_from_quaternion((1.0, 2.0, 3.0), exact).quat_xyzw == exact
+    longer = pose_from_quaternion((1.0, 2.0, 3.0), [3.0 * number for number in exact])
+    assert longer.quat_xyzw == pytest.approx(exact, abs=1e-15)
+    assert longer.xyz_rpy == pytest.approx((1.0, 2.0, 3.0, 0.1, 0.2, 0.3))
+
+
 def test_the_order_of_parents_does_not_matter() -> None:
     step, count = Pose((1.0, 0.0, 0.0, 0.0, 0.0, 0.0)), 3_000
     frames = tuple(Frame(f"f{at}", f"f{at + 1}" if at < count - 1 else "world", step) for at in range(count))
@@ -177,6 +185,17 @@ def test_a_graph_that_does_not_lead_to_the_world_is_refused() -> None:
     far = Pose((1.7e308, 0.0, 0.0, 0.0, 0.0, 0.0))
     with pytest.raises(DescriptionError, match="too large for a 64-bit float"):
         resolve(WorldState(frames=(Frame("a", "b", far), Frame("b", "world", far))))
+
+
+@pytest.mark.parametrize("name", ["a", "world2", "zone"])
+def test_poses_are_relative_to_a_body_of_any_name(name: str) -> None:
+    frames = (
+        Frame(name, pose=Pose((1.0, 0.0, 0.0, 0.0, 0.0, math.pi / 2))),
+        Frame("m", pose=Pose((1.0, 2.0) + 4 * (0.0,))),
+    )
+    world = resolve(WorldState(frames=frames))
+    np.testing.assert_allclose(world.pose("m", name)[:3, 3], [2.0, 0.0, 0.0], atol=1e-15)
+    np.testing.assert_allclose(world.pose("m", "world")[:3, 3], [1.0, 2.0, 0.0], atol=1e-15)
 
 
 def test_unknown_names_are_answered_with_the_nearest() -> None:

@@ -65,6 +65,7 @@ def test_what_changes_no_motion_mass_contact_or_limit_changes_no_hash(before: st
         ('upper="1"', 'upper="1.5"'),
         ('name="b"', 'name="c"'),
         ('type="revolute">', 'type="revolute"><origin xyz="0 0 1"/>'),
+        ('type="revolute">', 'type="revolute"><origin rpy="0 0 1"/>'),
         ('type="revolute">', 'type="revolute"><axis xyz="0 0 1"/>'),
         ('type="revolute">', 'type="revolute"><safety_controller k_velocity="1" soft_upper_limit="0.5"/>'),
         ('type="revolute">', 'type="revolute"><dynamics damping="1"/>'),

@@ -323,3 +323,8 @@ def test_a_lenient_reader_leaves_out_what_is_in_error_and_what_stands_on_it() ->
     )
     assert len(found.errors) == 8
     assert parse_world(write_world(state)) == state
+
+
+def test_a_property_of_an_engine_has_a_value() -> None:
+    text = f"<world_state {RS}><rs:engine name='e' version='1'><rs:property name='p'/></rs:engine></world_state>"
+    assert problems(text) == [f"missing-attribute 1:{text.index('<rs:property') + 1}"]

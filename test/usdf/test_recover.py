@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_angle
+from robot_semantics.usdf.leaders import Sighting, leader_position
 from robot_semantics.usdf.recover import UnobservableError, recover_joints, to_joint_positions
 from robot_semantics.usdf.robot import from_joint_positions
 from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, Pose, WorldState
@@ -119,6 +121,23 @@ def test_a_leader_is_recovered_from_the_joint_that_mimics_it(robot: RobotModel) 
     assert reasons == {}
     assert recovered.joint("turn").positions == pytest.approx(full.joint("turn").positions)
     assert recovered.joint("spin").positions == pytest.approx(full.joint("spin").positions)
+
+
+def test_a_leader_follows_from_several_joints_with_rules_of_their_own() -> None:
+    sightings = [
+        Sighting(name, factor * 0.2 + offset, factor, offset, repeats=False, lower=-3.0, upper=3.0)
+        for name, factor, offset in (("one", 2.0, 0.1), ("two", -1.0, 0.3), ("still", 0.0, 0.7))
+    ]
+    found = leader_position(sightings, 1e-9)
+    assert found.value == pytest.approx(0.2)
+    assert found.residual == pytest.approx(0.0, abs=1e-15)
+
+
+@pytest.mark.parametrize("offset", [-1000.0, 0.0, 1000.0])
+def test_an_angle_of_a_leader_is_the_nearest_to_zero_however_far_its_follower_is_off(offset: float) -> None:
+    follower = Sighting("one", 0.5, 1.0, offset, repeats=True, lower=-math.inf, upper=math.inf)
+    found = leader_position([follower], 1e-9)
+    assert found.value == pytest.approx(math.remainder(0.5 - offset, 2.0 * math.pi), abs=1e-9)
 
 
 def test_joints_that_cannot_be_observed_are_all_named(robot: RobotModel) -> None:

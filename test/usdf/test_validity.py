@@ -74,6 +74,16 @@ def test_two_links_of_one_world_name_are_an_error(first: tuple[str, str], second
         resolve(state)
 
 
+def test_only_a_model_has_a_link_that_carries() -> None:
+    state = WorldState(
+        models=(ModelState("m", links=(LinkState("hand"),)), ModelState("on_link", "m", parent_link="hand")),
+        frames=(Frame("f"), Frame("on_frame", "f", parent_link="hand"), Frame("on_world", parent_link="hand")),
+    )
+    found = [(problem.code, problem.path) for problem in problems(state)]
+    paths = [f"/world_state/frame[@name='{name}']" for name in ("on_frame", "on_world")]
+    assert found == [("unknown-parent-link", path) for path in paths]
+
+
 def test_a_link_of_a_robot_that_the_state_does_not_name_has_a_world_name_too() -> None:
     robots = {
         "a::b": robot_from_text('<robot name="a::b"><link name="c"/></robot>'),
