@@ -387,6 +387,7 @@ def test_a_node_that_is_killed_before_any_file_operation_loses_and_leaves_nothin
             environment={
                 "KILLED_BEFORE": str(rng.randrange(1, 50)),
                 "KILLED_IN": str(folder),
+                "KILLED_MODULE": "robot_semantics.ros.node",
                 **path,
             },
         )

@@ -1,0 +1,81 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""The studio's server is killed while it saves what a person pressed: the SRDF is the old or the new one, and whole."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from support.browser import Browser
+from support.killed_writers import unsound
+from support.person import Person
+from support.served import Served
+
+from robot_semantics.examples import example
+from robot_semantics.model.loading import load_robot
+from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.srdf.reader import srdf_from_file
+from robot_semantics.viewer.edit_session import EditSession
+
+KILLS = int(os.environ.get("KILLS", "1"))
+"""How often a server is killed."""
+
+
+def groups(path: Path) -> set[str]:
+    return {group.name for group in srdf_from_file(path).groups}
+
+
+def save_group(person: Person, served: Served, name: str) -> bool:
+    """Add a group and save it with the page's buttons; return False if the server was killed."""
+    person.tab("groups")
+    person.type("group-name", name)
+    person.choose("chain-0", "base_link")
+    person.choose("chain-1", "lift_link")
+    person.press("add-group")
+    person.sees(f"document.querySelector('[data-group-row={name}]') !== null")
+    person.press("save")
+    person.press("really-save")
+    while served.process.poll() is None:
+        if person.browser.run("document.querySelector('[data-saved]')?.innerText") == "saved":
+            return True
+    return False
+
+
+@pytest.mark.timeout(60 + 30 * KILLS)
+def test_a_page_whose_server_is_killed_while_it_saves_loses_and_leaves_nothing(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, path = random.Random(38), tmp_path / "r.srdf"
+    path.write_bytes(example("rover_arm.srdf").read_bytes())
+    bare = load_robot(example("rover_arm.urdf"))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    monkeypatch.setenv("KILLED_IN", str(tmp_path))
+    monkeypatch.setenv("KILLED_MODULE", "robot_semantics.cli.main")
+    for number in range(KILLS):
+        monkeypatch.setenv("KILLED_BEFORE", str(rng.randrange(1, 9)))
+        arguments = ("studio", str(example("rover_arm.urdf")), str(path), "--no-browser")
+        served = Served("-m", "support.killed_writers", *arguments)
+        person, saved, save = Person(browser, served), groups(path), 0
+        while save_group(person, served, f"g{number}_{save}"):
+            saved.add(f"g{number}_{save}")
+            save += 1
+        assert served.process.wait() == -signal.SIGKILL
+        # The group of the save that was killed may be there.
+        assert groups(path) - {f"g{number}_{save}"} == saved
+        session = EditSession(bare, SrdfText.from_file(path), path)
+        added = f'<group name="n{number}"><link name="base_link"/></group></robot>'.encode()
+        text = SrdfText(bytes(session.text).replace(b"</robot>", added))
+        session.change("a group", lambda _, text=text: text)  # type: ignore[misc]  # bound at once
+        session.save()
+        assert unsound(tmp_path) == []
+        assert groups(path) - {f"g{number}_{save}"} == saved | {f"n{number}"}
