@@ -21,6 +21,7 @@ from robot_semantics.collision.counting import CollisionCounter, Progress, run_p
 from robot_semantics.collision.sampling import BLOCK, BlockSampler, SampleBox
 from robot_semantics.collision.scene import CollisionScene
 from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 
 LinkIndices = tuple[int, int]
@@ -142,6 +143,7 @@ class _Search:
         self._sampled = np.zeros(scene.space.size)
         self._sampled[self._box.moving] = 1.0
         self._neutral = scene.space.neutral()
+        self._loops = ClosedLoops.of(scene.space.model)
         # Row i: the change of every variable for a unit change of variable i. Mimic joints follow their leaders.
         steps = self._neutral + np.eye(len(self._neutral))
         self._coupling = scene.space.with_mimics(steps) - scene.space.with_mimics(self._neutral)
@@ -167,7 +169,7 @@ class _Search:
                 return None
             if near.distance <= 0.0 and (touch := self._collision(pair, q)) is not None:
                 return touch
-            gradient = self._gradient(near, joints)
+            gradient = self._on_loops(self._gradient(near, joints), q)
             gradient[((gradient > 0.0) & (q <= low)) | ((gradient < 0.0) & (q >= high))] = 0.0
             steepness = float(gradient @ gradient)
             if steepness < 1e-12:
@@ -175,15 +177,30 @@ class _Search:
             step = -(max(near.distance, 0.0) + OVERLAP) / steepness * gradient
             step *= min(1.0, LARGEST_STEP / float(np.abs(step).max()))
             for _ in range(MAX_HALVINGS):
-                trial = np.minimum(np.maximum(q + step, low), high)
-                trial_near = self._proximity(pair, trial)
-                if trial_near is not None and trial_near.distance < near.distance - 1e-7:
+                trial = self._closed(np.minimum(np.maximum(q + step, low), high), q)
+                trial_near = None if trial is None else self._proximity(pair, trial)
+                if trial is not None and trial_near is not None and trial_near.distance < near.distance - 1e-7:
                     break
                 step *= 0.5
             else:
                 return None
             q, near = trial, trial_near
         return None
+
+    def _closed(self, trial: FloatArray, q: FloatArray) -> FloatArray | None:
+        """Return a step `trial` (size,) with closed loops on the branch of `q`; None if that is impossible."""
+        if self._loops is None:
+            return trial
+        found = self._loops.close(trial, q, other_branches=False)
+        return found.q if found.closed and found.within_limits else None
+
+    def _on_loops(self, gradient: FloatArray, q: FloatArray) -> FloatArray:
+        """Return a gradient (size,) by the driven variables alone: the dependent ones follow them at the loops."""
+        for linkage in () if self._loops is None else self._loops.linkages:
+            if len(linkage.places) == len(linkage.dependent) and len(linkage.driven_places) == len(linkage.driven):
+                gradient[linkage.driven_places] += gradient[linkage.places] @ linkage.slopes(q[None])[0]
+            gradient[linkage.places] = 0.0
+        return gradient
 
     def _collision(self, pair: LinkIndices, q: FloatArray) -> SearchedCollision | None:
         """Return the configuration if the pair collides there by the test that every sample uses."""

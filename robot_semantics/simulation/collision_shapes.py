@@ -58,17 +58,19 @@ def excluded_pairs(robot: RobotModel, links: Iterable[int]) -> tuple[LinkPair, .
     A pair is excluded in four cases:
 
     - Both links are in one rigid body.
-    - A joint connects the bodies of the links.
+    - A joint or a loop constraint connects the bodies of the links.
     - The SRDF does not check the pair (`pair_status`).
     - The robot has no SRDF.
     """
     rigid, names = rigid_bodies(robot), robot.link_names
     above = {rigid[link.index]: rigid[link.parent] for link in robot.links[1:] if rigid[link.index] == link.index}
+    index = robot.link_index
+    looped = {frozenset((rigid[index[c.parent_link]], rigid[index[c.child_link]])) for c in robot.constraints}
     no_srdf = robot.semantics.srdf is None
     excluded = []
     for first, second in combinations(links, 2):
         a, b = rigid[first], rigid[second]
-        joined = a == b or above.get(a) == b or above.get(b) == a
+        joined = a == b or above.get(a) == b or above.get(b) == a or frozenset((a, b)) in looped
         status = pair_status(robot, names[first], names[second])
         if joined or no_srdf or not status.checked:
             excluded.append(status.pair)

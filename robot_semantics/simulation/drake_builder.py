@@ -55,6 +55,7 @@ from robot_semantics.simulation.collision_shapes import collision_shapes, exclud
 from robot_semantics.simulation.drake_surfaces import ignored_elements, surface_properties
 from robot_semantics.simulation.inertia import BodyInertia, link_inertias
 from robot_semantics.simulation.sim_joints import SimJoint, sim_joints
+from robot_semantics.simulation.sim_loops import Hold, LoopRow, loop_rows
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.transforms import matrix_from_quat, matrix_from_rotation, rotation_from_z
 from robot_semantics.transforms.arrays import FloatArray
@@ -68,6 +69,7 @@ _SURFACE = """<robot name="r" xmlns:drake="http://drake.mit.edu"><link name="l">
 
 SERVO_FREQUENCY = 25.0
 """Natural frequency [rad/s] of the position servos, critically damped at the default pose, as in MuJoCo."""
+_HELD = (Hold.POINT, Hold.FRAME, Hold.DISTANCE)
 
 
 @dataclass(eq=False)
@@ -196,6 +198,8 @@ class _DrakeBuilder:
             for leader, _, multiplier, offset in joint.ties:
                 follower = model.joints[joint.name]
                 self.plant.AddCouplerConstraint(follower, model.joints[leader.name], multiplier, offset)
+        for row in loop_rows(spec, self.notes, "Drake", _HELD):
+            self._add_loop(model, row)
         if spec.carries_weight:
             self.plant.set_gravity_enabled(model.instance, False)
         self._add_geometry(model)
@@ -245,6 +249,16 @@ class _DrakeBuilder:
             model.driven.append(joint.name)
             model.actuators.append(actuator)
         return made
+
+    def _add_loop(self, model: DrakeModel, row: LoopRow) -> None:
+        parent, child = model.bodies[row.parent], model.bodies[row.child]
+        at, to = row.T_parent_frame, row.T_child_frame
+        if row.hold is Hold.FRAME:
+            self.plant.AddWeldConstraint(parent, rigid_transform(at), child, rigid_transform(to))
+        elif row.hold is Hold.POINT:
+            self.plant.AddBallConstraint(parent, at[:3, 3], child, to[:3, 3])
+        else:
+            self.plant.AddDistanceConstraint(parent, at[:3, 3], child, to[:3, 3], row.distance)
 
     def _note(self, model: DrakeModel, part: str, message: str) -> None:
         self.notes.append(BuildNote(model.spec.name, part, message))

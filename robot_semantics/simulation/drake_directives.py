@@ -44,6 +44,8 @@ def directives_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
         lines += _added(model, states[model.name], T_world_root)
         if model.has_planar_base:
             lost.append(f"model '{model.name}': the planar motion of its base: it is welded in place")
+        constraints = model.robot.constraints
+        lost += [f"model '{model.name}': constraint '{each.name}': its loop opens" for each in constraints]
         if model.robot.semantics.srdf is not None:
             lost.append(f"model '{model.name}': its SRDF, including the excluded pairs")
         meshes = _unread_meshes(model)

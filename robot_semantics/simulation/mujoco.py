@@ -27,7 +27,13 @@ from robot_semantics.simulation.magnitudes import LARGEST
 from robot_semantics.simulation.mujoco_builder import BuiltWorld, build_world
 from robot_semantics.simulation.mujoco_engine import contradiction, engine_state, why_not_exact
 from robot_semantics.simulation.mujoco_layout import ModelLayout
-from robot_semantics.simulation.mujoco_state import body_motion, capture_model, move_planes, write_state
+from robot_semantics.simulation.mujoco_state import (
+    body_motion,
+    capture_model,
+    move_planes,
+    mujoco_positions,
+    write_state,
+)
 from robot_semantics.simulation.restoring import RestorePlan
 from robot_semantics.simulation.simulator import ControlMode, DivergedError, SimulationError, Simulator
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
@@ -97,11 +103,11 @@ class MujocoSimulator(Simulator):
         self._set_modes(self.built.servos.default_modes)
         self._frames = {}
         for layout in self.built.layouts.values():
-            space = self._robots[layout.name].kinematics.space
-            neutral = space.neutral()
+            robot = self._robots[layout.name]
+            neutral, space = robot.neutral, robot.kinematics.space
             for indices in layout.joints:
-                if indices.joint.position_count == 1:
-                    self.data.qpos[indices.qpos] = neutral[space.joint_positions[indices.joint.name]]
+                positions = neutral[space.joint_positions[indices.joint.name]]
+                self.data.qpos[indices.qpos] = mujoco_positions(positions, indices)
             self._hold(self.data, self.modes, layout)
 
     def step(self, count: int = 1) -> None:

@@ -36,11 +36,22 @@ from robot_semantics.simulation.mujoco_layout import (
 )
 from robot_semantics.simulation.mujoco_servos import Servos, bodies_held_by_motors, soften_floor_contacts
 from robot_semantics.simulation.sim_joints import SimJoint, sim_joints
+from robot_semantics.simulation.sim_loops import Hold, LoopRow, loop_rows
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.transforms import xyz_quat_from_matrix
 
 SERVO_FREQUENCY = 25.0
 """Natural frequency [rad/s] of the critically damped position servos of all joints: URDF has no gains."""
+
+LOOP_IMPEDANCE = [0.99, 0.999, 0.001, 0.5, 2.0]
+"""MuJoCo's `solimp` of loop constraints, stiffer than by default. Their time constant is two time steps, the shortest
+that MuJoCo allows."""
+_EQUALITIES = {
+    Hold.POINT: mujoco.mjtEq.mjEQ_CONNECT,
+    Hold.FRAME: mujoco.mjtEq.mjEQ_WELD,
+    Hold.DISTANCE: mujoco.mjtEq.mjEQ_TENDON,
+}
+"""Constraints of MuJoCo. A distance is the length of a tendon."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +111,7 @@ def build_world(spec: WorldSpec) -> BuiltWorld:
         compiled = mj.compile()
     except ValueError as error:
         raise WorldSpecError(f"MuJoCo cannot compile the world: {error}") from error
+    builder.set_distances(compiled)
     layouts = {model.name: layout_of(compiled, model) for model in spec.models}
     if spec.ground:
         for model in spec.models:
@@ -140,6 +152,7 @@ class _MujocoBuilder:
         self.mj = mj
         self.notes: list[BuildNote] = []
         self.drives: list[str] = []
+        self._distances: list[tuple[mujoco.MjsEquality, float]] = []
         self._meshes: dict[int, tuple[str, Surface]] = {}
 
     def note(self, model: str, part: str, message: str) -> None:
@@ -167,6 +180,8 @@ class _MujocoBuilder:
                 body.gravcomp = 1.0
         with_geometry = self._add_geometry(spec, bodies)
         self._add_ties(spec, joints)
+        for number, row in enumerate(loop_rows(spec, self.notes, "MuJoCo", _EQUALITIES)):
+            self._add_loop(f"{spec.name}/{row.name}/{number}", row, bodies)
         self._add_excludes(spec, with_geometry)
 
     def _add_joint(self, spec: ModelSpec, body: mujoco.MjsBody, joint: SimJoint) -> None:
@@ -230,6 +245,30 @@ class _MujocoBuilder:
                 equality.name = equality.name1 = joint_names(spec.name, joint.joint)[part]
                 equality.name2 = joint_names(spec.name, leader)[part]
                 equality.data[:2] = offset, multiplier
+
+    def _add_loop(self, name: str, row: LoopRow, bodies: list[mujoco.MjsBody]) -> None:
+        equality, sites = self.mj.add_equality(type=_EQUALITIES[row.hold]), []
+        ends = (("parent", row.parent, row.T_parent_frame), ("child", row.child, row.T_child_frame))
+        for end, link, T_link_frame in ends:
+            pose = xyz_quat_from_matrix(T_link_frame)
+            site = bodies[link].add_site(name=f"{name}/{end}", pos=pose[:3], quat=pose[[6, 3, 4, 5]])
+            sites.append(site.name)
+        equality.solref, equality.solimp = [2.0 * self.mj.option.timestep, 1.0], LOOP_IMPEDANCE
+        if row.hold is Hold.DISTANCE:
+            tendon = self.mj.add_tendon(name=name)
+            for site_name in sites:
+                tendon.wrap_site(site_name)
+            equality.name1 = name
+            self._distances.append((equality, row.distance))
+            return
+        equality.objtype = mujoco.mjtObj.mjOBJ_SITE
+        equality.name1, equality.name2 = sites
+
+    def set_distances(self, compiled: mujoco.MjModel) -> None:
+        """Set the lengths of the tendons of loops. MuJoCo counts them from the length at zero positions."""
+        for equality, distance in self._distances:
+            equality.data[0] = distance - compiled.tendon_length0[compiled.tendon(equality.name1).id]
+            compiled.eq_data[equality.id, 0] = equality.data[0]
 
     def _add_excludes(self, spec: ModelSpec, with_geometry: list[int]) -> None:
         names = spec.robot.link_names

@@ -21,6 +21,7 @@ import mujoco
 import numpy as np
 
 from robot_semantics.simulation.mujoco_layout import ModelLayout
+from robot_semantics.simulation.sim_loops import loop_freedoms
 from robot_semantics.simulation.simulator import ControlMode
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 
@@ -96,14 +97,19 @@ _ROUNDS = 3
 def bodies_held_by_motors(model: mujoco.MjModel, layout: ModelLayout) -> dict[int, IntArray]:
     """Return the bodies whose weight motors hold, each with the actuators between it and the root.
 
-    Bodies behind a joint without a motor are not held: their gravity compensation is switched off in `model`.
+    Bodies behind a joint without a motor are not held: their gravity compensation is switched off in `model`. Motors
+    hold the passive joints of closed loops, which follow from the driven joints.
     """
     robot, actuators = layout.spec.robot, {0: np.zeros(0, np.int64)}
+    following = {name: freedom.driven for freedom in loop_freedoms(robot) for name in freedom.dependent}
     for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
         above = actuators.get(link.parent)
         indices = layout.by_name.get(joint.name)
         own = np.zeros(0, np.int64) if indices is None else indices.actuators
         driven = indices is None or len(own) == len(indices.qvel) or joint.mimic is not None
+        if joint.name in following:
+            motors = [layout.by_name[name].actuators for name in following[joint.name]]
+            own, driven = np.concatenate([np.zeros(0, np.int64), *motors]), True
         if above is not None and driven:
             actuators[link.index] = np.concatenate((above, own))
     for link in robot.links:

@@ -155,7 +155,7 @@ def write_state(layout: ModelLayout, applied: AppliedState, T_world_base: FloatA
         name = indices.joint.name
         if name in applied.positions_of:
             with _keeping_angular_velocity(indices, data):
-                data.qpos[indices.qpos] = _qpos(applied.positions[space.joint_positions[name]], indices)
+                data.qpos[indices.qpos] = mujoco_positions(applied.positions[space.joint_positions[name]], indices)
         if name in applied.velocities_of:
             data.qvel[indices.qvel] = _qvel(applied.velocities[space.joint_velocities[name]], indices, data)
 
@@ -224,7 +224,8 @@ def _move_root(layout: ModelLayout, applied: AppliedState, data: mujoco.MjData) 
     data.qvel[layout.root.qvel] = [*applied.base_twist[:3], *(R_world_root.T @ applied.base_twist[3:])]
 
 
-def _qpos(positions: FloatArray, indices: JointIndices) -> FloatArray:
+def mujoco_positions(positions: FloatArray, indices: JointIndices) -> FloatArray:
+    """Return the positions of a joint in MuJoCo's order: a quaternion is w x y z."""
     return positions if not indices.joint.motion.has_quaternion else positions[[0, 1, 2, 6, 3, 4, 5]]
 
 

@@ -24,8 +24,9 @@ from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.simulation.collision_shapes import LinkShape, collision_shapes, excluded_pairs
 from robot_semantics.simulation.inertia import BodyInertia, body_inertia, link_inertias, lumped_at_root
 from robot_semantics.simulation.sim_joints import SimJoint, sim_joints
+from robot_semantics.simulation.sim_loops import Hold, loop_rows
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
-from robot_semantics.transforms import matrix_from_xyz_quat, xyz_quat_from_matrix
+from robot_semantics.transforms import invert, matrix_from_xyz_quat, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 
 UNLIMITED = 1e9
@@ -35,6 +36,7 @@ BASE = -1
 _NO_INERTIA = body_inertia(None, moves=False)
 _OVERLAP_M = 0.01
 _Z = np.array([0.0, 0.0, 1.0])
+_CONSTRAINTS = {Hold.POINT: pybullet.JOINT_POINT2POINT, Hold.FRAME: pybullet.JOINT_FIXED}
 _KINDS = {"slide": pybullet.JOINT_PRISMATIC, "hinge": pybullet.JOINT_REVOLUTE, "ball": pybullet.JOINT_SPHERICAL}
 
 
@@ -179,6 +181,7 @@ class _BulletBuilder:
             self._add_link(at, inertias[link.index], shapes[link.index])
         self._create()
         self._add_mimics()
+        self._add_loops()
         self._exclude_contacts(ground)
         return self.body
 
@@ -304,6 +307,25 @@ class _BulletBuilder:
                 # follower + ratio * leader = target
                 changes = {"gearRatio": -multiplier, "relativePositionTarget": offset, "maxForce": UNLIMITED}
                 self.client.changeConstraint(gear, **changes)
+
+    def _add_loops(self) -> None:
+        """Close the loops. Bullet has the frames relative to the principal axes in the centres of mass."""
+        body = self.body
+        for row in loop_rows(body.spec, self.notes, "PyBullet", _CONSTRAINTS):
+            ends, nowhere, links = [], [0.0, 0.0, 0.0], [body.links[row.parent], body.links[row.child]]
+            for at, T_link_frame in zip(links, (row.T_parent_frame, row.T_child_frame), strict=True):
+                ends.append(xyz_quat_from_matrix(invert(body.T_link_inertial[at + 1]) @ T_link_frame))
+            number = self.client.createConstraint(
+                body.number,
+                links[0],
+                body.number,
+                links[1],
+                _CONSTRAINTS[row.hold],
+                nowhere,
+                *(end[:3].tolist() for end in ends),
+                *(end[3:].tolist() for end in ends),
+            )
+            self.client.changeConstraint(number, maxForce=UNLIMITED)
 
     def _exclude_contacts(self, ground: int | None) -> None:
         """Switch off contacts of excluded pairs. Contacts of a fixed base with the floor only waste time."""

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import suggestion
 from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
 from robot_semantics.state.report import RestoreItem, RestoreLog
@@ -40,6 +42,15 @@ class SimulatedRobot:
     base: Base
     kinematics: ForwardKinematics
     frame: str
+
+    @cached_property
+    def neutral(self) -> FloatArray:
+        """Default positions (size,) with closed loops, if the passive joints follow from the others."""
+        try:
+            loops = self.kinematics.loops
+        except LoopError:
+            loops = None
+        return self.kinematics.space.neutral() if loops is None else loops.home.q[0]
 
 
 def simulated_robot(spec: ModelSpec) -> SimulatedRobot:
@@ -79,6 +90,8 @@ def plan_restore(
     present: Iterable[Frame],
     frames: Mapping[str, Frame],
     names: tuple[str, ...] | None,
+    *,
+    close_loops: bool = True,
 ) -> RestorePlan:
     """Return the plan of a restore.
 
@@ -88,6 +101,7 @@ def plan_restore(
         present: the present frames, and each robot as a frame at its present pose (`present_frames`).
         frames: the frames of earlier states.
         names: restore only these models; None for all.
+        close_loops: whether positions that close the loops replace those of passive joints.
 
     """
     plan = RestorePlan()
@@ -117,7 +131,7 @@ def plan_restore(
         robot = robots[model.name]
         if robot.frame not in placed:
             plan.log.note(f"model '{model.name}': {taken_as_world(robot.frame)}")
-        applied = apply_model_state(model, world, robot.kinematics, base=robot.base)
+        applied = apply_model_state(model, world, robot.kinematics, base=robot.base, close_loops=close_loops)
         plan.applied[model.name] = applied
         plan.log.extend(applied.items)
         plan.notes += (*applied.notes, *applied.kept_motion)

@@ -96,9 +96,8 @@ class RobotMotion:
 
 def neutral_motion(spec: ModelSpec, robot: SimulatedRobot) -> RobotMotion:
     """Return a robot at rest at its default positions, its base at the world's origin."""
-    space = robot.kinematics.space
     root = spec.root_joint.motion
-    moving = np.zeros(root.velocities), space.neutral(), np.zeros(space.velocity_size)
+    moving = np.zeros(root.velocities), robot.neutral.copy(), np.zeros(robot.kinematics.space.velocity_size)
     motion = RobotMotion(np.eye(4), np.array(root.neutral), *moving, np.zeros(0))
     return replace(motion, targets=hold_targets(robot, motion))
 

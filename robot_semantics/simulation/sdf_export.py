@@ -123,6 +123,7 @@ class _SdfExporter:
         for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
             if not joint.motion.has_quaternion:
                 self._joint(spec, element, (robot.link_names[link.parent], link.name), names, joint)
+        self.lost += [f"model '{spec.name}': constraint '{each.name}': its loop opens" for each in robot.constraints]
         for joint, leader, _ in followings(robot):
             if joint.position_count > 1:
                 self.lost.append(f"model '{spec.name}': that joint '{joint.name}' follows '{leader.name}'")

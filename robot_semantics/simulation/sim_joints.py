@@ -89,8 +89,6 @@ def sim_joints(spec: ModelSpec, notes: list[BuildNote], *, ties_several: bool) -
             effort = _effort(spec, joint, notes) if driven else np.inf
         ties = followed.get(joint.name, ())
         joints.append(SimJoint(joint, motions, limits, joint.damping, joint.friction, effort, ties, driven))
-    for constraint in spec.robot.constraints:
-        notes.append(BuildNote(spec.name, f"constraint '{constraint.name}'", "is not simulated: its loop opens"))
     return tuple(joints)
 
 

@@ -248,17 +248,14 @@ class Simulator(ABC):
 
         """
         names = None if models is None else tuple(models)
-        plan = plan_restore(state, self._robots, self._present_frames(), self._frames, names)
-        log, time = plan.log, self.time
+        # The constraints of an engine are soft: first try the state as it is. Positions with exactly closed loops
+        # differ from the engine's own state.
+        plan, reason = self._tried(state, names, close_loops=False)
+        if reason is not None and any(model.robot.constraints for model in self.spec.models):
+            plan, reason = self._tried(state, names, close_loops=True)
+        log, exact = plan.log, reason is None
         if plan.now is None:
             return log.report()
-        if names is None and state.time_ns is not None:
-            time = state.time_ns * 1e-9
-            log.done("time", "", "set")
-        self._compute_trial(plan, plan.now, time)
-        self._set_trial_commands(state, names, log)
-        reason = self._continue_exactly(state, names) if log.complete else "not everything could be restored"
-        exact = reason is None
         if not exact:
             log.note(f"not bit for bit: {reason}; positions and velocities are set")
             if plan.applied:
@@ -271,6 +268,22 @@ class Simulator(ABC):
         return log.report(exact=exact, applied=True)
 
     # --- parts
+
+    def _tried(
+        self, state: WorldState, names: tuple[str, ...] | None, *, close_loops: bool
+    ) -> tuple[RestorePlan, str | None]:
+        """Try out a restore; return its plan, and why the engine does not continue bit for bit, or None."""
+        frames = self._present_frames(), self._frames
+        plan = plan_restore(state, self._robots, *frames, names, close_loops=close_loops)
+        if plan.now is None:
+            return plan, "a frame has no known parent"
+        log, time = plan.log, self.time
+        if names is None and state.time_ns is not None:
+            time = state.time_ns * 1e-9
+            log.done("time", "", "set")
+        self._compute_trial(plan, plan.now, time)
+        self._set_trial_commands(state, names, log)
+        return plan, self._continue_exactly(state, names) if log.complete else "not everything could be restored"
 
     def _check_model(self, name: str) -> None:
         if name not in self._models:

@@ -33,7 +33,7 @@ from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.joint_values import JointValues, position_counts, stated_positions, stated_velocities
-from robot_semantics.usdf.loop_values import closed_values
+from robot_semantics.usdf.loop_values import closed_values, with_stated
 from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.recover import NOT_OBSERVED, recover_joints
 from robot_semantics.usdf.resolved_world import ResolvedWorld
@@ -110,6 +110,7 @@ def apply_model_state(
     *,
     base: Base | None = None,
     positions: FloatArray | None = None,
+    close_loops: bool = True,
 ) -> AppliedState:
     """Return the state of a robot after a model_state is applied; the arguments do not change.
 
@@ -119,10 +120,11 @@ def apply_model_state(
         robot: the robot; its `ForwardKinematics` where many states are put onto one robot.
         base: how its root link is attached; by default as in its SRDF.
         positions: (size,) the present joint positions; by default `JointSpace.neutral`.
+        close_loops: whether positions that close the loops replace those of passive joints.
 
     """
     kinematics = robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)
-    return _Application(model, world, kinematics, base or Base.of(kinematics.model), positions).run()
+    return _Application(model, world, kinematics, base or Base.of(kinematics.model), positions, close_loops).run()
 
 
 @dataclass(eq=False)
@@ -132,6 +134,7 @@ class _Application:
     kinematics: ForwardKinematics
     base: Base
     present: FloatArray | None
+    close_loops: bool
     log: RestoreLog = field(init=False)
 
     def run(self) -> AppliedState:
@@ -151,11 +154,8 @@ class _Application:
         for joint in self.model.joints:
             self._joint(joint)
         self._derive_joints(xyz_quat)
-        if self.robot.constraints:
-            self._close_loops()
-        compare_links(
-            self.model, self.kinematics.measured, self.q, self.v, self.positions_of, self.velocities_of, self.log
-        )
+        q, v = self._close_loops() if self.close_loops and self.robot.constraints else (self.q, self.v)
+        compare_links(self.model, self.kinematics.measured, q, v, self.positions_of, self.velocities_of, self.log)
         root = self.robot.root_joint
         if root.position_count and coordinates is not None:
             self.q[self.space.joint_positions[root.name]] = coordinates
@@ -299,18 +299,17 @@ class _Application:
                 self.log.failed("joint", name, f"cannot be derived: it {reason}", "underivable-joint")
         self._note_measured_mimics(stated)
 
-    def _close_loops(self) -> None:
-        """Replace the positions of passive joints by those that close the loops; note what differs."""
+    def _close_loops(self) -> tuple[FloatArray, FloatArray]:
+        """Close the loops and note what differs; return the stated q and v, which fit the links of a simulator."""
         try:
             loops = self.kinematics.loops
         except LoopError as error:
             self.log.note(f"loops stay open: {error}")
-            return
+            return self.q, self.v
         known = JointValues(self.q, self.v, frozenset(self.positions_of), frozenset(self.velocities_of))
         closed, found = closed_values(loops, known)
         if found is not None and not found.closed and loops is not None:
-            reason = str(OpenLoopError(loops, found))
-            self.log.failed("loop", "", reason, "loop-open")
+            self.log.failed("loop", "", str(OpenLoopError(loops, found)), "loop-open")
         for joint in self.space.joints:
             where = self.space.positions_of(joint)
             if joint.name in self.positions_of:
@@ -319,9 +318,11 @@ class _Application:
                     self.log.note(f"'{joint.name}' is {off:.3g} away from where the closed loops need it")
             elif joint.name in closed.positions_of:
                 self.log.done("joint", joint.name, "position derived from the closed loops", derived=True)
+        compared = with_stated(self.space, closed, known)
         self.q, self.v = closed.q, closed.v
         self.positions_of |= closed.positions_of
         self.velocities_of |= closed.velocities_of
+        return compared
 
     def _beyond_limits(self, derived: Sequence[JointState], others: Collection[str]) -> dict[str, str]:
         """Return the derived joints that are refused, with the reasons, and the joints that follow them."""

@@ -13,8 +13,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.loops import ClosedLoops, LoopSolution
 from robot_semantics.kinematics.mimics import followings
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.joint_values import JointValues
 
 
@@ -45,6 +47,17 @@ def closed_values(loops: ClosedLoops | None, values: JointValues) -> tuple[Joint
             v[where] = solved[where]
             velocities_of.add(name)
     return JointValues(q, v, values.positions_of | names, frozenset(velocities_of)), found
+
+
+def with_stated(space: JointSpace, closed: JointValues, stated: JointValues) -> tuple[FloatArray, FloatArray]:
+    """Return positions (size,) and velocities (velocity_size,): the stated ones, and those of `closed` for the rest."""
+    q, v = np.array(closed.q), np.array(closed.v)
+    for joint in space.joints:
+        if joint.name in stated.positions_of:
+            q[space.positions_of(joint)] = stated.q[space.positions_of(joint)]
+        if joint.name in stated.velocities_of:
+            v[space.velocities_of(joint)] = stated.v[space.velocities_of(joint)]
+    return q, v
 
 
 def _dependent_joints(loops: ClosedLoops | None, values: JointValues) -> Iterator[str]:

@@ -48,15 +48,6 @@ def test_every_simulator_notes_what_it_does_not_limit(engine: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("engine", ["mujoco", "drake", "pybullet"])
-def test_every_simulator_notes_the_constraint_that_it_does_not_simulate(engine: str) -> None:
-    pytest.importorskip({"mujoco": "mujoco", "drake": "pydrake", "pybullet": "pybullet"}[engine])
-    loop = '<constraint name="knee" type="spherical"><parent link="l0"/><child link="l2"/></constraint></robot>'
-    text = robot(IDLE, STUCK).replace("</robot>", loop)
-    simulator = start(engine, WorldSpec((model_from_text("m", text),)), lambda _: None)
-    assert "model 'm': constraint 'knee' is not simulated: its loop opens" in map(str, simulator.notes)
-
-
 def test_a_record_says_what_a_joint_is() -> None:
     passive = '<robot name="r"><passive_joint name="idle"/></robot>'
     spec = model_from_text("m", robot(IDLE, STUCK, FREE.format("floating")), passive)
