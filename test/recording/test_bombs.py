@@ -28,6 +28,7 @@ from robot_semantics.base import unpack_limit
 from robot_semantics.base.unpack_limit import UnpackedTooLargeError
 from robot_semantics.cli import main as command_line
 from robot_semantics.recording import compression
+from robot_semantics.recording.salvage import scan
 
 MB = 2**20
 
@@ -116,6 +117,41 @@ def test_a_sparse_recording_takes_no_memory(tmp_path: Path, file: str, head: byt
     assert "no message can be read" in done.stderr
     assert "Traceback" not in done.stderr
     assert memory < 700 * MB
+
+
+def test_the_chunks_of_a_sparse_bag_are_read_in_place(tmp_path: Path) -> None:
+    path, size = tmp_path / "chunks.bag", 200 * MB
+    fields = b"\x04\0\0\0op=\x05" + b"\x10\0\0\0compression=none"
+    head = len(fields).to_bytes(4, "little") + fields + size.to_bytes(4, "little")
+    with path.open("wb") as file:
+        file.write(b"#ROSBAG V2.0\n")
+        for _ in range(20):
+            file.write(head)
+            file.seek(size, os.SEEK_CUR)
+        file.truncate()
+    done, memory = memory_of("export", str(path), "-o", str(tmp_path / "out.usdf"))
+    assert done.returncode == 1
+    assert "no message can be read" in done.stderr
+    assert memory < 120 * MB
+
+
+def test_the_place_of_a_damaged_record_in_a_chunk_is_its_place_in_the_bag(tmp_path: Path) -> None:
+    path = tmp_path / "s.bag"
+    types = get_typestore(Stores.ROS1_NOETIC)
+    with Writer1(path) as writer:
+        connection = writer.add_connection("/s", "std_msgs/msg/String", typestore=types)
+        for word in ("one", "two", "six"):
+            text = types.types["std_msgs/msg/String"](word)
+            writer.write(connection, 1, types.serialize_ros1(text, "std_msgs/msg/String"))
+    data = path.read_bytes()
+    fields = data.rindex(b"time=", 0, data.index(b"two"))
+    path.write_bytes(data[:fields] + b"t1me" + data[fields + 4 :])
+    # A record begins with the lengths of its header and of its first field, op.
+    start = data.rindex(b"op=\x02", 0, fields) - 8
+    said: list[str] = []
+    words = [message[4:].decode() for _, _, message in scan(path, said.append)]
+    assert words == ["one", "six"]
+    assert any(text.startswith(f"byte {start}: a record of 7 bytes is left out") for text in said), (start, said)
 
 
 def ros1_bag(path: Path, compression: Writer1.CompressionFormat) -> None:
