@@ -103,10 +103,9 @@ def wakes_of_main_thread(node: NodeProcess) -> int:
 
 def test_a_quiet_node_lets_its_executor_sleep(client: Client, start: Callable[..., NodeProcess]) -> None:
     # A wake takes the interpreter from the thread of the joint states: once a second, a message waits for it.
-    # ~/world_state has a timer of the executor, by default once a second.
+    # Nobody subscribes to ~/world_state, so its timer does not exist.
     node = start(
         robot_description='<robot name="r"><link name="base"/></robot>',
-        world_state_frequency=0.0,
         ros_args=["-r", "__ns:=/sleeper", "-r", "/tf:=tf", "-r", "/tf_static:=tf_static"],
     )
     windows: list[int] = []

@@ -14,9 +14,11 @@ functions give the GIDs of our own publishers. They are the oracle for the node,
 from __future__ import annotations
 
 import ctypes
+import itertools
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -28,6 +30,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from support.nodes import PATIENCE_S
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics.ros.node import tf_authority
 from robot_semantics.ros.node.tf_authority import TfAuthority
 from robot_semantics.ros.running.node_names import UNKNOWN_NODE, node_name
 
@@ -118,3 +121,26 @@ def test_publishers_of_others_are_those_with_a_foreign_gid(nodes: dict[str, Node
         nodes[role].destroy_publisher(publisher)
         wait_for_foreign(ours, set())
         assert not sees_others(ours), role
+
+
+def test_the_first_pauses_between_two_watches_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = [0.0]
+    starts: list[float] = []
+    monkeypatch.setattr(tf_authority, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
+    other = SimpleNamespace(node_namespace="/", node_name="other")
+    node = SimpleNamespace(
+        publishers=[],
+        resolve_topic_name=str,
+        get_fully_qualified_name=lambda: "/one",
+        count_publishers=lambda _: 2,
+        get_publishers_info_by_topic=lambda _: [other],
+        create_subscription=lambda *_, **__: starts.append(now_s[0]),
+        destroy_subscription=lambda _: None,
+    )
+    detector = TfAuthority(cast("Any", node), frozenset, pytest.fail)
+    for second in range(180):
+        now_s[0] = float(second)
+        detector.tick(b"")
+    # One subscription for each of /tf and /tf_static. The look that finds a watch due, and the next one, take 2 s.
+    assert starts[::2] == starts[1::2]
+    assert [b - a - 2.0 for a, b in itertools.pairwise(starts[::2])] == [5.0, 10.0, 20.0, 40.0, 60.0]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
@@ -42,6 +43,7 @@ class Monitor:
         self._last: dict[str, tuple[float, int, int]] = {}
         self._heard: set[str] = set()
         self._rates: dict[str, tuple[float, float]] = {}
+        self._watched: list[tuple[Callable[[], bool], Callable[[], None]]] = []
         # Sleeps on the wall clock: problems must be reported even when simulated time stands still.
         self._pulse = Pulse(node.guarded(self._check, "periodic checks"))
         self._attention = node.create_guard_condition(node.guarded(self._attend, "periodic checks"))
@@ -51,6 +53,10 @@ class Monitor:
         self._period_s, self._next_s = period_s, 0.0
         # A whole number of checks for each message.
         self._pulse.start(period_s / math.ceil(period_s / PERIOD_S) if period_s else PERIOD_S)
+
+    def watch(self, is_due: Callable[[], bool], act: Callable[[], None]) -> None:
+        """Call `act` in the executor when `is_due` returns True; `is_due` is called at each check, in its thread."""
+        self._watched.append((is_due, act))
 
     def stop(self) -> None:
         """Stop checking."""
@@ -77,6 +83,8 @@ class Monitor:
         robots = self._robots
         if self._diagnostics_are_due() or self._frames.has_unheard_others():
             return True
+        if any(is_due() for is_due, _ in self._watched):
+            return True
         return robots.active and (
             any(self._is_first(served) for served in robots.served)
             or self._inputs.follows_tf()
@@ -91,6 +99,8 @@ class Monitor:
         """Do the work that uses entities of the node, in the executor."""
         robots = self._robots
         self._frames.look_for_others()
+        for _, act in self._watched:
+            act()
         if robots.active:
             self._inputs.refresh()
             for served in robots.served:

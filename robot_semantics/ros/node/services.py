@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import ExitStack
 
+from rclpy.exceptions import InvalidHandle
+from rclpy.publisher import Publisher
 from rclpy.timer import Timer
 from robot_semantics_interfaces.msg import JointAge, RefusalCount
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
@@ -55,6 +57,7 @@ class Services:
         robots.node.create_service(GetStatus, "~/get_status", self._get_status)
         world = World(robots, states, frames)
         self.world = WorldServices(robots, states, world)
+        monitor.watch(self.world.subscribers_changed, self.world.follow_subscribers)
         Snapshots(robots, states, world, frames)
         for served in robots.served:
             closing.callback(CollisionAction(served).destroy)
@@ -90,14 +93,16 @@ class Services:
 class WorldServices:
     """Publishes the world state when it has changed, at most at the rate of `world_state_frequency`.
 
-    With simulators, the state is made only for subscribers.
+    The state is made only for subscribers; without them the executor sleeps.
     """
 
     def __init__(self, robots: Robots, states: RobotStates, world: World) -> None:
         self._robots, self._states, self._world = robots, states, world
-        node = robots.node
-        self._publisher = node.create_publisher(WorldStateMessage, "~/world_state", qos.fresh(qos.LATCHED))
-        node.create_service(GetWorldState, "~/get_world_state", self._get_world_state, callback_group=world.group)
+        self._publisher = self._new_publisher()
+        robots.node.create_service(
+            GetWorldState, "~/get_world_state", self._get_world_state, callback_group=world.group
+        )
+        self._frequency_hz = 0.0
         self._timer: Timer | None = None
         self._busy = False
         self._seen: tuple[object, ...] = ()
@@ -105,30 +110,60 @@ class WorldServices:
 
     def set_rate(self, frequency_hz: float) -> None:
         """Publish at most at this rate [Hz]; 0: not at all."""
+        self._frequency_hz = frequency_hz
         if self._timer is not None:
             self._robots.node.destroy_timer(self._timer)
-            self._timer = None
-        if frequency_hz > 0.0:
-            self._timer = self._robots.node.create_timer(
-                1.0 / frequency_hz, self._publish, self._world.group, what="world state"
-            )
+            self._timer = self._new_timer() if frequency_hz > 0.0 else None
+
+    def subscribers_changed(self) -> bool:
+        """Return True if the first subscriber came or the last one left; any thread may call it."""
+        return self._is_wanted() != (self._timer is not None)
+
+    def follow_subscribers(self) -> None:
+        """Start publishing for the first subscriber; stop after the last one."""
+        if not self.subscribers_changed():
+            return
+        node = self._robots.node
+        if self._timer is None:
+            self._timer = self._new_timer()
+            # The first message does not wait for the timer.
+            if node.executor is not None:
+                node.executor.create_task(node.guarded(self._publish, "world state"))
+            return
+        node.destroy_timer(self._timer)
+        self._timer, self._seen, self._last = None, (), None
+        # A later subscriber must not get the last message of this time.
+        old, self._publisher = self._publisher, self._new_publisher()
+        node.destroy_publisher(old)
+
+    def _new_publisher(self) -> Publisher:
+        return self._robots.node.create_publisher(WorldStateMessage, "~/world_state", qos.fresh(qos.LATCHED))
+
+    def _new_timer(self) -> Timer:
+        return self._robots.node.create_timer(
+            1.0 / self._frequency_hz, self._publish, self._world.group, what="world state"
+        )
+
+    def _is_wanted(self) -> bool:
+        try:
+            return self._frequency_hz > 0.0 and self._publisher.get_subscription_count() > 0
+        except InvalidHandle:
+            # The executor replaced the publisher a moment ago.
+            return False
 
     async def _publish(self) -> None:
         if not self._robots.active or self._busy:
             return
-        simulated = bool(self._robots.settings.simulators)
-        if simulated and not self._publisher.get_subscription_count():
-            return
         seen = self._states.fingerprint()
-        # Skip if no new value has arrived: an idle node costs nothing.
-        if not simulated and (seen == self._seen or not self._states.knows_anything):
+        # Skip if no new value has arrived; simulators do not tell.
+        if not self._robots.settings.simulators and (seen == self._seen or not self._states.knows_anything):
             return
         self._seen, self._busy = seen, True
         try:
             taken = await self._world.take(hold=False)
         finally:
             self._busy = False
-        if taken != self._last:
+        if taken != self._last and self._timer is not None:
             self._last = taken
             self._publisher.publish(world_to_message(taken.state, taken.missing, self._models(taken)))
 

@@ -22,13 +22,16 @@ from robot_semantics.ros.running.guarded_node import GuardedNode
 from robot_semantics.ros.running.node_names import UNKNOWN_NODE, node_name
 
 _WATCH_S = 3.0
-_AGAIN_AFTER_S = 60.0
+_FIRST_PAUSE_S = 5.0
+_LONGEST_PAUSE_S = 60.0
 _PATIENCE_LOOKS = 5
 _TOPICS = (("/tf", qos.TF), ("/tf_static", qos.STATIC_LISTENER))
 
 
 class TfAuthority:
-    """Listens to TF for a few seconds whenever other nodes publish there, and again every minute.
+    """Listens to TF for a few seconds whenever other nodes publish there, and again after growing pauses.
+
+    A node may begin to send long after it has made its publisher, so the first pauses are short.
 
     A message does not name its publisher. A message that differs from our own newest ones is from another publisher.
     A second node of our own name, for example of a launch file that was started twice, sends the same bytes. So each
@@ -49,6 +52,7 @@ class TfAuthority:
         self._others: dict[str, frozenset[str]] = {}
         self._until_s = 0.0
         self._next_s = 0.0
+        self._pause_s = _FIRST_PAUSE_S
         self._own: deque[bytes] = deque(maxlen=512)
         self._own_static = b""
         self._nameless = 0
@@ -77,7 +81,8 @@ class TfAuthority:
             if now_s > self._until_s:
                 self.close()
         elif self.watching:
-            self._until_s, self._next_s = now_s + _WATCH_S, now_s + _AGAIN_AFTER_S
+            self._until_s, self._next_s = now_s + _WATCH_S, now_s + self._pause_s
+            self._pause_s = min(2.0 * self._pause_s, _LONGEST_PAUSE_S)
             self._own.append(own_static)
             self._subscriptions = [
                 self._node.create_subscription(TFMessage, topic, self._listener(topic), qos.fresh(profile), raw=True)
@@ -87,6 +92,8 @@ class TfAuthority:
             # Discovery reports a new publisher before the name of its node.
             pass
         elif any(others.values()) and (others != self._others or now_s > self._next_s):
+            if others != self._others:
+                self._pause_s = _FIRST_PAUSE_S
             self._others = others
             self._own.clear()
             # Subscribe at the next check: until then, messages of other threads are noted, so they are recognised.
