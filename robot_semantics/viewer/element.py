@@ -118,6 +118,12 @@ class PairMatrix(ui.element, component=str(ASSETS / "matrix.js")):
         self.props["matrix"] = matrix
 
 
+class PairTable(ui.table, component=str(ASSETS / "pair_table.js")):
+    """Table of pairs of links with a box for each; it emits ``pair`` (the row's id) after a click on a row, or Enter on
+    its box.
+    """
+
+
 class Thumbnail(ui.element, component=str(ASSETS / "thumbnail.js")):
     """A small picture of robots in other positions, drawn by the viewer of the page."""
 

@@ -19,32 +19,19 @@ from nicegui import events, run, ui
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import LinkPair
 from robot_semantics.model.queries import PairCause, PairStatus, pair_status
-from robot_semantics.viewer.element import PairMatrix, with_attributes
+from robot_semantics.viewer.element import PairMatrix, PairTable, with_attributes
 from robot_semantics.viewer.studio_matrix import ShownPair, matrix_data
-from robot_semantics.viewer.studio_widgets import NAME_CELL, Panel, button, field, heading, small, toggle
+from robot_semantics.viewer.studio_widgets import Panel, button, field, heading, small, toggle
 
 if TYPE_CHECKING:
     from robot_semantics.collision.matrix import CollisionMatrix
 
 RED = [0.83, 0.2, 0.25]
-TEXT_CELL = """
-<q-td :props="props"><span class="text" :title="props.value">{{ props.value }}</span></q-td>
-"""
-ALL_BOX = """
-<q-checkbox v-model="props.selected" dense aria-label="all pairs" />
-"""
-PAIR_BOX = """
-<q-checkbox v-model="props.selected" dense :aria-label="props.row.link1 + ' ' + props.row.link2" />
-"""
-"""Boxes that choose all pairs and one pair, with their names for screen readers."""
 COLUMNS = (("link1", "link", "31%"), ("link2", "link", "31%"), ("state", "state", ""), ("evidence", "evidence", "22%"))
 """Name, title and width of each column."""
 COLUMN = {"align": "left", "sortable": True}
 BETWEEN = "\n"
 """Between the two names of a pair's id: a name may have spaces."""
-
-CELL_SLOTS = {name: f"body-cell-{name}" for name, *_ in COLUMNS}
-"""Slot of the table for the cells of each column."""
 
 
 class PairsTab:
@@ -83,16 +70,9 @@ class PairsTab:
             {"name": name, "label": title, "field": name, "headerStyle": _width(width), **COLUMN}
             for name, title, width in COLUMNS
         ]
-        self._table = ui.table(rows=[], columns=columns, row_key="id", selection="multiple").classes("pairs")
-        self._table.props("dense flat virtual-scroll virtual-scroll-item-size=28 hide-bottom data-pairs")
-        # As many rows as a window of 2160 pixels shows.
-        self._table.props("virtual-scroll-slice-size=70")
-        self._table.props(":rows-per-page-options=[0]").style("width: 100%; flex: 1; min-height: 200px")
-        for name, _, _ in COLUMNS:
-            self._table.add_slot(CELL_SLOTS[name], NAME_CELL if name in ("link1", "link2") else TEXT_CELL)
-        self._table.add_slot("header-selection", ALL_BOX)
-        self._table.add_slot("body-selection", PAIR_BOX)
-        self._table.on("rowClick", self._show_pair, js_handler="(event, row) => emit(row.id)")
+        self._table = PairTable(rows=[], columns=columns, row_key="id").classes("pairs")
+        self._table.props("dense flat hide-bottom data-pairs").style("width: 100%; flex: 1; min-height: 200px")
+        self._table.on("pair", self._show_pair)
         with ui.column().style("width: 100%; gap: 4px") as self._matrix_view:
             self._about = small("").props("data-clicked")
             self._cells = PairMatrix(matrix_data((), (), ""))

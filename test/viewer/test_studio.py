@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from support.person import Person
 from support.served import Served
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.names import LinkPair
 from robot_semantics.examples import example
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot
@@ -131,8 +133,8 @@ def test_pairs_are_generated_disabled_and_undone_and_comments_stay(browser: Brow
             "viewer.drawn.filter(({colour}) => colour?.[0] === 0.83).map((item) => item.robot.links[item.link].name)"
         )
         assert set(browser.run(marked)) == {"palm_link", "base_link"}
-        browser.run(f"{row}.querySelector('.q-checkbox').click()")
-        person.sees(f"{row}.querySelector('[aria-checked=true]') !== null")
+        browser.run(f"{row}.querySelector('[type=checkbox]').click()")
+        person.sees(f"{row}.querySelector(':checked') !== null")
         person.type("pair-reason", "Never seen")
         person.press("disable")
         person.sees("document.querySelector('[data-pairs]').textContent.includes('Never seen')")
@@ -481,6 +483,28 @@ def test_long_names_of_pairs_are_cut_in_the_middle_and_whole_on_hover(browser: B
         person.sees("document.querySelector('.q-dialog__inner') === null")
         browser.run(f"{head}.click()")
         person.sees(f"JSON.stringify({names}) === JSON.stringify({names}.slice().sort().reverse())")
+        # Only rows in sight exist, the last pair is at the end, and the box above chooses them all.
+        browser.run(f"{head}.click()")
+        browser.resize(900, 600)
+        srdf = tmp_path / "rover.srdf"
+        robot = load_robot(example("rover_arm.urdf"), srdf)
+        pairs = {LinkPair.of(*pair) for pair in itertools.combinations(robot.link_names, 2)}
+        more = "".join(
+            f'<disable_collisions link1="{one}" link2="{two}" reason="User"/>'
+            for one, two in pairs - robot.semantics.disabled_collisions.keys()
+        )
+        srdf.write_text(srdf.read_text().replace("</robot>", f"{more}</robot>"))
+        person.sees(f"document.querySelector('[data-panel=collisions]').innerText.includes('{len(pairs)} pairs')")
+        box = "document.querySelector('.pairs .q-table__middle')"
+        person.sees(f"{names}.length < {len(pairs)} - 10")
+        browser.run(f"{box}.scrollTop = 1e6")
+        last = "[...document.querySelectorAll('.pairs tbody tr.cursor-pointer')].at(-1)"
+        person.sees(f"Math.abs({last}.getBoundingClientRect().bottom - {box}.getBoundingClientRect().bottom) < 2")
+        browser.run("document.querySelector('[aria-label=\"all pairs\"]').click()")
+        person.sees(f"{last}.querySelector(':checked') !== null")
+        browser.run(f"{box}.scrollTop = 0")
+        boxes = "[...document.querySelectorAll('.pairs tbody [type=checkbox]')]"
+        person.sees(f"{boxes}.length > 3 && {boxes}.every((one) => one.checked)")
         assert browser.complaints == []
 
 

@@ -1,0 +1,58 @@
+// The table of pairs of links. Its rows have one height, and only those in sight exist: thousands of pairs scroll smoothly.
+const HEIGHT = 28, MARGIN = 8;
+
+export default {
+  inheritAttrs: false,
+  props: { columns: Array, rows: Array, filter: String, selected: Array },
+  emits: ["pair", "selection", "update:pagination"],
+  template: `
+    <q-table ref="qRef" v-bind="$attrs" :columns="columns" :rows="shown" row-key="id" selection="multiple" :selected="selected"
+      v-model:pagination="sorting" :sort-method="(rows) => rows" :rows-per-page-options="[0]">
+      <template #header-selection><q-checkbox dense aria-label="all pairs" :model-value="all" @update:model-value="choose(found, $event)" /></template>
+      <template #top-row><tr v-if="first" aria-hidden="true"><td :style="{ height: first * ${HEIGHT} + 'px' }" /></tr></template>
+      <template #body="{ key, row, cols, selected }">
+        <tr :key="key" class="cursor-pointer" :class="{ selected }" @click="$emit('pair', key)">
+          <td @click.stop><input type="checkbox" :checked="selected" :aria-label="row.link1 + ' ' + row.link2"
+            @change="choose([row], $event.target.checked)" @keydown.enter="$emit('pair', key)"></td>
+          <td v-for="{ name, value } in cols" :title="value"><span v-if="name.startsWith('link')" class="cut" :title="value"
+            ><span>{{ value.slice(0, -9) }}</span><span>{{ value.slice(-9) }}</span></span><template v-else>{{ value }}</template></td>
+        </tr>
+      </template>
+      <template #bottom-row><tr v-if="last < found.length" aria-hidden="true"><td :style="{ height: (found.length - last) * ${HEIGHT} + 'px' }" /></tr></template>
+    </q-table>
+  `,
+  data() { return { sorting: { sortBy: null, descending: false, rowsPerPage: 0 }, first: 0, last: 0 }; },
+  computed: {
+    found() {
+      const words = (this.filter || "").toLowerCase(), { sortBy, descending } = this.sorting, names = this.columns.map(({ field }) => field);
+      const found = this.rows.filter((row) => names.some((name) => row[name].toLowerCase().includes(words)));
+      return sortBy ? found.sort((a, b) => (descending ? -1 : 1) * a[sortBy].localeCompare(b[sortBy])) : found;
+    },
+    shown() { return this.found.slice(this.first, this.last); },
+    all() {
+      const chosen = new Set(this.selected.map(({ id }) => id)), count = this.found.filter(({ id }) => chosen.has(id)).length;
+      return count > 0 && (count === this.found.length || null);
+    },
+  },
+  watch: { found() { this.look(); } },
+  mounted() {
+    this.box = this.$el.querySelector(".q-table__middle");
+    this.box.addEventListener("scroll", () => this.look(), { passive: true });
+    this.sizes = new ResizeObserver(() => this.look());
+    this.sizes.observe(this.box);
+  },
+  unmounted() { this.sizes.disconnect(); },
+  methods: {
+    // Steps of several rows: most frames only scroll.
+    look() {
+      if (!this.box) return;
+      const at = Math.floor(this.box.scrollTop / HEIGHT / MARGIN) * MARGIN, end = Math.max(0, this.found.length - MARGIN);
+      this.first = Math.max(0, Math.min(at, end) - MARGIN);
+      this.last = Math.min(this.found.length, at + Math.ceil(this.box.clientHeight / HEIGHT) + 2 * MARGIN);
+    },
+    choose(rows, added) {
+      const chosen = new Set(this.selected.map(({ id }) => id)), changed = rows.filter(({ id }) => chosen.has(id) !== added);
+      this.$emit("selection", { added, rows: changed, keys: changed.map(({ id }) => id) });
+    },
+  },
+};
