@@ -53,38 +53,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_repeatable(robots, "--model", "NAME[:NAMESPACE]", "robot and its namespace")
     add_repeatable(robots, "--urdf", "[NAME=]FILE", "URDF of a robot")
     add_repeatable(robots, "--srdf", "[NAME=]FILE", "SRDF of a robot")
+    add_repeatable(robots, "--loops", "[NAME=]FILE", "closed loops: Extended URDF")
     add_repeatable(robots, "--joint-states", "[NAME=]TOPIC", "topic of joint states")
     add_repeatable(robots, "--odometry", "[NAME=]TOPIC", "topic of odometry")
     robots.add_argument("--world-frame", metavar="FRAME", help="world frame (root of the TF tree)")
     robots.add_argument("--links", action="store_true", help="add link states by forward kinematics")
-    how = parser.add_argument_group("how")
-    how.add_argument(
+    parser.add_argument(
         "--interpolate",
         choices=("linear", "previous", "nearest"),
         default="linear",
         metavar="RULE",
         help="interpolation",
     )
-    how.add_argument(
+    parser.add_argument(
         "--invalid-positions",
         choices=("skip", "refuse"),
         default="skip",
         metavar="RULE",
         help="positions that are not finite",
     )
-    how.add_argument("--max-gap", metavar="S", default="1", help="report values older than S seconds (1)")
-    how.add_argument("--format", choices=tuple(FORMATS), help="%(choices)s (by the ending)")
-    how.add_argument("--force", action="store_true", help="overwrite a file or a non-empty folder")
-    how.add_argument("--jobs", type=integer(1), default=1, metavar="N", help="number of processes")
-    how.add_argument("--dask", metavar="ADDRESS", help="Dask cluster, as tcp://host:8786")
-    how.add_argument(
+    parser.add_argument("--max-gap", metavar="S", default="1", help="report values older than S seconds (1)")
+    parser.add_argument("--format", choices=tuple(FORMATS), help="%(choices)s (by the ending)")
+    parser.add_argument("--force", action="store_true", help="overwrite a file or a non-empty folder")
+    parser.add_argument("--jobs", type=integer(1), default=1, metavar="N", help="number of processes")
+    parser.add_argument("--dask", metavar="ADDRESS", help="Dask cluster, as tcp://host:8786")
+    parser.add_argument(
         "--each",
         action="store_true",
         help="export each bag on its own, with an index",
     )
-    how.add_argument("--dry-run", action="store_true", help="print the plan; write nothing")
-    how.add_argument("--strict", action="store_true", help="exit with 1 on warnings")
-    how.add_argument("--quiet", action="store_true", help="print no progress and no notes")
+    parser.add_argument("--dry-run", action="store_true", help="print the plan; write nothing")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings")
+    parser.add_argument("--quiet", action="store_true", help="print no progress and no notes")
     add_reading_arguments(parser)
     add_json_argument(parser)
 
@@ -200,10 +200,14 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
         models[None] = ""
     given = {
         option: by_model(option, getattr(arguments, option), models)
-        for option in ("urdf", "srdf", "joint_states", "odometry")
+        for option in ("urdf", "srdf", "loops", "joint_states", "odometry")
     }
     for key, namespace in models.items():
-        urdf, srdf, odometry = (single_value(option, given[option][key]) for option in ("urdf", "srdf", "odometry"))
+        urdf, srdf, loops, odometry = (
+            single_value(option, given[option][key]) for option in ("urdf", "srdf", "loops", "odometry")
+        )
+        if loops is not None and urdf is None:
+            raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
         yield RobotRequest(
             key,
             namespace,
@@ -213,6 +217,7 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
             odometry,
             arguments.implicit_links,
             xacro_of(arguments),
+            None if loops is None else Path(loops),
         )
 
 

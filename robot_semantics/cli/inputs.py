@@ -119,24 +119,19 @@ def read_robot(
     # them. This saves 10 % of `fk` for 100,000 links.
     gc.disable()
     try:
-        model = load_robot(
+        return load_robot(
             urdf,
             srdf or None,
             strict=False,
             implicit_links=arguments.implicit_links,
             xacro=xacro_of(arguments),
             resolver=PackageResolver(getattr(arguments, "package_path", ())),
+            loops=getattr(arguments, "loops", None),
             diagnostics=diagnostics,
         )
     finally:
         gc.freeze()
         gc.enable()
-    loops: str | None = getattr(arguments, "loops", None)
-    if loops is None:
-        return model
-    from robot_semantics.model.extended_urdf import with_loops_file
-
-    return with_loops_file(model, loops, Diagnostics() if diagnostics is None else diagnostics)
 
 
 def load(arguments: argparse.Namespace) -> RobotModel:

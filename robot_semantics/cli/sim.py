@@ -19,7 +19,14 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved, save_bytes
-from robot_semantics.cli.argument_values import add_repeatable, integer, number_in_range, output_file
+from robot_semantics.cli.argument_values import (
+    add_repeatable,
+    by_model,
+    integer,
+    number_in_range,
+    output_file,
+    single_value,
+)
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import (
     add_package_argument,
@@ -83,6 +90,7 @@ def _add_export_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_world_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("world", metavar="WORLD.usdf", help="world state with models and objects")
     add_repeatable(parser, "--model", "NAME=URDF[,SRDF]", "other files of a model")
+    add_repeatable(parser, "--loops", "[NAME=]FILE", "closed loops: Extended URDF")
     parser.add_argument(
         "--timestep", type=number_in_range(above=0.0), default=0.002, metavar="S", help="time step [s] (0.002)"
     )
@@ -106,11 +114,14 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
     diagnostics = Diagnostics()
     state = read_world(path, diagnostics)
     check_magnitudes(state)
+    loops = by_model("loops", arguments.loops, [model.name for model in state.models])
+    loops_files = {name: single_value("loops", files) for name, files in loops.items()}
     spec = world_from_state(
         state,
         path,
         PackageResolver(arguments.package_path),
         overrides=dict(ModelFiles.parse(text) for text in arguments.model),
+        loops={name: Path(file) for name, file in loops_files.items() if file is not None},
         diagnostics=diagnostics,
         timestep=arguments.timestep,
         ground=not arguments.no_ground,

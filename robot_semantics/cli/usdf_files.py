@@ -26,6 +26,7 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import output_file
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import print_document, print_line
+from robot_semantics.cli.usage import UsageError
 from robot_semantics.convert.json_form import json_text, parse_json
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -112,6 +113,7 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that name the robots of the states; robots in ``rs:description`` are found without them."""
     parser.add_argument("--urdf", metavar="URDF", help="URDF of a model")
     parser.add_argument("--srdf", metavar="SRDF", help="SRDF of that model")
+    inputs.add_loops_argument(parser)
     inputs.add_package_argument(parser)
     parser.add_argument("--no-robots", action="store_true", help="do not read the named robot files")
     inputs.add_reading_arguments(parser)
@@ -137,8 +139,14 @@ def file_finder(arguments: argparse.Namespace, path: str) -> FileFinder:
 
 
 def given_robot(arguments: argparse.Namespace, diagnostics: Diagnostics) -> RobotModel | None:
-    """Return the leniently loaded robot of ``--urdf`` and ``--srdf``; None without these options."""
+    """Return the leniently loaded robot of ``--urdf``, ``--srdf`` and ``--loops``; None without these options.
+
+    Raises:
+        UsageError: ``--loops`` without ``--urdf``.
+    """
     if arguments.urdf is None:
+        if arguments.loops is not None:
+            raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
         return None
     return inputs.read_robot(arguments, arguments.urdf, arguments.srdf, diagnostics)
 

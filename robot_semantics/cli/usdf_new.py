@@ -56,11 +56,14 @@ def _new_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_change_arguments(parser)
     inputs.add_loading_arguments(parser)
+    inputs.add_loops_argument(parser)
     usdf_files.add_output_option(parser)
 
 
 def _new(arguments: argparse.Namespace) -> None:
     """Write the world, and beside it the texts of robots from xacro files."""
+    if arguments.loops is not None and len(arguments.robots) > 1:
+        raise UsageError("--loops needs exactly one robot")
     found = [_described(word, arguments) for word in arguments.robots]
     robots = {item.state.name: item.robot for item in found}
     if len(robots) < len(found):

@@ -56,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="*", help=words)
     parser.add_argument("--srdf", metavar="SRDF", help=argparse.SUPPRESS)
     inputs.add_loading_arguments(parser)
+    inputs.add_loops_argument(parser)
     out = parser.add_argument_group("where to", "without one of these, a page is served on 127.0.0.1 and opened")
     add_output(out, "--png", metavar="OUT.png", type=output_file(".png"), help="write a picture; needs no display")
     add_output(
@@ -129,6 +130,7 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.strict,
         arguments.implicit_links,
         inputs.xacro_of(arguments),
+        arguments.loops,
     )
     files = [Path(file) for file in arguments.files]
 
@@ -250,7 +252,6 @@ COMMAND = Command(
     add_arguments,
     run,
     examples=(
-        "robot_semantics view robot.urdf robot.srdf",
         "robot_semantics view robot.urdf robot.srdf --group arm --png arm.png",
         "robot_semantics view --live",
     ),

@@ -33,6 +33,7 @@ def load_robot(
     xacro: XacroOptions | bool | None = None,
     xacro_arguments: Mapping[str, str] | None = None,
     resolver: PackageResolver | None = None,
+    loops: str | Path | None = None,
     diagnostics: Diagnostics | None = None,
 ) -> RobotModel:
     """Load a robot from a URDF file and, if given, an SRDF file; each may be a xacro.
@@ -48,11 +49,13 @@ def load_robot(
         xacro: whether to expand; or a `XacroOptions` with arguments and limits.
         xacro_arguments: arguments of the xacro by name.
         resolver: finds the packages that a xacro names; by default in the usual places.
+        loops: ``robot.yaml`` of Extended URDF with closed loops.
         diagnostics: receives all problems with their places.
 
     Raises:
-        DescriptionError: it has every problem of both files. With `strict`: for any error; otherwise: if a file is not
-            XML, or a URDF has no valid tree.
+        DescriptionError: it has every problem of the files. With `strict`: for any error; otherwise: if a file is not
+            XML, a URDF has no valid tree, or the file of loops has an error.
+        OSError: the file of loops cannot be read.
     """
     own = Diagnostics() if diagnostics is None else diagnostics
     packages = resolver or PackageResolver()
@@ -72,7 +75,12 @@ def load_robot(
 
         return srdf_from_file(srdf_path, own, xacro=how, find_package=find_package(srdf_path))
 
-    return _finish(robot, semantic, strict, implicit_links, own)
+    model = _finish(robot, semantic, strict, implicit_links, own)
+    if loops is None:
+        return model
+    from robot_semantics.model.extended_urdf import with_loops_file
+
+    return with_loops_file(model, loops, own)
 
 
 def robot_from_text(

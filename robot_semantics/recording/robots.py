@@ -51,6 +51,7 @@ class RobotRequest:
         odometry: topic of its odometry; None: by the rule of doc/usdf.md.
         implicit_links: let joints of the URDF name links that it does not declare.
         xacro: limits for the expansion of xacro files.
+        loops: file with the closed loops of its URDF's file: robot.yaml of Extended URDF.
     """
 
     name: str | None = None
@@ -61,6 +62,7 @@ class RobotRequest:
     odometry: str | None = None
     implicit_links: bool = False
     xacro: XacroOptions = field(default_factory=XacroOptions)
+    loops: Path | None = None
 
     @property
     def is_of_all(self) -> bool:
@@ -79,7 +81,7 @@ class RobotRequest:
         """
         if self.urdf is not None:
             found = Diagnostics()
-            how: dict[str, Any] = {"implicit_links": self.implicit_links, "xacro": self.xacro}
+            how: dict[str, Any] = {"implicit_links": self.implicit_links, "xacro": self.xacro, "loops": self.loops}
             model = load_robot(self.urdf, self.srdf, strict=False, diagnostics=found, **how)
             return PlannedRobot(self, model, problems=tuple(found))
         if self.srdf is not None:

@@ -51,6 +51,7 @@ def world_from_state(
     resolver: PackageResolver | None = None,
     *,
     overrides: Mapping[str, ModelFiles] | None = None,
+    loops: Mapping[str, Path] | None = None,
     more_models: bool = False,
     strict: bool = False,
     diagnostics: Diagnostics | None = None,
@@ -66,6 +67,7 @@ def world_from_state(
         source: the state's file; relative paths in the state start from its folder.
         resolver: finds files; by default in the usual places.
         overrides: other files, by model; relative to the working directory.
+        loops: files with closed loops, by model: robot.yaml of Extended URDF.
         more_models: `overrides` may name models that the state does not have; they are added to the world.
         strict: refuse robots with errors. Otherwise parts in error are left out, and `diagnostics` has the errors.
         diagnostics: collects the problems of the descriptions.
@@ -85,7 +87,15 @@ def world_from_state(
     def load(name: str, files: ModelFiles, relative_to: Path | None, how: XacroOptions | None) -> ModelSpec:
         urdf = package_resolver.resolve(files.urdf, relative_to)
         srdf = None if files.srdf is None else package_resolver.resolve(files.srdf, relative_to)
-        robot = load_robot(urdf, srdf, strict=strict, implicit_links=implicit_links, xacro=how, diagnostics=diagnostics)
+        robot = load_robot(
+            urdf,
+            srdf,
+            strict=strict,
+            implicit_links=implicit_links,
+            xacro=how,
+            loops=(loops or {}).get(name),
+            diagnostics=diagnostics,
+        )
         return ModelSpec(
             name,
             robot,

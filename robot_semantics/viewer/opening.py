@@ -68,6 +68,7 @@ class Opening:
         strict: refuse descriptions with any problem.
         implicit_links: let joints name links that no ``<link>`` declares.
         xacro: how given xacro files are expanded; files named in a world state are never expanded.
+        loops: file with the closed loops of the given URDF: robot.yaml of Extended URDF.
     """
 
     package_paths: tuple[str, ...] = ()
@@ -75,6 +76,7 @@ class Opening:
     strict: bool = False
     implicit_links: bool = False
     xacro: XacroOptions = field(default_factory=XacroOptions)
+    loops: str | None = None
 
 
 def kind_of(path: Path) -> FileKind:
@@ -112,6 +114,8 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
     kinds = [(kind_of(path), path) for path in paths]
     urdf, srdf = (_only(kind, kinds) for kind in (FileKind.URDF, FileKind.SRDF))
     robot = None
+    if urdf is None and opening.loops is not None:
+        raise RobotSemanticsError("--loops needs the URDF of the robot with these loops")
     if urdf is not None:
         found = Diagnostics()
         robot = load_robot(
@@ -121,6 +125,7 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
             implicit_links=opening.implicit_links,
             xacro=opening.xacro,
             resolver=PackageResolver(opening.package_paths),
+            loops=opening.loops,
             diagnostics=found,
         )
         if opening.strict:
@@ -175,7 +180,8 @@ def _recorded(path: Path, urdf: Path | None, srdf: Path | None, opening: Opening
     from robot_semantics.recording.robots import RobotRequest
     from robot_semantics.recording.sampling import Sampling
 
-    robot = RobotRequest(urdf=urdf, srdf=srdf, xacro=opening.xacro, implicit_links=opening.implicit_links)
+    loops = None if opening.loops is None else Path(opening.loops)
+    robot = RobotRequest(urdf=urdf, srdf=srdf, xacro=opening.xacro, implicit_links=opening.implicit_links, loops=loops)
     world = read_requested([path], [robot], Sampling())
     step_s = max((world.end_ns - world.start_ns) / 1e9 / MOST_MOMENTS, SHORTEST_STEP_S)
     series = world.series(every=f"{step_s:.9f}")
