@@ -30,8 +30,8 @@ from robot_semantics.simulation.engines import ENGINES, start
 from robot_semantics.simulation.simulator import Simulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world

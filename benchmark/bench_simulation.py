@@ -30,7 +30,7 @@ from robot_semantics.model.loading import load_robot
 from robot_semantics.simulation.loading import world_from_state
 from robot_semantics.simulation.mujoco import INTEGRATION, MujocoSimulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
-from robot_semantics.usdf.poses import pose_from_quaternion
+from robot_semantics.transforms.pose import pose_from_quaternion
 from robot_semantics.usdf.reader import parse_world, read_world
 from robot_semantics.usdf.world_state import ModelState, WorldState
 from robot_semantics.usdf.writer import write_world

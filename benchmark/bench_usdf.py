@@ -34,10 +34,11 @@ from scipy.spatial.transform import Rotation
 from robot_semantics.convert.json_form import world_from_json, world_to_json
 from robot_semantics.convert.sdformat_input import from_sdformat
 from robot_semantics.convert.sdformat_state import to_sdformat
+from robot_semantics.transforms.pose import Pose, Vec6
 from robot_semantics.usdf.compare import compare
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import parse_world, read_world
-from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, Pose, Vec6, WorldState
+from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, WorldState
 from robot_semantics.usdf.writer import save_world, write_world
 
 VALUES = ("pose", "twist", "wrench", "positions", "velocities", "torques")

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from demo.failure import DemoError
 from robot_semantics.transforms import quat_angle
-from robot_semantics.usdf.poses import pose_quaternions
-from robot_semantics.usdf.world_state import ModelState, Pose, WorldState
+from robot_semantics.transforms.pose import Pose, pose_quaternions
+from robot_semantics.usdf.world_state import ModelState, WorldState
 
 FloatArray = npt.NDArray[np.float64]
 Stated = TypeVar("Stated")

@@ -28,8 +28,8 @@ from robot_semantics.model.resources import PackageResolver
 from robot_semantics.simulation.engines import ENGINES, start
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.pose import pose_from_quaternion, pose_matrix
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.poses import pose_from_quaternion, pose_matrix
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import ModelState, WorldState
 from robot_semantics.usdf.writer import save_world

@@ -17,8 +17,8 @@ from demo.failure import DemoError
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.usdf.poses import pose_from_quaternion
-from robot_semantics.usdf.world_state import Frame, JointState, ModelState, Pose, WorldState
+from robot_semantics.transforms.pose import Pose, pose_from_quaternion
+from robot_semantics.usdf.world_state import Frame, JointState, ModelState, WorldState
 
 PACKAGE = "example-robot-data"
 URDF = f"package://{PACKAGE}/robots/pr2_description/urdf/pr2.urdf"

@@ -17,10 +17,11 @@ import numpy as np
 from robot_semantics.examples import example
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import load_robot
+from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.robot import from_joint_positions
-from robot_semantics.usdf.world_state import Frame, Pose, WorldState
+from robot_semantics.usdf.world_state import Frame, WorldState
 from robot_semantics.usdf.writer import save_world
 
 robot = load_robot(example("rover_arm.urdf"), example("rover_arm.srdf"))

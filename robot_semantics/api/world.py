@@ -21,10 +21,10 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import format_of
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import checked_array
+from robot_semantics.transforms.pose import pose_from_matrix
 from robot_semantics.usdf.descriptions import RobotFiles, beside, robots_for
 from robot_semantics.usdf.edit import set_joints, set_pose
 from robot_semantics.usdf.frames import resolve as resolve_frames
-from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.robot import complete_models

@@ -24,12 +24,12 @@ from robot_semantics.cli.usdf_files import located_problems
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.check import check_world
 from robot_semantics.state.moving import pose_refusal, reparented
+from robot_semantics.transforms.pose import Pose, pose_from_quaternion, six
 from robot_semantics.usdf.combine import renamed
 from robot_semantics.usdf.commands import model_and_variable
 from robot_semantics.usdf.edit import removed, set_joints, set_named_state, set_pose, without_engines
-from robot_semantics.usdf.poses import pose_from_quaternion, six
 from robot_semantics.usdf.validity import path_of
-from robot_semantics.usdf.world_state import Pose, WorldState
+from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.xml.numbers import numbers
 from robot_semantics.xml.schema import BadValueError
 

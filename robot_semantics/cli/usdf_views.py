@@ -29,11 +29,11 @@ from robot_semantics.cli.printing import add_json_argument, counted, print_json,
 from robot_semantics.cli.problem_report import add_report_arguments, report
 from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.state.check import check_world_file
+from robot_semantics.transforms.pose import Pose, poses_from_matrices
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.poses import poses_from_matrices
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.robot import complete_models
-from robot_semantics.usdf.world_state import WORLD, ModelState, Pose, WorldState, carrier_of
+from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState, carrier_of
 from robot_semantics.xml.numbers import shortest
 
 

@@ -26,8 +26,8 @@ from robot_semantics.model.robot_model import JointModel
 from robot_semantics.state.joint_input import Refusal
 from robot_semantics.state.root_motion import JointMotion, joint_motion, pose_of, twist_of
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
-from robot_semantics.usdf.poses import FloatArray, pose_from_matrix, six
-from robot_semantics.usdf.world_state import Pose, Vec6
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.pose import Pose, Vec6, pose_from_matrix, six
 
 if TYPE_CHECKING:
     import mujoco

@@ -43,8 +43,9 @@ from robot_semantics.state.report import TOLERANCE
 from robot_semantics.state.root_motion import twist_of
 from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import matrix_from_pose, matrix_from_quat, quat_from_matrix, quat_from_rpy
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.pose import pose_quaternions
 from robot_semantics.usdf.commands import COMMANDS
-from robot_semantics.usdf.poses import FloatArray, pose_quaternions
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD, JointState, LinkState, ModelState, WorldState
 from robot_semantics.xml.numbers import shortest

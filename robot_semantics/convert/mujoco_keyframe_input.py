@@ -31,9 +31,9 @@ from robot_semantics.convert.mujoco_places import (
     places_of,
 )
 from robot_semantics.transforms import matrix_from_quat
-from robot_semantics.transforms.arrays import checked_array
-from robot_semantics.usdf.poses import FloatArray, pose_from_quaternion, pose_matrix, six
-from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, Pose, WorldState
+from robot_semantics.transforms.arrays import FloatArray, checked_array
+from robot_semantics.transforms.pose import Pose, pose_from_quaternion, pose_matrix, six
+from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, WorldState
 
 if TYPE_CHECKING:
     import mujoco

@@ -19,15 +19,10 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.sdformat_elements import JOINT, LINK, MODEL, ElementReader
 from robot_semantics.convert.sdformat_state import AXES, children
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.pose import Pose, Vec6, pose_from_matrix, pose_matrices, pose_matrix, six
 from robot_semantics.transforms.rows import into_axes, twist_at
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.poses import (
-    FloatArray,
-    pose_from_matrix,
-    pose_matrices,
-    pose_matrix,
-    six,
-)
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import (
     SEPARATOR,
@@ -36,8 +31,6 @@ from robot_semantics.usdf.world_state import (
     JointState,
     LinkState,
     ModelState,
-    Pose,
-    Vec6,
     WorldState,
     carrier_of,
 )

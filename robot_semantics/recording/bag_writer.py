@@ -47,8 +47,8 @@ from robot_semantics.recording.bags import BagWriter
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.target import whole_or_nothing
 from robot_semantics.state.apply import AppliedState, apply_model_state
-from robot_semantics.state.model_states import xyz_quat_of
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.pose import xyz_quat_of
 from robot_semantics.usdf.ages import ages_of
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.identity import model_digest

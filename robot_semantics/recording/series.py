@@ -21,9 +21,9 @@ from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.base.nanoseconds import seconds_text
-from robot_semantics.state.model_states import ABSENT, ModelSeries, model_rows, model_state, pose_of, pose_rows
+from robot_semantics.state.model_states import ABSENT, ModelSeries, model_rows, model_state
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
-from robot_semantics.usdf.poses import six_or_none
+from robot_semantics.transforms.pose import pose_from_row, pose_rows, six_or_none
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, WorldState
 
 
@@ -105,7 +105,7 @@ class Series:
         frames, at = [], 0
         for j, name in enumerate(self.frames):
             if parents[j] != ABSENT:
-                pose, twist = pose_of(row[at : at + 10]), six_or_none(row[at + 10 : at + 16])
+                pose, twist = pose_from_row(row[at : at + 10]), six_or_none(row[at + 10 : at + 16])
                 parent, link = self.parents[parents[j]]
                 frames.append(Frame(name, parent, pose, twist, parent_link=link))
             elif j + 1 in needed:

@@ -20,7 +20,8 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.recording.series import Series, SeriesError
 from robot_semantics.recording.series_formats import readable_format
 from robot_semantics.recording.series_readers import ArraySeries
-from robot_semantics.state.model_states import ABSENT, ModelSeries, xyz_quat_of
+from robot_semantics.state.model_states import ABSENT, ModelSeries
+from robot_semantics.transforms.pose import xyz_quat_of
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState, carrier_of
 from robot_semantics.xml.decoding import read_text
 

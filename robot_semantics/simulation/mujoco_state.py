@@ -19,7 +19,7 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.simulation.mujoco_engine import CONTRADICTION
 from robot_semantics.simulation.mujoco_layout import JointIndices, ModelLayout
 from robot_semantics.simulation.restoring import RestorePlan
-from robot_semantics.simulation.robot_motion import LinkMotion, pose_of
+from robot_semantics.simulation.robot_motion import LinkMotion
 from robot_semantics.state.apply import AppliedState
 from robot_semantics.transforms import (
     invert,
@@ -34,10 +34,10 @@ from robot_semantics.transforms import (
     xyz_quat_from_matrix,
 )
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.pose import Pose, Vec6, pose_from_matrix, six
 from robot_semantics.transforms.rows import into_axes, twist_at, wrench_about
-from robot_semantics.usdf.poses import six
 from robot_semantics.usdf.resolved_world import ResolvedWorld
-from robot_semantics.usdf.world_state import WORLD, JointState, ModelState, Pose, Vec6
+from robot_semantics.usdf.world_state import WORLD, JointState, ModelState
 
 
 def body_motion(model: mujoco.MjModel, data: mujoco.MjData, *, forces: bool = True) -> LinkMotion:
@@ -110,15 +110,15 @@ def _root_state(
         # A free joint's linear velocity is in the world's axes, its angular velocity in the body's.
         twist = np.concatenate((R_parent_world @ qvel[:3], R_parent_world @ (T_world_root[:3, :3] @ qvel[3:])))
         T = matrix_from_rotation(R_parent_world @ T_world_root[:3, :3], xyz)
-        return pose_of(T, quat), six(twist)
+        return pose_from_matrix(T, quat), six(twist)
     if layout.spec.has_planar_base:
         assert layout.root is not None
         axis = layout.root.joint.axis
         T = planar_transform(axis, data.qpos[layout.root.qpos])
         qvel = data.qvel[layout.root.qvel]
         twist = np.concatenate((rotation_from_z(axis)[:, :2] @ qvel[:2], axis * qvel[2]))
-        return pose_of(T), six(twist)
-    return pose_of(invert(T_world_parent) @ T_world_root), (0.0,) * 6
+        return pose_from_matrix(T), six(twist)
+    return pose_from_matrix(invert(T_world_parent) @ T_world_root), (0.0,) * 6
 
 
 def _joint(indices: JointIndices, data: mujoco.MjData) -> JointState:

@@ -21,14 +21,12 @@ from robot_semantics.transforms import (
     invert,
     matrix_from_pose,
     matrix_from_rotation,
-    quat_from_matrix,
-    xyz_rpy_from_matrix,
 )
 from robot_semantics.transforms.arrays import FloatArray, IntArray
+from robot_semantics.transforms.pose import pose_from_matrix, poses_from_matrices, six
 from robot_semantics.transforms.rows import into_axes, twist_at
-from robot_semantics.usdf.poses import poses_from_matrices, six
 from robot_semantics.usdf.resolved_world import ResolvedWorld
-from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, Pose
+from robot_semantics.usdf.world_state import JointState, LinkState, ModelState
 
 
 class LinkMotion(NamedTuple):
@@ -64,12 +62,6 @@ class LinkMotion(NamedTuple):
             LinkState(name, poses[at], six(twists[at]), None if wrenches is None else six(wrenches[at]))
             for at, name in enumerate(names)
         )
-
-
-def pose_of(T: FloatArray, quat: FloatArray | None = None) -> Pose:
-    """Return the pose of a (4, 4) transform. `quat` (4,) is its exact orientation, if known."""
-    exact = quat_from_matrix(T[:3, :3]) if quat is None else quat
-    return Pose(six(xyz_rpy_from_matrix(T)), tuple(exact.tolist()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +170,7 @@ def capture_model(
     return ModelState(
         name=spec.name,
         parent=spec.parent_frame,
-        pose=pose_of(invert(T_world_parent) @ T_world_root, exact),
+        pose=pose_from_matrix(invert(T_world_parent) @ T_world_root, exact),
         twist=six(into_axes(T_world_parent[:3, :3], twist)),
         links=link_motion.states(spec.robot.link_names) if links else (),
         joints=tuple(joints),

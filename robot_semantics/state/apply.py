@@ -30,11 +30,11 @@ from robot_semantics.state.report import TOLERANCE, RestoreItem, RestoreLog
 from robot_semantics.state.root_placement import Base, RootPlacement
 from robot_semantics.transforms import matrix_from_pose
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.pose import pose_from_matrix
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.joint_values import JointValues, position_counts, stated_positions, stated_velocities
 from robot_semantics.usdf.loop_values import closed_values, with_stated
-from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.recover import NOT_OBSERVED, recover_joints
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.robot import with_carriers

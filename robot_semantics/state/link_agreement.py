@@ -18,7 +18,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.report import TOLERANCE, RestoreLog
 from robot_semantics.transforms import transform_distance
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.usdf.poses import pose_matrices
+from robot_semantics.transforms.pose import pose_matrices
 from robot_semantics.usdf.world_state import LinkState, ModelState
 
 

@@ -22,14 +22,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.state.model_states import (
-    model_rows,
-    model_state,
-    pose_of,
-    pose_rows,
-    series_of,
-    with_links,
-)
+from robot_semantics.state.model_states import model_rows, model_state, series_of, with_links
 from robot_semantics.state.received_frames import ReceivedFrames, Root, newest_of, root_of
 from robot_semantics.state.report import RestoreItem
 from robot_semantics.state.samples import (
@@ -38,10 +31,10 @@ from robot_semantics.state.samples import (
 )
 from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.transforms import invert, matrix_from_pose
+from robot_semantics.transforms.pose import Pose, pose_from_matrix, pose_from_row, pose_matrix, pose_rows
 from robot_semantics.usdf.ages import ValueAge
 from robot_semantics.usdf.frames import root_frame
-from robot_semantics.usdf.poses import pose_from_matrix, pose_matrix
-from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, ModelState, WorldState
 
 
 class StaleStateError(RobotSemanticsError):
@@ -221,7 +214,9 @@ class _Making:
             parent, transform = newest_of(parents)
             if parent in self.links:
                 self.on_links[name] = self.links[parent]
-            self.bodies[name] = Frame(name, parent, pose_of(pose_rows(transform.xyz_quat[np.newaxis])[0].tolist()))
+            self.bodies[name] = Frame(
+                name, parent, pose_from_row(pose_rows(transform.xyz_quat[np.newaxis])[0].tolist())
+            )
             self._age(None, name, transform.stamp_ns, f"frame '{name}'")
             if len(parents) > 1:
                 others = quoted(other for other in sorted(parents) if other != parent)

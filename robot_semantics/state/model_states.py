@@ -22,20 +22,17 @@ import numpy as np
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.state.samples import RobotSample
 from robot_semantics.state.schedule import NEVER_NS
-from robot_semantics.transforms import quat_from_rpy, rpy_from_quat, xyz_quat_from_matrix
+from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray, IntArray
+from robot_semantics.transforms.pose import pose_from_row, pose_rows, six_or_none
 from robot_semantics.usdf.identity import model_digest
-from robot_semantics.usdf.poses import six_or_none
-from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, Pose
+from robot_semantics.usdf.world_state import JointState, LinkState, ModelState
 
 ABSENT = -1
 """In place of a parent: nothing is known of it at that time."""
 
 _PLACED = 16
 """The numbers of a pose, as `pose_rows` has them, and of a twist."""
-
-QUATERNION_UNIT = 1e-9
-"""How far from 1 a quaternion's length may be to be written as it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,13 +222,13 @@ def model_state(series: ModelSeries, row: Sequence[float], parent: str) -> Model
     links = []
     for j, link in enumerate(series.links):
         at = base + 16 * (j + 1)
-        pose, twist = pose_of(row[at : at + 10]), six_or_none(row[at + 10 : at + 16])
+        pose, twist = pose_from_row(row[at : at + 10]), six_or_none(row[at + 10 : at + 16])
         if pose is not None or twist is not None:
             links.append(LinkState(link, pose, twist))
     return ModelState(
         series.name,
         parent,
-        pose_of(row[base : base + 10]),
+        pose_from_row(row[base : base + 10]),
         six_or_none(row[base + 10 : base + 16]),
         tuple(links),
         tuple(joints),
@@ -239,37 +236,6 @@ def model_state(series: ModelSeries, row: Sequence[float], parent: str) -> Model
         series.semantic,
         series.urdf_sha256,
     )
-
-
-def pose_rows(xyz_quat: FloatArray) -> FloatArray:
-    """Return the numbers of poses (n, 7) as they are written (n, 10): x y z, roll pitch yaw, x y z w.
-
-    All are NaN where one of the seven is not finite.
-    """
-    known = np.asarray(np.isfinite(xyz_quat).all(axis=1))
-    safe = np.where(known[:, None], xyz_quat, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
-    length = np.sqrt((safe[:, 3:] ** 2).sum(axis=1, keepdims=True))
-    # A unit quaternion keeps every bit.
-    safe[:, 3:] = np.where(np.abs(length - 1.0) < QUATERNION_UNIT, safe[:, 3:], safe[:, 3:] / length)
-    rpy = rpy_from_quat(safe[:, 3:]) + 0.0  # changes -0.0 to 0.0
-    rows = np.concatenate((safe[:, :3], rpy, safe[:, 3:]), axis=1)
-    rows[~known] = np.nan
-    return rows
-
-
-def pose_of(row: Sequence[float]) -> Pose | None:
-    """Return the pose of one row of `pose_rows`, with its exact quaternion; None if not stated."""
-    if row[0] != row[0]:
-        return None
-    x, y, z, roll, pitch, yaw, qx, qy, qz, qw = row
-    return Pose((x, y, z, roll, pitch, yaw), (qx, qy, qz, qw))
-
-
-def xyz_quat_of(pose: Pose | None) -> tuple[float, ...]:
-    """Return x y z [m] and quaternion x y z w of a pose; NaN without a pose."""
-    if pose is None:
-        return (np.nan,) * 7
-    return (*pose.xyz_rpy[:3], *(pose.quat_xyzw or quat_from_rpy(pose.xyz_rpy[3:]).tolist()))
 
 
 def stated(values: Sequence[float]) -> tuple[float, ...] | None:

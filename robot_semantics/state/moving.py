@@ -19,9 +19,9 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.apply import apply_model_state, resolve_with
 from robot_semantics.state.report import TOLERANCE
 from robot_semantics.transforms import transform_distance
+from robot_semantics.transforms.pose import pose_from_matrix, six
 from robot_semantics.usdf.edit import set_pose
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.poses import pose_from_matrix, six
 from robot_semantics.usdf.robot import with_carriers
 from robot_semantics.usdf.world_state import WorldState, carrier_of
 

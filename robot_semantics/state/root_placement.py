@@ -18,11 +18,11 @@ import numpy as np
 
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.state.joint_input import Refusal
-from robot_semantics.state.model_states import xyz_quat_of
 from robot_semantics.state.report import TOLERANCE, RestoreLog
 from robot_semantics.state.root_motion import joint_motion, pose_of, twist_of
 from robot_semantics.transforms import matrix_from_pose, transform_distance, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.pose import xyz_quat_of
 from robot_semantics.usdf.resolved_world import ResolvedWorld, taken_as_world
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, ModelState, carrier_of
 

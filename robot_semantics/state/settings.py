@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-Pose = tuple[float, float, float, float, float, float]
+from robot_semantics.transforms.pose import Vec6
 
 
 class Source(enum.Enum):
@@ -48,7 +48,7 @@ class VirtualJointSettings:
 
     source: Source = Source.AUTO
     topic: str = "odom"
-    pose: Pose = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    pose: Vec6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     parent_frame: str = ""
 
 

@@ -21,7 +21,7 @@ from robot_semantics.transforms.rotations import cross, quat_conjugate, quat_mul
 IDENTITY_POSE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
 UNIT_TOLERANCE = 1e-9
-"""How far from 1 the square of a quaternion's length may be to count as 1."""
+"""How far from 1 a quaternion's length, or its square, may be to count as 1."""
 
 SMALL_ANGLE = 1e-7
 """Below this angle [rad] the chord is the arc, to the last bit."""

@@ -18,10 +18,10 @@ from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import transform_distance
+from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.usdf.commands import with_renamed_models
 from robot_semantics.usdf.fields import fields_of
 from robot_semantics.usdf.frames import link_frame
-from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.resolved_world import NotStatedError
 from robot_semantics.usdf.robot import complete, with_carriers
 from robot_semantics.usdf.table import FRAME, MODEL

@@ -26,10 +26,10 @@ from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_angle, quat_from_rpy
+from robot_semantics.transforms.pose import Pose, Vec6, pose_quaternions
 from robot_semantics.usdf.fields import ElementField, ElementList, fields_of, lists_of
-from robot_semantics.usdf.poses import pose_quaternions
 from robot_semantics.usdf.table import MODEL, USDF, DifferenceKind, ValueForm
-from robot_semantics.usdf.world_state import JointState, Pose, Vec6, WorldState
+from robot_semantics.usdf.world_state import JointState, WorldState
 from robot_semantics.xml.schema import Element
 from robot_semantics.xml.schema_json import to_json
 

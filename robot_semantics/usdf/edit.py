@@ -26,25 +26,15 @@ from robot_semantics.kinematics.mimics import followings
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray, checked_array
+from robot_semantics.transforms.pose import Pose, Vec6, pose_from_matrix
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.joint_values import joint_values, position_counts, stated_positions
 from robot_semantics.usdf.loop_values import closed_values
-from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.resolved_world import taken_as_world
 from robot_semantics.usdf.robot import rederive_links
 from robot_semantics.usdf.validity import SOURCE, path_of
-from robot_semantics.usdf.world_state import (
-    SEPARATOR,
-    WORLD,
-    Frame,
-    JointState,
-    ModelState,
-    Pose,
-    Vec6,
-    WorldState,
-    carrier_of,
-)
+from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, JointState, ModelState, WorldState, carrier_of
 
 _Placed = TypeVar("_Placed", ModelState, Frame)
 

@@ -24,29 +24,21 @@ import numpy.typing as npt
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.transforms import matrix_from_quat
-from robot_semantics.transforms.rows import out_of_axes, twist_at
-from robot_semantics.usdf.poses import (
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.pose import (
     IDENTITY,
     STILL,
-    FloatArray,
+    Vec6,
     pose_from_matrix,
     pose_matrices,
     pose_quaternions,
     six,
     six_or_none,
 )
+from robot_semantics.transforms.rows import out_of_axes, twist_at
 from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld
 from robot_semantics.usdf.validity import SOURCE, path_of, problems
-from robot_semantics.usdf.world_state import (
-    SEPARATOR,
-    WORLD,
-    Frame,
-    LinkState,
-    ModelState,
-    Vec6,
-    WorldState,
-    carrier_of,
-)
+from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, LinkState, ModelState, WorldState, carrier_of
 from robot_semantics.xml.reader import SourceMap
 
 

@@ -25,14 +25,14 @@ from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_from_rpy, quat_slerp, rpy_from_quat
+from robot_semantics.transforms.pose import Pose, pose_from_quaternion, pose_quaternions
 from robot_semantics.usdf.fields import ROOT_PATH, ElementList, fields_of, fields_with, lists_of
 from robot_semantics.usdf.joint_values import RPY_COUNT
-from robot_semantics.usdf.poses import pose_from_quaternion, pose_quaternions
 from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.robot import rederive_links
 from robot_semantics.usdf.table import MODEL, USDF, ValueForm
 from robot_semantics.usdf.validity import SOURCE, path_of
-from robot_semantics.usdf.world_state import Frame, JointState, ModelState, Pose, WorldState, carrier_of
+from robot_semantics.usdf.world_state import Frame, JointState, ModelState, WorldState, carrier_of
 from robot_semantics.xml.schema import Element
 
 Row = tuple[float, ...]

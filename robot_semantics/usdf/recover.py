@@ -27,9 +27,9 @@ from robot_semantics.kinematics.motions import turns
 from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import invert, transport_twist
+from robot_semantics.transforms.pose import pose_matrices, pose_matrix
 from robot_semantics.usdf.joint_values import FloatArray, JointValues, follow, joint_values
 from robot_semantics.usdf.leaders import LeaderPosition, Sighting, leader_position
-from robot_semantics.usdf.poses import pose_matrices, pose_matrix
 from robot_semantics.usdf.world_state import JointState, ModelState
 
 RESIDUAL_TOLERANCE = 1e-6

@@ -17,9 +17,10 @@ import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.transforms import invert
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.pose import Vec6, six
 from robot_semantics.transforms.rows import into_axes, twist_at, wrench_about
-from robot_semantics.usdf.poses import FloatArray, six
-from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Vec6, WorldState
+from robot_semantics.usdf.world_state import SEPARATOR, WORLD, WorldState
 
 
 class NotStatedError(RobotSemanticsError):

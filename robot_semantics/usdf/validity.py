@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.transforms import quat_from_rpy
+from robot_semantics.transforms.pose import Pose, Quaternion
 from robot_semantics.usdf.fields import ROOT_PATH, lists_of
 from robot_semantics.usdf.table import MODEL, USDF
 from robot_semantics.usdf.text_kinds import XML_SPACE
@@ -32,8 +33,6 @@ from robot_semantics.usdf.world_state import (
     JointState,
     LinkState,
     ModelState,
-    Pose,
-    Quaternion,
     WorldState,
 )
 from robot_semantics.xml.reader import SourceMap

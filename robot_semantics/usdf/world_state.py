@@ -22,23 +22,13 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from robot_semantics.base.errors import UnknownNameError
-
-Vec6 = tuple[float, float, float, float, float, float]
-Quaternion = tuple[float, float, float, float]
+from robot_semantics.transforms.pose import Pose, Vec6
 
 WORLD = "world"
 """The keyword for the absolute inertial frame."""
 
 SEPARATOR = "::"
 """Between a model's and a link's name where one name means a link: ``pr2::base_link``."""
-
-
-@dataclass(frozen=True)
-class Pose:
-    """A pose: position, and rpy about fixed axes X, Y, Z; `quat_xyzw`, if stated, is exact and has priority."""
-
-    xyz_rpy: Vec6
-    quat_xyzw: Quaternion | None = None
 
 
 @dataclass(frozen=True)

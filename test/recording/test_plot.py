@@ -18,8 +18,9 @@ import pytest
 from lxml import etree
 
 from robot_semantics.examples import example
+from robot_semantics.transforms.pose import Pose
 from robot_semantics.urdf.reader import urdf_from_file
-from robot_semantics.usdf.world_state import JointState, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import JointState, ModelState, WorldState
 from robot_semantics.usdf.writer import save_world
 
 SVG = "{http://www.w3.org/2000/svg}"

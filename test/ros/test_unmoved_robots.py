@@ -39,6 +39,7 @@ from robot_semantics.state.joint_input import Refusal
 from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.robot_frames import TransformRows
 from robot_semantics.state.settings import RobotSettings, Source, VirtualJointSettings
+from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf import world_state as usdf
 from robot_semantics.usdf.reader import parse_world, read_world
 from robot_semantics.usdf.writer import save_world
@@ -161,7 +162,7 @@ def test_default_positions_are_on_tf_and_stated_nowhere(
         model,
         links=(),
         joints=(usdf.JointState("elbow_joint", (0.7,)),),
-        pose=usdf.Pose((1.0, 2.0, 0.0, 0.0, 0.0, 0.5)),
+        pose=Pose((1.0, 2.0, 0.0, 0.0, 0.0, 0.5)),
     )
     save_world(replace(read_world(tmp_path / "now.usdf"), models=(given,)), tmp_path / "given.usdf")
     request = RestoreSnapshot.Request(name="given", partial=True)

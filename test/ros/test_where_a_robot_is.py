@@ -26,9 +26,9 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.cli.main import main
 from robot_semantics.ros.messages.world_messages import items_from_messages, world_to_message
+from robot_semantics.transforms.pose import Pose, pose_from_matrix, pose_matrix
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.poses import pose_from_matrix, pose_matrix
-from robot_semantics.usdf.world_state import WORLD, Pose, WorldState
+from robot_semantics.usdf.world_state import WORLD, WorldState
 
 pytestmark = pytest.mark.ros
 

@@ -25,12 +25,12 @@ from robot_semantics.simulation.engines import ENGINES, start
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.simulator import ControlMode, DivergedError, Simulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
+from robot_semantics.transforms.pose import Pose, pose_matrix
 from robot_semantics.usdf.commands import JointCommand, commands_of, commands_state
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.robot import complete
-from robot_semantics.usdf.world_state import EngineState, Frame, JointState, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import EngineState, Frame, JointState, ModelState, WorldState
 from robot_semantics.usdf.writer import write_world
 
 for module in ("pydrake", "pybullet"):

@@ -26,8 +26,8 @@ from robot_semantics.convert.mujoco_keyframe import to_keyframe
 from robot_semantics.convert.mujoco_keyframe_input import from_keyframe
 from robot_semantics.simulation.mujoco_builder import build_world
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
+from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, WorldState
 

@@ -24,7 +24,7 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.simulator import ControlMode
 from robot_semantics.transforms import quat_from_rpy
-from robot_semantics.usdf.poses import pose_matrix
+from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import Frame, JointState, ModelState, WorldState
 from robot_semantics.usdf.writer import write_world

@@ -22,8 +22,8 @@ from robot_semantics.examples import example
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.simulator import ControlMode
 from robot_semantics.transforms import quat_from_rpy
+from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.usdf.commands import JointCommand, commands_state
-from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.usdf.writer import write_world

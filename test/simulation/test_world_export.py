@@ -30,9 +30,9 @@ from robot_semantics.simulation.drake_directives import directives_of
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.sdf_export import ObjMeshes, sdf_of
 from robot_semantics.simulation.world_spec import WorldSpec
+from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.urdf.tree import Mesh
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WorldState
 

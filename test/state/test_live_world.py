@@ -22,8 +22,8 @@ from robot_semantics.state.received_frames import ReceivedTransform
 from robot_semantics.state.samples import RobotSample, RootCandidate, RootSource, RootStatement, WorldSample
 from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.state.settings import Source
+from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.world_state import WORLD
 
 URDF = """<robot name="{name}"><link name="base_link"/><link name="arm"/>

@@ -12,8 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robot_semantics.state.model_states import xyz_quat_of
-from robot_semantics.usdf.world_state import Pose
+from robot_semantics.transforms.pose import Pose, xyz_quat_of
 
 
 def test_a_pose_is_seven_numbers_and_a_missing_pose_seven_that_are_not() -> None:

@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.transform import Rotation
 
-from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, WorldState
+from robot_semantics.transforms.pose import Pose
+from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
 
 FloatArray = npt.NDArray[np.float64]
 Files = tuple[str, str | None]

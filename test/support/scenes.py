@@ -20,7 +20,7 @@ from robot_semantics.simulation.loading import world_from_state
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.simulator import ControlMode
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
-from robot_semantics.usdf.poses import pose_from_quaternion
+from robot_semantics.transforms.pose import pose_from_quaternion
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import JointState, ModelState, WorldState
 

@@ -30,7 +30,7 @@ from robot_semantics.model.loading import robot_from_text
 from robot_semantics.state.apply import apply_model_state, resolve_with
 from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import matrix_from_pose
-from robot_semantics.usdf.poses import pose_from_matrix
+from robot_semantics.transforms.pose import pose_from_matrix
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import WorldState

@@ -17,16 +17,8 @@ from types import MappingProxyType
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from robot_semantics.usdf.world_state import (
-    EngineState,
-    Frame,
-    JointState,
-    LinkState,
-    ModelState,
-    Pose,
-    Vec6,
-    WorldState,
-)
+from robot_semantics.transforms.pose import Pose, Vec6
+from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, WorldState
 
 # Verbatim: an unclosed quote, and <wrench> closed by </twist>.
 FOUNDING_EXAMPLE = """\

@@ -26,9 +26,8 @@ from robot_semantics.model.resources import PackageResolver
 from robot_semantics.simulation.loading import world_from_state
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
-from robot_semantics.usdf.poses import pose_from_quaternion
+from robot_semantics.transforms.pose import Pose, pose_from_quaternion
 from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.world_state import Pose
 
 SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share"
 ROBOTS = SHARE / "example-robot-data" / "robots"

@@ -20,9 +20,10 @@ from scipy.spatial.transform import Rotation
 from support.states import Chance
 
 from robot_semantics.model.loading import robot_from_text
+from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.compare import StateDifference, compare
 from robot_semantics.usdf.table import DifferenceKind
-from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, WorldState
 
 
 def distances(first: WorldState, second: WorldState) -> dict[tuple[str, DifferenceKind], float]:

@@ -31,12 +31,13 @@ from robot_semantics.convert.sdformat_input import from_sdformat
 from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.commands import JointCommand, commands_of
 from robot_semantics.usdf.compare import compare
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.table import DifferenceKind
-from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.usdf.writer import write_world
 
 ZERO = (0.0,) * 6

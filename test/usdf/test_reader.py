@@ -15,8 +15,9 @@ from support.states import FOUNDING_EXAMPLE, REPAIRED_EXAMPLE
 
 from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.usdf.writer import write_world
 
 RS = 'xmlns:rs="urn:robot-semantics:usdf:1"'

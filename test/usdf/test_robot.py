@@ -25,10 +25,11 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.robot_model import ASSUMED_ROOT_JOINT, RobotModel
 from robot_semantics.state.check import check_world, check_world_file
+from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.robot import complete, from_joint_positions, rederive_links
-from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.usdf.writer import save_world, write_world
 
 MIMIC = '<mimic joint="elbow" multiplier="0.5" offset="0.1"/>'

@@ -23,12 +23,10 @@ from tf2_msgs.msg import TFMessage
 from robot_semantics.cdr.errors import CdrError
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.convert.messages import MessageMaker
-from robot_semantics.state.model_states import xyz_quat_of
 from robot_semantics.state.root_motion import twist_in_parent
 from robot_semantics.transforms import matrix_from_xyz_quat
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.usdf.poses import pose_from_quaternion
-from robot_semantics.usdf.world_state import Pose, Vec6
+from robot_semantics.transforms.pose import Pose, Vec6, pose_from_quaternion, xyz_quat_of
 
 
 def deserialized(data: bytes, kind: type[RosMessage]) -> RosMessage:

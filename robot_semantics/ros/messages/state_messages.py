@@ -30,11 +30,10 @@ from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.ros.messages.maker import MAKER, matrix_of, row_of_twist, row_of_wrench
 from robot_semantics.simulation.world_spec import ModelSpec
-from robot_semantics.state.model_states import xyz_quat_of
 from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.pose import pose_from_matrix, pose_matrix, six, xyz_quat_of
 from robot_semantics.usdf.joint_values import joint_values, stated_velocities
-from robot_semantics.usdf.poses import pose_from_matrix, pose_matrix, six
 from robot_semantics.usdf.world_state import WORLD, JointState, ModelState
 
 _ARRAYS = (("positions", "position"), ("velocities", "velocity"), ("torques", "effort"))

@@ -31,10 +31,10 @@ from robot_semantics.ros.messages.maker import MAKER, deserialized, matrix_of
 from robot_semantics.state.robot_frames import TransformRows
 from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.pose import Pose, pose_from_matrix, pose_matrix
 from robot_semantics.usdf.frames import without_parent_links
-from robot_semantics.usdf.poses import pose_from_matrix, pose_matrix
 from robot_semantics.usdf.robot import complete, with_carriers
-from robot_semantics.usdf.world_state import WORLD, Frame, LinkState, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import WORLD, Frame, LinkState, ModelState, WorldState
 
 
 def to_transforms(

@@ -36,10 +36,10 @@ from robot_semantics.state.root_motion import pose_of, twist_of
 from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import matrix_from_quat, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.pose import Pose, Vec6, pose_from_quaternion, pose_quaternions, six
 from robot_semantics.usdf.ages import ValueAge, with_ages
-from robot_semantics.usdf.poses import pose_from_quaternion, pose_quaternions, six
 from robot_semantics.usdf.resolved_world import ResolvedWorld
-from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, Pose, Vec6, WorldState
+from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, WorldState
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,29 +5,46 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Poses of a state as matrices and back, vectorised."""
+"""One pose as a value (position, roll pitch yaw, the exact quaternion if stated), and the ways to and from it.
+
+The ways are from and to matrices (..., 4, 4), rows x y z qx qy qz qw (n, 7), and rows with both orientations (n, 10).
+A twist or a wrench of one body is a `Vec6`; the rules for levers and axes are in `robot_semantics.transforms.rows`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.transforms import (
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.rigid import xyz_quat_from_matrix
+from robot_semantics.transforms.rotations import (
     matrix_from_quat,
     matrix_from_rpy,
     quat_from_rpy,
     quat_normalize,
     rpy_from_matrix,
-    xyz_quat_from_matrix,
+    rpy_from_quat,
 )
-from robot_semantics.usdf.world_state import Pose, Quaternion, Vec6
+from robot_semantics.transforms.rows import IDENTITY_POSE, UNIT_TOLERANCE
 
-FloatArray = npt.NDArray[np.float64]
+Vec6 = tuple[float, float, float, float, float, float]
+Quaternion = tuple[float, float, float, float]
 
-IDENTITY = Pose((0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+
+@dataclass(frozen=True)
+class Pose:
+    """A pose: position, and rpy about fixed axes X, Y, Z; `quat_xyzw`, if stated, is exact and has priority."""
+
+    xyz_rpy: Vec6
+    quat_xyzw: Quaternion | None = None
+
+
 STILL: Vec6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+IDENTITY = Pose(STILL)
 
 
 def pose_matrix(pose: Pose | None) -> FloatArray:
@@ -74,9 +91,10 @@ def poses_from_matrices(T: npt.ArrayLike) -> list[Pose]:
     return [Pose(_six(row), _quaternion(quat)) for row, quat in zip(six, with_quats[:, 3:], strict=True)]
 
 
-def pose_from_matrix(T: npt.ArrayLike) -> Pose:
-    """Return the pose of a (4, 4) transform, with its exact quaternion."""
-    return poses_from_matrices(np.asarray(T)[np.newaxis])[0]
+def pose_from_matrix(T: npt.ArrayLike, quat_xyzw: FloatArray | None = None) -> Pose:
+    """Return the pose of a (4, 4) transform, with its exact quaternion: `quat_xyzw` (4,), if the caller has it."""
+    pose = poses_from_matrices(np.asarray(T)[np.newaxis])[0]
+    return pose if quat_xyzw is None else Pose(pose.xyz_rpy, _quaternion(quat_xyzw))
 
 
 def pose_from_quaternion(xyz: Sequence[float], quat_xyzw: Sequence[float]) -> Pose:
@@ -92,6 +110,37 @@ def pose_from_quaternion(xyz: Sequence[float], quat_xyzw: Sequence[float]) -> Po
     # Adding zero changes -0.0 to 0.0.
     rpy = rpy_from_matrix(matrix_from_quat(quat)) + 0.0
     return Pose(_six(np.concatenate((np.array(xyz, dtype=np.float64), rpy))), _quaternion(quat))
+
+
+def pose_rows(xyz_quat: FloatArray) -> FloatArray:
+    """Return the numbers of poses (n, 7) as they are written (n, 10): x y z, roll pitch yaw, x y z w.
+
+    All are NaN where one of the seven is not finite.
+    """
+    known = np.asarray(np.isfinite(xyz_quat).all(axis=1))
+    safe = np.where(known[:, None], xyz_quat, IDENTITY_POSE)
+    length = np.sqrt((safe[:, 3:] ** 2).sum(axis=1, keepdims=True))
+    # A unit quaternion keeps every bit.
+    safe[:, 3:] = np.where(np.abs(length - 1.0) < UNIT_TOLERANCE, safe[:, 3:], safe[:, 3:] / length)
+    rpy = rpy_from_quat(safe[:, 3:]) + 0.0  # changes -0.0 to 0.0
+    rows = np.concatenate((safe[:, :3], rpy, safe[:, 3:]), axis=1)
+    rows[~known] = np.nan
+    return rows
+
+
+def pose_from_row(row: Sequence[float]) -> Pose | None:
+    """Return the pose of one row of `pose_rows`, with its exact quaternion; None if not stated."""
+    if row[0] != row[0]:
+        return None
+    x, y, z, roll, pitch, yaw, qx, qy, qz, qw = row
+    return Pose((x, y, z, roll, pitch, yaw), (qx, qy, qz, qw))
+
+
+def xyz_quat_of(pose: Pose | None) -> tuple[float, ...]:
+    """Return x y z [m] and quaternion x y z w of a pose; NaN without a pose."""
+    if pose is None:
+        return (np.nan,) * 7
+    return (*pose.xyz_rpy[:3], *(pose.quat_xyzw or quat_from_rpy(pose.xyz_rpy[3:]).tolist()))
 
 
 def six(values: npt.ArrayLike) -> Vec6:
