@@ -193,7 +193,7 @@ def _refuse_entities(utf8: bytes, source: str) -> None:
     def entity(*_: object) -> None:
         # expat is somewhere inside the declaration now.
         start = max(utf8.rfind(b"<!ENTITY", 0, parser.CurrentByteIndex + 1), 0)
-        place = SourcePlace(source, *Lines(utf8).line_column(start))
+        place = Lines(utf8).place(source, start)
         raise refusal("entity-declared", "entity declarations are not supported", place)
 
     parser.EntityDeclHandler = entity
@@ -206,7 +206,7 @@ def _refuse_references(utf8: bytes, source: str) -> None:
     # Replace comments and the like by spaces of the same length, so that places stay correct.
     found = _REFERENCE.search(SKIPPED.sub(lambda skipped: b" " * len(skipped.group()), utf8))
     if found:
-        place = SourcePlace(source, *Lines(utf8).line_column(found.start()))
+        place = Lines(utf8).place(source, found.start())
         raise refusal(
             "entity-reference", f"the entity '{found.group().decode()}' is not declared in this document", place
         )

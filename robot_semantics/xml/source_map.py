@@ -129,6 +129,10 @@ class Lines:
         start = self._starts[line - 1]
         return line, offset - start - (self._continuations(offset) - self._continuations(start)) + 1
 
+    def place(self, source: str, offset: int) -> SourcePlace:
+        """Return the place of a byte of the text of `source`."""
+        return SourcePlace(source, *self.line_column(offset))
+
     def _continuations(self, offset: int) -> int:
         """Return the number of continuation bytes before a byte of the text."""
         if self._is_ascii:

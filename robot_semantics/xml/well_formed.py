@@ -170,7 +170,7 @@ def _without_odd_declaration(utf8: bytes, source: str) -> tuple[bytes, SourcePla
         return utf8, None
     at, end = found.span()
     spaces = re.sub(rb"[^\r\n]", b" ", found.group())
-    return utf8[:at] + spaces + utf8[end:], SourcePlace(source, *Lines(utf8).line_column(at))
+    return utf8[:at] + spaces + utf8[end:], Lines(utf8).place(source, at)
 
 
 def _without_odd_comments(utf8: bytes, source: str) -> tuple[bytes, list[SourcePlace]]:
@@ -183,7 +183,7 @@ def _without_odd_comments(utf8: bytes, source: str) -> tuple[bytes, list[SourceP
     while (start := utf8.find(b"<!--", at)) >= 0 and (end := utf8.find(b"-->", start + 4)) >= 0:
         comment = utf8[start + 4 : end]
         if b"--" in comment or comment.endswith(b"-"):
-            places.append(SourcePlace(source, *lines.line_column(start)))
+            places.append(lines.place(source, start))
             pieces += [utf8[last : start + 4], _ODD_HYPHEN.sub(b"~", comment)]
             last = end
         at = end + 3
@@ -215,7 +215,7 @@ def _not_well_formed(reason: str, utf8: bytes, source: str, line: int, column: i
     message = " ".join(re.sub(r", line \d+, column \d+.*$", "", reason).split())
     if message.startswith("Unescaped '<'") and (quote := _open_quote(utf8, line, column)) is not None:
         at, name = quote
-        place = SourcePlace(source, *Lines(utf8).line_column(at))
+        place = Lines(utf8).place(source, at)
         return refusal("not-well-formed", f"not well-formed XML: the quote of attribute '{name}' is not closed", place)
     if "xcessive depth" in message:
         return refusal("nested-too-deep", "elements are nested too deep", place)
