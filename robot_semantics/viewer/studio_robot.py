@@ -13,11 +13,15 @@ import contextlib
 from collections.abc import Callable
 from functools import partial
 
-from nicegui import ui
+import numpy as np
+from nicegui import background_tasks, run, ui
 
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.element import Choice, with_attributes
+from robot_semantics.viewer.sphere_surfaces import uncovered_parts
 from robot_semantics.viewer.studio_widgets import (
     Panel,
     button,
@@ -26,6 +30,7 @@ from robot_semantics.viewer.studio_widgets import (
     messages,
     remark,
     remove_button,
+    small,
     toggle,
 )
 
@@ -37,6 +42,7 @@ class RobotTab:
         """Begin with nothing chosen."""
         self._studio = studio
         self._type = "fixed"
+        self._asked: tuple[str | None, list[list[float]]] = (None, [])
 
     def build(self) -> None:
         """Build the permanent forms and the lists."""
@@ -66,6 +72,7 @@ class RobotTab:
 
         self._button("collisions off by default", self._link, disabled, "add-default")
         self._spheres = field("spheres: x y z radius; …  [m]", "spheres-of-link", "", lambda text: self._show_spheres())
+        self._bare = small("").props("data-uncovered role=status")
 
         def spheres(text: SrdfText, name: str) -> SrdfText:
             return text.add([new.link_spheres(name, sphere_rows(self._spheres.value or ""))])
@@ -80,21 +87,38 @@ class RobotTab:
         self._offer()
         self._list_virtual.refresh()
         self._lists.refresh()
+        background_tasks.create(self._show_spheres())
 
     def _show_joint(self, name: str | None) -> None:
         """Show the chosen joint in the viewer: its axis and its child link."""
         self._studio.viewer.call("showJoint", self._studio.actor, name)
 
-    def _show_link(self, name: str | None) -> None:
+    async def _show_link(self, name: str | None) -> None:
         self._studio.viewer.call("showLink", self._studio.actor, name)
-        self._show_spheres()
+        await self._show_spheres()
 
-    def _show_spheres(self) -> None:
-        """Show the typed spheres at the chosen link, without incomplete ones."""
-        rows = None
+    async def _show_spheres(self) -> None:
+        """Show the typed spheres at the chosen link, without incomplete ones, and in red what no sphere holds."""
+        link, typed = self._link.value, None
         with contextlib.suppress(ValueError):
-            rows = sphere_rows(self._spheres.value or "")
-        self._studio.viewer.call("setTypedSpheres", self._studio.actor, self._link.value, rows)
+            typed = sphere_rows(self._spheres.value or "")
+        self._studio.viewer.call("setTypedSpheres", self._studio.actor, link, typed)
+        stated = self._studio.session.robot.semantics.link_spheres.get(link or "", ())
+        self._asked = asked = (link, typed or [[*one.center, one.radius] for one in stated])
+        parts: FloatArray | None = np.zeros((0, 3, 3))
+        problem = ""
+        try:
+            if link and asked[1]:
+                parts = await run.io_bound(self._uncovered, link, np.array(asked[1]))
+        except RobotSemanticsError as error:
+            problem = str(error).splitlines()[0]
+        if asked is self._asked and parts is not None:
+            self._bare.set_text(problem or ("Red: parts of the link that no sphere holds." if len(parts) else ""))
+            self._studio.viewer.call("setUncovered", self._studio.actor, link, parts.round(5).ravel().tolist())
+
+    def _uncovered(self, link: str, rows: FloatArray) -> FloatArray:
+        index = self._studio.session.robot.link_index[link]
+        return uncovered_parts([piece for piece in self._studio.pieces() if piece.link == index], rows)
 
     def picked(self, link: str, joint: str) -> None:
         """Fill the names of the clicked link into the fields."""

@@ -19,6 +19,7 @@ from support.served import Served
 from robot_semantics.examples import example
 
 SPHERES = "viewer.scene.lines.children.filter((item) => item.geometry.type === 'SphereGeometry')"
+DISTANCES = "viewer.uncovered.corners.flatMap((x, k, all) => k % 3 ? [] : [Math.hypot(x, all[k + 1], all[k + 2])])"
 MARKED = "viewer.drawn.filter(({colour}) => colour?.[0] === 0.9).map(({robot, link}) => robot.links[link].name)"
 
 
@@ -55,9 +56,22 @@ def test_spheres_and_joint_properties_are_seen_while_they_are_edited(browser: Br
         person.sees(f"{SPHERES}.length === 3")
         person.type("spheres-of-link", "0 0 0")
         person.sees(f"{SPHERES}.length === 1")
+        # A part of the link is outside of them: it is red, on the surface. One large sphere holds all of it.
+        red = "viewer.uncovered"
+        person.type("spheres-of-link", "0 0 0 0.1")
+        person.sees(f"{red}?.link === 'forearm_link' && {red}.corners.length > 0 && {red}.corners.length % 18 === 0")
+        person.sees("document.querySelector('[data-uncovered]').innerText.startsWith('Red: ')")
+        assert min(browser.run(DISTANCES)) > 0.095
+        person.type("spheres-of-link", "0 0 0 9")
+        person.sees(f"{red} === null && document.querySelector('[data-uncovered]').innerText === ''")
         person.type("spheres-of-link", "0 0 0 0.1")
         person.press("add-spheres")
         person.sees("viewer.robots[0].spheres.forearm_link?.length === 1")
+        person.press("undo")
+        person.type("spheres-of-link", "0")
+        person.sees(f"{red} === null")
+        person.press("redo")
+        person.sees(f"{red}?.corners.length > 0")
         person.choose("property-joint", "elbow_joint")
         person.sees("viewer.shownJoint?.name === 'elbow_joint'")
         person.sees(f"JSON.stringify([...new Set({MARKED})]) === '[\"forearm_link\"]'")

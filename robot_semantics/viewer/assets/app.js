@@ -6,7 +6,7 @@ import { Robot } from "./robot.js";
 import { Scene } from "./scene.js";
 import { groupStateText, worldText } from "./world_text.js";
 
-const AXIS = 0xe8590c, SPHERE = 0x2f9e44;
+const AXIS = 0xe8590c, SPHERE = 0x2f9e44, UNCOVERED = 0xe60d0d;
 const GHOST = [0.35, 0.45, 0.85], EDITED = [0.9, 0.44, 0.13], TOUCHING = [0.83, 0.2, 0.25], MISSING = [0.8, 0.1, 0.6], FADED = [0.62, 0.65, 0.7];
 // Thirty frames a second.
 const SLOW_MS = 1000 / 30;
@@ -216,6 +216,8 @@ export class App {
   }
   // Spheres of a link while they are typed; without rows none.
   setTypedSpheres(actor, link, rows) { this.typed = rows?.length && this.named(actor).linkIndex.has(link) ? { actor, link, rows } : null; this.changed(); }
+  // Parts of a link that none of its spheres holds, as corners of triangles in the link's frame.
+  setUncovered(actor, link, corners) { this.uncovered = corners.length && this.named(actor).linkIndex.has(link) ? { actor, link, corners } : null; this.changed(); }
   // Show a joint by its axis and its child link; without a name none.
   showJoint(actor, name) {
     const robot = this.named(actor), joint = robot.jointByName.get(name);
@@ -280,7 +282,9 @@ export class App {
   balls(robot, poses) {
     const typed = this.typed?.actor === robot.name ? { [this.typed.link]: this.typed.rows } : {};
     const spheres = { ...(this.shows.spheres ? robot.spheres : {}), ...typed };
-    return Object.entries(spheres).flatMap(([link, rows]) => rows.map((row) => this.scene.ball(poses[robot.linkIndex.get(link)], row, SPHERE)));
+    const balls = Object.entries(spheres).flatMap(([link, rows]) => rows.map((row) => this.scene.ball(poses[robot.linkIndex.get(link)], row, SPHERE)));
+    const bare = this.shows.spheres && this.uncovered?.actor === robot.name && this.scene.triangleMesh(poses[robot.linkIndex.get(this.uncovered.link)], this.uncovered.corners, UNCOVERED);
+    return bare ? [bare, ...balls] : balls;
   }
   // The axis of the joint that a person edits.
   axis(robot, poses) {

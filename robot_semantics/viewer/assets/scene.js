@@ -120,6 +120,15 @@ export class Scene {
     this.put(mesh, mul(T, translation(x, y, z)));
     return mesh;
   }
+  // Triangles of one colour, by their corners in a frame.
+  triangleMesh(T, corners, colour) {
+    const { THREE } = this, geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(corners), 3));
+    const mesh = new THREE.Mesh(geometry, new THREE.MeshBasicMaterial({ color: colour, side: THREE.DoubleSide }));
+    mesh.matrixAutoUpdate = false;
+    this.put(mesh, T);
+    return mesh;
+  }
   axes(T, length) {
     const line = this.segments([0, 0, 0, length, 0, 0, 0, 0, 0, 0, length, 0, 0, 0, 0, 0, 0, length],
       [0.85, 0.2, 0.15, 0.85, 0.2, 0.15, 0.2, 0.6, 0.25, 0.2, 0.6, 0.25, 0.15, 0.4, 0.85, 0.15, 0.4, 0.85]);
