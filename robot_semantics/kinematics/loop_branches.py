@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -35,18 +34,20 @@ _ANCHORS = 16
 def continued(linkage: Linkage, start: FloatArray, q: FloatArray, stride: float) -> NewtonResult:
     """Return `q` (n, size) closed along the straight way of the driven joints from the closed `start` (n, size)."""
     way = linkage.driven_motion(start, q)
-    steps = max(1, math.ceil(float(np.abs(way).max(initial=0.0)) / stride))
-    here, fine = start, np.ones(len(q), np.bool_)
-    for k in range(1, steps):
-        there = linkage.before(q, way * ((steps - k) / steps))
-        predicted = linkage.predicted(here, linkage.slopes(here), there, way / steps)
-        passed = linkage.newton(predicted, _ON_THE_WAY)
+    strides = np.maximum(np.ceil(np.abs(way).max(axis=-1, initial=0.0) / stride), 1.0)
+    way /= strides[:, np.newaxis]
+    here, fine = np.array(start), np.ones(len(q), np.bool_)
+    for left in range(int(strides.max(initial=1.0)) - 1, 0, -1):
+        at = np.flatnonzero(fine & (strides > left))
+        if not at.size:
+            continue
+        there = linkage.before(q[at], way[at] * left)
+        predicted = linkage.predicted(here[at], there, way[at])
+        passed = linkage.newton(predicted, _ON_THE_WAY, _PASSED)
         gap = np.maximum(passed.position_error / linkage.equations.length, passed.rotation_error)
-        fine &= (gap <= _PASSED) & ~linkage.is_far(passed.q, predicted)
-        here = passed.q
-        if not fine.any():
-            return linkage.newton(linkage.predicted(here, linkage.slopes(here), q, 0.0 * way))._replace(closed=fine)
-    predicted = linkage.predicted(here, linkage.slopes(here), q, way / steps)
+        fine[at] = (gap <= _PASSED) & ~linkage.is_far(passed.q, predicted)
+        here[at] = passed.q
+    predicted = linkage.predicted(here, q, way * fine[:, np.newaxis])
     found = linkage.newton(predicted)
     return found._replace(closed=found.closed & fine & ~linkage.is_far(found.q, predicted))
 

@@ -86,13 +86,16 @@ class Linkage:
         self._lower, self._upper, is_angle = _limits(space)
         self._angles = self.places[is_angle[self.places]]
 
-    def newton(self, q: FloatArray, most: int = ITERATIONS) -> NewtonResult:
-        """Close the loops from (n, size) start positions; steps that do not help are damped."""
+    def newton(self, q: FloatArray, most: int = ITERATIONS, enough: float = FLOOR) -> NewtonResult:
+        """Close the loops from (n, size) start positions; steps that do not help are damped.
+
+        `most` is the number of steps, `enough` the error without a unit at which a row is closed.
+        """
         q, equations = np.array(q), self.equations
         state = equations.state(q)
         error = equations.scaled_errors(state)
         size = _length(error)
-        closed = size <= FLOOR
+        closed = size <= enough
         done = 0
         going = np.flatnonzero(~closed) if self.dependent.size else np.zeros(0, np.intp)
         damping = np.zeros(len(q))
@@ -105,7 +108,9 @@ class Linkage:
             new_error = equations.scaled_errors(there)
             new_size = _length(new_error)
             better = new_size < size[going]
-            closed[going] = (new_size <= FLOOR) | ((np.abs(step).max(axis=-1) <= _SMALL_STEP) & (damping[going] == 0.0))
+            closed[going] = (new_size <= enough) | (
+                (np.abs(step).max(axis=-1) <= _SMALL_STEP) & (damping[going] == 0.0)
+            )
             stalled = better & (damping[going] > 0.0) & (new_size > _STALLED * size[going])
             damping[going] = np.where(
                 better, 0.1 * damping[going] * (damping[going] > 1e-5), np.maximum(10.0 * damping[going], 1e-4)
@@ -180,11 +185,11 @@ class Linkage:
         earlier[:, self.driven_places] -= motion[:, self._driven_steps]
         return earlier
 
-    def predicted(self, here: FloatArray, slopes: FloatArray, there: FloatArray, motion: FloatArray) -> FloatArray:
-        """Return `there` (n, size) with dependent positions that continue from the closed configurations `here`."""
+    def predicted(self, here: FloatArray, there: FloatArray, motion: FloatArray) -> FloatArray:
+        """Return `there` (n, size) with dependent positions that continue from `here` along a driven `motion`."""
         start = np.array(there)
         start[:, self._solved] = here[:, self._solved]
-        return self.moved(start, (slopes @ motion[..., np.newaxis])[..., 0])
+        return self.moved(start, (self.slopes(here) @ motion[..., np.newaxis])[..., 0])
 
     def interpolated(self, closed: FloatArray, anchors: IndexArray, q: FloatArray, rows: IndexArray) -> FloatArray:
         """Return `q` (n, size) at `rows`, with dependent positions interpolated between the closed `anchors`."""

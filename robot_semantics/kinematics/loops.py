@@ -14,7 +14,7 @@ joints, so that the solution stays on its branch: of the two ways to assemble a 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +28,9 @@ from robot_semantics.kinematics.loop_freedom import LoopFreedom, linkages_of
 from robot_semantics.kinematics.loop_newton import Linkage, NewtonResult
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, RobotModel
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
+
+_BLOCK = 1000
+"""Number of configurations that are closed together: the arrays of more do not fit into the processor's cache."""
 
 
 class LoopSolution(NamedTuple):
@@ -120,16 +123,27 @@ class ClosedLoops:
         begin = self.home.q[0] if start is None else self.space.checked_positions(start)
         begin = np.broadcast_to(begin, wanted.shape).reshape(-1, self.space.size)
 
-        def closed(linkage: Linkage, flat: FloatArray) -> NewtonResult:
-            found = follow(linkage, begin, flat)
+        def closed(first: FloatArray, linkage: Linkage, flat: FloatArray) -> NewtonResult:
+            found = follow(linkage, first, flat)
             missed = np.flatnonzero(~found.closed | ~linkage.within_limits(found.q))
             if missed.size and other_branches:
-                other = another_branch(linkage, begin[missed], flat[missed])
+                other = another_branch(linkage, first[missed], flat[missed])
                 better = np.flatnonzero(other.closed)
                 put(found, missed[better], other.rows(better))
             return found
 
-        return self._shaped(self._each(wanted.reshape(-1, self.space.size), closed), shape)
+        flat = wanted.reshape(-1, self.space.size)
+        blocks = [slice(k, k + _BLOCK) for k in range(0, max(len(flat), 1), _BLOCK)]
+        parts = [self._each(flat[at], partial(closed, begin[at])) for at in blocks]
+        whole = LoopSolution(
+            np.concatenate([part.q for part in parts]),
+            np.concatenate([part.closed for part in parts]),
+            np.concatenate([part.within_limits for part in parts]),
+            np.concatenate([part.position_error for part in parts]),
+            np.concatenate([part.rotation_error for part in parts]),
+            max(part.iterations for part in parts),
+        )
+        return self._shaped(whole, shape)
 
     def near(self, q: npt.ArrayLike) -> LoopSolution:
         """Return `q` (..., size) closed from its own dependent positions, as from measured ones; else as `close`.

@@ -28,6 +28,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.joint_buffer import JointBuffer
 from robot_semantics.state.joint_input import InputPlan
 from robot_semantics.state.joint_state import take_joint_state
+from robot_semantics.state.loop_closing import LoopCloser
 from robot_semantics.state.message_order import RESET_NS
 from robot_semantics.state.message_streams import MessageStream
 from robot_semantics.state.schedule import NEVER_NS, PublishSchedule
@@ -54,10 +55,13 @@ class FastLayout:
     __slots__ = (
         "_at",
         "_buffer",
+        "_compared",
         "_effort_count",
+        "_given",
         "_heads",
         "_interval_ns",
         "_into",
+        "_loops",
         "_message",
         "_positions",
         "_repeater",
@@ -78,10 +82,16 @@ class FastLayout:
         first: JointStateData,
         buffer: JointBuffer,
         schedule: PublishSchedule,
+        chosen: BoolArray,
         joints: Sequence[int],
         frames: Sequence[tuple[str, str]],
+        loops: LoopCloser | None,
     ) -> None:
-        """Prepare for messages like `first`; `joints` and `frames` are those of the transforms."""
+        """Prepare for messages like `first`.
+
+        The transforms are those of the `chosen` (m,) moving joints, with these indices in the model and these frames.
+        `loops` is None if the message has no joint of a loop.
+        """
         self.stream = stream
         self._buffer, self._schedule = buffer, schedule
         self._interval_ns, self.count = schedule.interval_ns, len(frames)
@@ -92,9 +102,11 @@ class FastLayout:
         self._top_bytes = slice(self._at + 7, self._at + 8 * len(stream.plan.names), 8)
         self._message = TransformMessage(frames)
         raw = self._message
-        given = _given(model, stream.plan)
+        self._given, self._loops = _given(model, stream.plan), loops
+        self._compared = np.zeros(0, np.intp) if loops is None else loops.compared(stream.plan.joints)
+        given = self._given if loops is None else None
         self._transforms = InPlaceTransforms(model, joints, raw.slots, raw.places, raw.staging_array, given)
-        self._where = _slice_or_mask(stream.plan.joints)
+        self._where = _slice_or_mask(chosen)
         self.unparsed: tuple[bytes, int, int] | None = None
 
     def fits(self, first: JointStateData) -> bool:
@@ -142,7 +154,11 @@ class FastLayout:
             return b""
         stream.published_ns = stamp_ns
         self._schedule.published_ns[self._where] = stamp_ns
-        self._transforms.update(self._positions)
+        positions = self._positions
+        if self._loops is not None:
+            source, factor, offset = self._given
+            positions = self._loops.closed(factor * positions[source] + offset, self._compared)
+        self._transforms.update(positions)
         return self._message.stamped(stamp)
 
     def parse(self) -> None:
@@ -155,6 +171,8 @@ class FastLayout:
         joints = self._buffer.put_joint_state(self.stream.plan, values, stamp_ns)
         if joints is not None:
             self._buffer.received_ns[joints] = received_ns
+            if self._loops is not None:
+                self._loops.update(joints)
 
 
 class FastPath:
@@ -180,6 +198,7 @@ class FastPath:
         data: JointStateData,
         publishable: BoolArray,
         frames_of: Callable[[BoolArray], tuple[list[int], list[tuple[str, str]]]],
+        loops: LoopCloser | None,
     ) -> None:
         """Add a layout for messages like `data`, which took the general path, if such messages can take the fast one.
 
@@ -188,8 +207,15 @@ class FastPath:
             data: the message.
             publishable: (m,) joints whose transforms can be published.
             frames_of: gives the joints' indices in the model and their frames.
+            loops: closes the loops of the robot; None if there are none.
         """
         joints = stream.plan.joints
+        if loops is not None and (joints & loops.joints).any():
+            if not loops.follow(joints):
+                return
+            joints = joints | loops.joints
+        else:
+            loops = None
         if not 0 < len(data.data) <= _MAX_BYTES or stream.plan.floating or not publishable[joints].all():
             return
         published_ns = self._schedule.published_together_ns(joints)
@@ -197,7 +223,9 @@ class FastPath:
             return
         layout = next((one for one in self.layouts if one.stream is stream and one.fits(data)), None)
         if layout is None:
-            layout = FastLayout(self._model, stream, data, self._buffer, self._schedule, *frames_of(joints))
+            layout = FastLayout(
+                self._model, stream, data, self._buffer, self._schedule, joints, *frames_of(joints), loops
+            )
         stream.published_ns = published_ns
         stream.quiet_until_ns = self._schedule.quiet_until_ns(publishable & ~joints, self._buffer.stamps_ns)
         others = [other for other in self.layouts if other is not layout]

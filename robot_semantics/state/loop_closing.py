@@ -16,13 +16,15 @@ from robot_semantics.kinematics.loop_tracker import LoopTracker
 from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.joint_buffer import FollowedJoints, JointBuffer
-from robot_semantics.transforms.arrays import BoolArray
+from robot_semantics.state.joint_input import IndexArray
+from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
 
 class LoopCloser:
     """Closes the loops in the buffer of one robot.
 
     Attributes:
+        joints: (m,) bool, the moving joints of the loops, with their followers.
         is_open: True if a loop did not close after the last message; its joints keep their last closed positions.
         position_error, rotation_error: how far the loops stayed open after the last message [m], [rad].
     """
@@ -36,10 +38,11 @@ class LoopCloser:
         # The followers of the joints of a loop also move with it.
         positions = np.concatenate([linkage.positions for linkage in loops.linkages])
         self._positions = np.flatnonzero(np.isin(mimics.source, positions))
-        self._joints, dependent = np.zeros(len(moving), np.bool_), np.zeros(len(moving), np.bool_)
-        self._joints[moving.of_variable[self._positions]] = True
+        self.joints: BoolArray = np.zeros(len(moving), np.bool_)
+        dependent = np.zeros_like(self.joints)
+        self.joints[moving.of_variable[self._positions]] = True
         dependent[moving.of_variable[np.isin(mimics.source, solved_at)]] = True
-        driven = np.flatnonzero(self._joints & ~dependent)
+        driven = np.flatnonzero(self.joints & ~dependent)
         self._followed = FollowedJoints(
             np.flatnonzero(dependent),
             np.flatnonzero(dependent[moving.of_variable]),
@@ -77,24 +80,38 @@ class LoopCloser:
         buffer = self._buffer
         if anew:
             self._tracker.q = None
-        if not (joints & self._joints).any() or not buffer.known[self._followed.driven].all():
+        if not (joints & self.joints).any() or not buffer.known[self._followed.driven].all():
             return joints
-        measured = buffer.positions[self._compared]
-        found = self._tracker.update(buffer.positions)
-        self.is_open = not found.closed
-        self.position_error, self.rotation_error = found.position_error, found.rotation_error
+        closed = self.closed(buffer.positions, self.compared(joints))
         if self._tracker.q is None:
             return joints
-        at = self._positions
-        buffer.positions[at] = found.q[at]
-        if joints[self._compared_joints].any():
-            off = measured - found.q[self._compared]
-            turns = np.where(self._wraps, np.round(off / (2.0 * np.pi)), 0.0)
-            off = np.where(joints[self._compared_joints], np.abs(off - 2.0 * np.pi * turns), -1.0)
-            np.maximum(self._differences, off, out=self._differences)
+        buffer.positions[self._positions] = closed[self._positions]
         buffer.follow_driven(self._followed)
         self._velocities_are_old = True
-        return joints | self._joints
+        return joints | self.joints
+
+    def follow(self, joints: BoolArray) -> bool:
+        """Return True if all loops follow from positions of the `joints` (m,), after a first closed configuration."""
+        return self._tracker.q is not None and bool(joints[self._followed.driven].all())
+
+    def compared(self, joints: BoolArray) -> IndexArray:
+        """Return which passive joints a message with values of `joints` (m,) measures."""
+        return np.flatnonzero(joints[self._compared_joints])
+
+    def closed(self, q: FloatArray, compared: IndexArray) -> FloatArray:
+        """Return positions `q` (size,) with closed loops, and store the differences of the `compared` passive joints.
+
+        Where a loop does not close, its joints keep their last closed positions.
+        """
+        found = self._tracker.update(q)
+        self.is_open = not found.closed
+        self.position_error, self.rotation_error = found.position_error, found.rotation_error
+        if compared.size and self._tracker.q is not None:
+            at = self._compared[compared]
+            off = q[at] - found.q[at]
+            off -= np.where(self._wraps[compared], 2.0 * np.pi * np.round(off / (2.0 * np.pi)), 0.0)
+            self._differences[compared] = np.maximum(self._differences[compared], np.abs(off))
+        return found.q
 
     def refresh_velocities(self) -> None:
         """Compute the velocities of the dependent joints, which are not needed for TF."""

@@ -166,10 +166,10 @@ class RunningRobot(RobotFrames):
         if (known != self._buffer.known).any():
             self._streams.leave_fast_path()
         messages = self._publish(joints, bool(joints.all()), stamp_ns)
-        if values.names is data.names and self.settings.raw and self.loops is None:
+        if values.names is data.names and self.settings.raw:
             # A joint must not be in two streams with separate publish times.
-            self._streams.leave_fast_path(plan.joints)
-            self.fast_path.enter(stream, data, self._buffer.known & self.publishable, self._frames_of)
+            self._streams.leave_fast_path(joints)
+            self.fast_path.enter(stream, data, self._buffer.known & self.publishable, self._frames_of, self.loops)
         return messages
 
     def _closed(self, joints: BoolArray, *, anew: bool = False) -> BoolArray:

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
+from support import loops as linkages
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.cdr.joint_states import JointStateReader
@@ -430,3 +431,62 @@ def test_whatever_the_names_are_padded_with_they_are_known() -> None:
         fed.give(fed.message(q, (4 + number) * SECOND_NS))
         assert fed.fast
     assert len(fed.robot.fast_path.layouts) == 1
+
+
+def loop_with_an_arm() -> RobotModel:
+    """Return a four-bar linkage with an arm on its rocker, and a pointer that follows the rocker."""
+    follows = '<mimic joint="rocker" multiplier="-2"/>'
+    more = linkages.joint("arm", "continuous", "rocker_link", "arm_link", (0, 0, 1), (0, 1, 0))
+    more += linkages.joint("pointer", "continuous", "base", "pointer_link", (0, 0, 1), (0, 0, 1), follows)
+    text = linkages.four_bar_text().replace(
+        "</robot>", f'<link name="arm_link"/><link name="pointer_link"/>{more}</robot>'
+    )
+    return robot_from_text(text, linkages.srdf("coupler", "rocker"))
+
+
+@pytest.mark.parametrize("names", [["arm", "crank"], ["rocker", "crank", "coupler"], ["crank"]])
+def test_loops_are_closed_on_the_fast_path(names: list[str]) -> None:
+    fed, general = Fed(loop_with_an_arm(), complete_after_ns=10**12), Fed(loop_with_an_arm(), complete_after_ns=10**12)
+    general.may_be_fast = False
+    theta = np.arange(60, dtype=np.float64) * 0.05
+    closed = linkages.four_bar_positions(linkages.FOUR_BAR, theta, 1.0)
+    at = [fed.space.index[name] for name in ("crank", "coupler", "rocker")]
+    went = []
+    for number, row in enumerate(closed, 10):
+        q = np.zeros(fed.space.size)
+        q[at], q[fed.space.index["arm"]] = row, 0.1 * number
+        if number > 10:
+            q[at[1:]] += (0.01, -0.02)
+        # The first message has all joints: it chooses the branch.
+        message = fed.message(q, number * SECOND_NS // 100, fed.names if number == 10 else names, velocity=[])
+        found, expected = fed.give(message), general.give(message)
+        went.append(fed.fast)
+        assert isinstance(found, dict)
+        assert isinstance(expected, dict)
+        assert found.keys() == expected.keys()
+        for child, item in found.items():
+            assert np.abs(np.subtract(numbers(item), numbers(expected[child]))).max() < 1e-11, child
+    assert all(went[4:])
+    values, others = fed.robot.values, general.robot.values
+    off = np.remainder(values.positions[at] - closed[-1] + np.pi, 2.0 * np.pi) - np.pi
+    assert np.abs(off).max() < 1e-11
+    assert values.positions[fed.space.index["pointer"]] == pytest.approx(-2.0 * values.positions[at[2]], abs=1e-12)
+    assert np.array_equal(values.stamps_ns, others.stamps_ns)
+    assert fed.robot.loops is not None
+    measured = {"coupler": 0.01, "rocker": 0.02} if "rocker" in names else {"coupler": 0.0, "rocker": 0.0}
+    assert fed.robot.loops.take_differences() == pytest.approx(measured, abs=1e-9)
+
+
+def test_a_message_without_all_driven_joints_of_a_loop_takes_the_general_path() -> None:
+    fed = Fed(loop_with_an_arm())
+    q = np.zeros(fed.space.size)
+    for second in range(1, 9):
+        fed.give(fed.message(q, second * SECOND_NS, ["coupler", "rocker"] if second > 2 else fed.names))
+        assert not fed.fast or second == 2
+
+
+def test_beside_a_loop_other_joints_take_the_fast_path() -> None:
+    fed = Fed(loop_with_an_arm())
+    for second in range(1, 9):
+        fed.give(fed.message(np.zeros(fed.space.size), second * SECOND_NS, ["arm"]))
+    assert fed.fast
