@@ -16,7 +16,8 @@ from functools import cached_property
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import suggestion
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.loop_freedom import LoopError
+from robot_semantics.kinematics.loop_freedom import linkages
+from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
 from robot_semantics.state.report import RestoreItem, RestoreLog
@@ -45,12 +46,15 @@ class SimulatedRobot:
 
     @cached_property
     def neutral(self) -> FloatArray:
-        """Default positions (size,) with closed loops, if the passive joints follow from the others."""
-        try:
-            loops = self.kinematics.loops
-        except LoopError:
-            loops = None
-        return self.kinematics.space.neutral() if loops is None else loops.home.q[0]
+        """Default positions (size,) with closed loops. Loops that cannot close have their default positions.
+
+        An engine can also simulate loops whose passive joints do not follow from the others.
+        """
+        space, robot = self.kinematics.space, self.kinematics.model
+        if not robot.constraints:
+            return space.neutral()
+        found: FloatArray = ClosedLoops(space, tuple(linkages(robot, space))).home.q[0]
+        return found
 
 
 def simulated_robot(spec: ModelSpec) -> SimulatedRobot:

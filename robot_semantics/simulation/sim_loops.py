@@ -86,7 +86,9 @@ def loop_rows(spec: ModelSpec, notes: list[BuildNote], engine: str, held: Collec
         ClosedLoops.of(robot)
     except LoopError as error:
         names = quoted([constraint.name for constraint in robot.constraints], 9)
-        notes.append(BuildNote(spec.name, f"constraints {names}", f"may be open at the start: {error}"))
+        notes.append(
+            BuildNote(spec.name, f"constraints {names}", f"are not closed in the positions of a state: {error}")
+        )
     for constraint in robot.constraints:
         wanted = tuple(_rows(spec, constraint))
         kept = [row for row in wanted if row.hold in held]

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from scipy.spatial.transform import Rotation
-from support.loops import four_bar_positions, four_bar_text, srdf, urdf
+from support.loops import FOUR_BAR, four_bar_positions, four_bar_text, srdf, urdf
 from support.worlds import model_from_files, model_from_text
 
 from robot_semantics.base.errors import ArrayError
@@ -250,9 +250,12 @@ def test_a_state_of_another_engine_starts_with_closed_loops() -> None:
 def test_a_note_names_the_loops_whose_passive_joints_are_unknown() -> None:
     world = simulator("mujoco", model_from_text("m", heavy(four_bar_text())))
     (note,) = [note for note in map(str, world.notes) if "constraint" in note]
-    assert note.startswith("model 'm': constraints 'pin' may be open at the start: ")
+    assert note.startswith("model 'm': constraints 'pin' are not closed in the positions of a state: ")
     assert "'coupler'" in note
     assert "'rocker'" in note
+    # All joints have motors. The neutral state is closed nevertheless, by moving any of them.
+    q = [each.positions[0] for each in world.capture(motion_only=True).models[0].joints if each.positions]
+    assert min(np.abs(q - four_bar_positions(FOUR_BAR, np.array(q[:1]), side)[0]).max() for side in (1, -1)) < 1e-9
 
 
 def test_links_that_a_constraint_connects_do_not_collide() -> None:
