@@ -228,6 +228,16 @@ def test_pinocchio_has_as_many_numbers_of_each_joint(kind: JointType) -> None:
     assert (len(position_components(joint, order)), len(velocity_components(joint, order))) == (other.nq, other.nv)
 
 
+@pytest.mark.parametrize("order", ORDERS)
+def test_only_pinocchio_has_cosine_and_sine_of_an_angle_without_limits(order: str) -> None:
+    text = """<robot name="r"><link name="a"/><link name="b"/>
+    <joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>"""
+    (joint,) = ordered_joints(robot_from_text(text), ORDERS[order])
+    expected = [("j/cos", "1"), ("j/sin", "1")] if order == "pinocchio" else [("j", "rad")]
+    assert position_components(joint, ORDERS[order]) == expected
+    assert velocity_components(joint, ORDERS[order]) == [("j", "rad/s")]
+
+
 def test_a_chain_deeper_than_pythons_recursion_has_an_order() -> None:
     count = 3000
     links = "".join(f'<link name="l{at}"/>' for at in range(count))
