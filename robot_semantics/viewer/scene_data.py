@@ -22,6 +22,7 @@ import numpy.typing as npt
 from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.nanoseconds import seconds_text
+from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.model.mesh_files import Surface
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import rotation_from_z
@@ -215,6 +216,15 @@ def semantics_of(model: RobotModel) -> JsonObject:
     }
 
 
+def _dependent(actor: Actor) -> tuple[str, ...]:
+    """Return the joints that follow from the others in closed loops; none if the loops cannot be solved."""
+    try:
+        loops = actor.kinematics.loops
+    except LoopError:
+        return ()
+    return () if loops is None else loops.dependent
+
+
 def _joint(actor: Actor, joint: JointModel) -> JsonObject:
     space = actor.kinematics.space
     where, mimics, mimic = space.positions_of(joint) if joint.position_count else slice(0, 0), space.mimics, None
@@ -226,6 +236,7 @@ def _joint(actor: Actor, joint: JointModel) -> JsonObject:
         "type": joint.type.value,
         "virtual": joint.virtual,
         "passive": joint.passive,
+        "dependent": joint.name in _dependent(actor),
         "T": joint.T_parent_joint.ravel().tolist(),
         "axis": joint.axis.tolist(),
         "plane": rotation_from_z(joint.axis).ravel().tolist() if joint.motion.is_planar else None,

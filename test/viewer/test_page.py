@@ -20,12 +20,14 @@ import pytest
 from PIL import Image
 from support.browser import Browser
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
 from robot_semantics.srdf.reader import parse_srdf
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import parse_world
+from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.page import page
 from robot_semantics.viewer.scene import Moment, Scene, Stance, alone, link_poses
 
@@ -108,6 +110,14 @@ def test_a_slider_moves_the_tool_where_forward_kinematics_says(browser: Browser,
     expected = link_poses(actor, Stance(actor.kinematics.space.pack({"elbow_joint": value}), np.eye(4)))
     assert abs(value - 1.1) < 0.01
     np.testing.assert_allclose(poses(browser), expected, atol=1e-12)
+
+
+def test_passive_joints_of_a_loop_have_no_slider_and_the_page_says_so(browser: Browser, tmp_path: Path) -> None:
+    shown(browser, open_files([example("leg.urdf"), example("leg.srdf")], Opening(), Diagnostics()), tmp_path)
+    sliders = "[...document.querySelectorAll('input[type=range]')].map((one) => [one.ariaLabel, one.disabled])"
+    expected = {"hip_motor": False, "knee_motor": False, "knee": True, "rod_joint": True}
+    assert dict(browser.run(sliders)) == expected
+    assert "do not follow the sliders" in browser.run("document.getElementById('loops-note').innerText")
 
 
 def test_its_forward_kinematics_is_the_library_s_for_every_kind_of_joint(browser: Browser, tmp_path: Path) -> None:
