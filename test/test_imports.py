@@ -41,7 +41,7 @@ ROOMS: dict[str, set[str]] = {
     "examples": {"base"},
     "collision": {"base", "transforms", "xml", "urdf", "srdf", "model", "kinematics"},
     "comparison": {"base", "transforms", "urdf", "model", "kinematics"},
-    "bringup": {"base", "xml", "urdf", "srdf", "model"},
+    "bringup": {"base", "xml", "urdf", "srdf", "model", "kinematics"},
     "recording": {"base", "cdr", "transforms", "xml", "srdf", "model", "kinematics", "usdf", "state", "convert"},
     "simulation": {"base", "transforms", "xml", "urdf", "model", "kinematics", "usdf", "state", "convert", "collision"},
     "viewer": {

@@ -10,9 +10,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity, SourcePlace
 from robot_semantics.base.errors import DescriptionError
@@ -20,15 +20,16 @@ from robot_semantics.base.lru_cache import LruCache
 from robot_semantics.base.yaml_reader import MAX_BYTES, YamlNode, parse_yaml
 from robot_semantics.bringup import joint_limits, moveit_controllers, other_sections, planning_groups, ros2_controllers
 from robot_semantics.bringup.configuration import Configuration, Rule, Section, sections_of, substitutions
-from robot_semantics.bringup.control_checks import check_foreign_elements
-from robot_semantics.model.apply_semantics import apply_semantics, check_alone
+from robot_semantics.bringup.description import check_description
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import parse_srdf
 from robot_semantics.urdf.control_tree import ControlBlock
 from robot_semantics.urdf.reader import parse_urdf
-from robot_semantics.xml.document_kind import DocumentKind, document_kind
+from robot_semantics.xml.document_kind import DocumentKind, document_kind, report_unknown_root
 from robot_semantics.xml.reader import parse_xml
+
+_Tree = TypeVar("_Tree")
 
 ENDINGS = (".yaml", ".yml")
 RULES: tuple[Rule, ...] = (
@@ -127,51 +128,47 @@ def check_texts(texts: Mapping[str, str | bytes], *, implicit_links: bool = Fals
     found = Diagnostics()
     xml = {name: text for name, text in texts.items() if not is_yaml(name)}
     kinds = {name: _kind(name, text, found) for name, text in xml.items()}
-    robots = [
-        _robot(name, text, implicit_links, found) for name, text in xml.items() if kinds[name] is DocumentKind.URDF
-    ]
-    robot, blocks = robots[0] if len(robots) == 1 else (None, ())
-    for name, text in xml.items():
-        if kinds[name] is DocumentKind.SRDF:
-            robot = _semantics(name, text, robot, found)
+
+    def read(kind: DocumentKind, reader: Callable[[str | bytes, str], _Tree]) -> list[_Tree]:
+        """Return the trees of a kind that are not refused."""
+        trees = []
+        for name, text in xml.items():
+            if kinds[name] is kind:
+                try:
+                    trees.append(reader(text, name))
+                except DescriptionError as error:
+                    known = set(found)
+                    found.extend(tuple(item for item in error.diagnostics if item not in known))
+        return trees
+
+    def robot_of(text: str | bytes, name: str) -> RobotModel | None:
+        return resolve_urdf(parse_urdf(text, name, found), found, implicit_links=implicit_links)
+
+    robots = read(DocumentKind.URDF, robot_of)
+    semantics = read(DocumentKind.SRDF, lambda text, name: parse_srdf(text, name, found))
+    if [*kinds.values()].count(DocumentKind.URDF) == 1:
+        checked = check_description(robots[0] if robots else None, semantics, found)
+    else:
+        for robot in robots:
+            check_description(robot, (), found)
+        checked = check_description(None, semantics, found)
     sections: list[Section] = []
     for name, text in texts.items():
         if is_yaml(name):
-            read = read_sections(text, name)
-            found.extend(read.problems)
-            sections += read.sections
-    check_sections(sections, robot, blocks, found)
+            yaml = read_sections(text, name)
+            found.extend(yaml.problems)
+            sections += yaml.sections
+    check_sections(sections, checked.robot, checked.blocks, found)
     return list(found)
 
 
 def _kind(name: str, text: str | bytes, found: Diagnostics) -> DocumentKind | None:
     try:
-        return document_kind(parse_xml(text, name, forgiving=True).root, name)
+        document = parse_xml(text, name, forgiving=True)
     except DescriptionError as error:
         found.extend(error.diagnostics)
         return None
-
-
-def _robot(
-    name: str, text: str | bytes, implicit_links: bool, found: Diagnostics
-) -> tuple[RobotModel | None, tuple[ControlBlock, ...]]:
-    try:
-        robot = resolve_urdf(parse_urdf(text, name, found), found, implicit_links=implicit_links)
-    except DescriptionError as error:
-        found.extend(tuple(item for item in error.diagnostics if item not in set(found)))
-        return None, ()
-    if robot is None:
-        return None, ()
-    return robot, check_foreign_elements(robot, found)
-
-
-def _semantics(name: str, text: str | bytes, robot: RobotModel | None, found: Diagnostics) -> RobotModel | None:
-    try:
-        semantic = parse_srdf(text, name, found)
-    except DescriptionError as error:
-        found.extend(tuple(item for item in error.diagnostics if item not in set(found)))
-        return robot
-    if robot is None:
-        check_alone(semantic, found)
-        return None
-    return apply_semantics(robot, semantic, found)
+    kind = document_kind(document.root, name)
+    if kind is None:
+        report_unknown_root(document, found)
+    return kind

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.model.foreign_checks import check_foreign
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.urdf.control_table import BLOCK, read_control
 from robot_semantics.urdf.control_tree import ControlBlock, ControlInterface, ControlParameter
@@ -40,12 +39,6 @@ class ControlProblem(NamedTuple):
 
 
 ControlRule = Callable[[ControlBlock, Mapping[str, JointModel]], Iterator[ControlProblem]]
-
-
-def check_foreign_elements(model: RobotModel, diagnostics: Diagnostics) -> tuple[ControlBlock, ...]:
-    """Report the problems of a URDF's elements for other programs; return its ``<ros2_control>`` blocks."""
-    check_foreign(model, diagnostics)
-    return check_control(model, diagnostics)
 
 
 def check_control(model: RobotModel, diagnostics: Diagnostics) -> tuple[ControlBlock, ...]:

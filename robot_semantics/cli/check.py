@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,7 +22,7 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes, scratch_folder
 from robot_semantics.bringup.checking import check_sections, is_yaml, read_sections
 from robot_semantics.bringup.configuration import Section
-from robot_semantics.bringup.control_checks import check_foreign_elements
+from robot_semantics.bringup.description import CheckedDescription, check_description
 from robot_semantics.cli import inputs
 from robot_semantics.cli.baseline import add_baseline_arguments, without_known, write_baseline
 from robot_semantics.cli.check_folders import without_folders
@@ -30,11 +30,10 @@ from robot_semantics.cli.command import Command
 from robot_semantics.cli.printing import counted, print_line
 from robot_semantics.cli.problem_policy import policy_of
 from robot_semantics.cli.problem_report import add_report_arguments, report
-from robot_semantics.model.apply_semantics import apply_semantics, check_alone
-from robot_semantics.model.resources import PackageResolver, check_files
+from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import srdf_from_file
-from robot_semantics.urdf.control_tree import ControlBlock
+from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.xml.document_kind import DocumentKind, document_kind, report_unknown_root
 from robot_semantics.xml.reader import read_text, read_xml
 
@@ -153,9 +152,6 @@ class _Check:
         self.diagnostics = diagnostics
         self._resolver = PackageResolver(arguments.package_path)
         self._names: dict[str, str] = {}
-        self._robots: dict[str, RobotModel] = {}
-        """The robots by name, with their semantics if an SRDF is checked."""
-        self._blocks: dict[str, tuple[ControlBlock, ...]] = {}
 
     def files(self, files: Sequence[str]) -> None:
         """Check every file, against the only URDF (or SRDF) among them if there is one.
@@ -170,33 +166,48 @@ class _Check:
         robots = {
             file: self._robot(file) for file in dict.fromkeys([*filter(None, [urdf]), *of_kind[DocumentKind.URDF]])
         }
-        robot = robots[urdf] if urdf else None
         by_name = {} if urdf else self._by_name(robots)
         unnamed = not {self._names[file] for file in of_kind[DocumentKind.SRDF]} <= by_name.keys()
         if not urdf and (unnamed or sections):
             print("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
-        semantic_robot = robot
-        for file in dict.fromkeys([*of_kind[DocumentKind.SRDF], *filter(None, [srdf])]):
-            model = self._semantics(file, robot or by_name.get(self._names.get(file, "")))
-            if file == srdf and urdf and model is not None:
-                semantic_robot = model
-        self._check_loops()
+        robot = self._descriptions(urdf, srdf, robots, by_name, of_kind[DocumentKind.SRDF])
         for file in of_kind[DocumentKind.USDF]:
-            self._world(file, semantic_robot)
-        check_sections(sections, semantic_robot, self._blocks.get(urdf or "", ()), self.diagnostics)
+            self._world(file, robot.robot)
+        check_sections(sections, robot.robot, robot.blocks, self.diagnostics)
 
-    def _check_loops(self) -> None:
-        for robot in self._robots.values():
-            if robot.constraints:
-                # Import here: few robots have loops.
-                from robot_semantics.kinematics.loop_freedom import check_loops
+    def _descriptions(
+        self,
+        urdf: str | None,
+        srdf: str | None,
+        robots: Mapping[str, RobotModel | None],
+        by_name: Mapping[str, str],
+        srdfs: Sequence[str],
+    ) -> CheckedDescription:
+        """Check every URDF with its SRDFs; return the robot of the other files."""
+        semantics: dict[str | None, list[SrdfDocument]] = defaultdict(list)
+        robot = CheckedDescription(robots[urdf] if urdf else None)
+        has_semantics = False
+        # The robot of the other files has the semantics of the last SRDF.
+        others = [file for file in dict.fromkeys(srdfs) if file != srdf]
+        for file in (*others, *filter(None, [srdf])):
+            semantic = self._semantic(file)
+            if semantic is not None:
+                own = urdf or by_name.get(self._names.get(file, ""))
+                semantics[own if own and robots[own] else None].append(semantic)
+                has_semantics = file == srdf
+        models: dict[str | None, RobotModel | None] = {None: None}
+        models.update(robots)
+        for of_urdf, model in models.items():
+            own_semantics = semantics.pop(of_urdf, [])
+            checked = check_description(model, own_semantics, self.diagnostics, resolver=self._resolver, file=of_urdf)
+            if urdf and of_urdf == urdf:
+                robot = checked if has_semantics else checked._replace(robot=model)
+        return robot
 
-                check_loops(robot, self.diagnostics)
-
-    def _by_name(self, robots: Mapping[str, RobotModel | None]) -> dict[str, RobotModel | None]:
-        """Return the robots whose name no other URDF has."""
+    def _by_name(self, robots: Mapping[str, RobotModel | None]) -> dict[str, str]:
+        """Return the URDFs whose robot name no other URDF has."""
         called = Counter(self._names[file] for file in robots)
-        return {self._names[file]: robots[file] for file in robots if called[self._names[file]] == 1}
+        return {self._names[file]: file for file in robots if called[self._names[file]] == 1}
 
     def _only(self, given: str | None, of_kind: Mapping[DocumentKind, list[str]], kind: DocumentKind) -> str | None:
         """Return the given file of a kind, or the only one."""
@@ -245,27 +256,18 @@ class _Check:
         try:
             arguments = argparse.Namespace(**vars(self.arguments))
             arguments.xacro_arguments = {**self.arguments.found_files.get(file, {}), **arguments.xacro_arguments}
-            model = inputs.read_robot(arguments, file, diagnostics=self.diagnostics)
+            return inputs.read_robot(arguments, file, diagnostics=self.diagnostics)
         except DescriptionError as error:
             self._extend(error)
             return None
-        check_files(model.urdf, self._resolver, self.diagnostics, file)
-        self._blocks[file] = check_foreign_elements(model, self.diagnostics)
-        self._robots[model.name] = model
-        return model
 
-    def _semantics(self, file: str, robot: RobotModel | None) -> RobotModel | None:
+    def _semantic(self, file: str) -> SrdfDocument | None:
         try:
             find, xacro = inputs.package_finder(self.arguments, file), inputs.xacro_of(self.arguments)
-            semantic = srdf_from_file(file, self.diagnostics, xacro=xacro, find_package=find)
+            return srdf_from_file(file, self.diagnostics, xacro=xacro, find_package=find)
         except DescriptionError as error:
             self._extend(error)
             return None
-        if robot is None:
-            check_alone(semantic, self.diagnostics)
-            return None
-        self._robots[robot.name] = model = apply_semantics(robot, semantic, self.diagnostics)
-        return model
 
     def _world(self, file: str, robot: RobotModel | None) -> None:
         from robot_semantics.state.check import check_world_file

@@ -19,6 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import mujoco
 import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
@@ -34,6 +35,11 @@ DIGITS = 6
 
 MOST_SPHERES = 256
 """Largest number of spheres of a link."""
+
+_CAPSULE = mujoco.mjtGeom.mjGEOM_CAPSULE
+_CYLINDER = mujoco.mjtGeom.mjGEOM_CYLINDER
+_AXIS_MARGIN = 0.02
+"""Share of the overshoot that is added: where spheres only touch on the surface, the proof takes long."""
 
 _SIDES = 64
 _PRESETS = ("MorphIt-S", "MorphIt-B")
@@ -113,6 +119,13 @@ class _Link:
         """Return up to `count` spheres."""
         from scipy.spatial import cKDTree
 
+        pieces = self._task.pieces
+        on_axis = _on_axis(pieces[0], count) if len(pieces) == 1 else None
+        is_proven = on_axis is not None and cover(self._surface, on_axis).upper <= ROUNDING
+        axis = [self._proven(on_axis)] if on_axis is not None and is_proven else []
+        if axis and pieces[0].shape.type == _CAPSULE:
+            # Off the axis, a sphere of this size holds less of the wall.
+            return axis[0]
         spacing = min(self._size / 20.0, 0.12 * math.sqrt(self._area / count))
         points = corner_points(self._coarse, spacing)
         centers = self._starts(count)
@@ -122,7 +135,7 @@ class _Link:
         seed = np.random.default_rng([self._task.seed, count])
         moved = _moved(points, centers[chosen], np.where(depths[chosen] > 0.0, 1.0, -1.0), fine, seed)
         fits = [self._grown(one, spacing / 3.0) for one in (centers[chosen], moved)]
-        return min(fits, key=lambda fit: fit.overshoot)
+        return min((*fits, *axis), key=lambda fit: fit.overshoot)
 
     def _starts(self, count: int) -> FloatArray:
         """Return centres of fits, inside of the geometry if there are any, and the centres of the pieces."""
@@ -149,6 +162,9 @@ class _Link:
             if out <= ROUNDING:
                 break
             spheres = Spheres(spheres.centers, spheres.radii + out)
+        return self._proven(spheres)
+
+    def _proven(self, spheres: Spheres) -> Fit:
         overshoot = float((spheres.radii + self._signed_distances(spheres.centers)).max())
         return Fit(self._task.link, spheres, max(0.0, overshoot))
 
@@ -158,6 +174,29 @@ def _middle(piece: Piece) -> FloatArray:
     surface = piece.shape.surface
     own = np.zeros(3) if surface is None else 0.5 * (surface.vertices.min(axis=0) + surface.vertices.max(axis=0))
     return transform_points(piece.T_link_piece, own)
+
+
+def _on_axis(piece: Piece, count: int) -> Spheres | None:
+    """Return equal spheres on the axis of a capsule or cylinder, slightly larger than needed; None for another piece.
+
+    On a capsule, they overshoot by the least length M. (r + M)^2 = r^2 + (d / 2)^2, where d is the distance
+    of two centres and the outer ones are M inside of the centres of the ends.
+    """
+    radius, half, _ = piece.shape.size
+    if piece.shape.type == _CAPSULE:
+        gaps = count - 1
+        b = radius * gaps**2 + half
+        overshoot = half**2 / (b + math.sqrt(b**2 + (gaps**2 - 1) * half**2)) if half else 0.0
+        end, reach = half - overshoot, radius + overshoot
+    elif piece.shape.type == _CYLINDER:
+        end, reach = half - half / count, math.hypot(radius, half / count)
+        overshoot = reach - radius
+    else:
+        return None
+    local = np.zeros((count, 3))
+    local[:, 2] = np.linspace(-end, end, count) if count > 1 else 0.0
+    centers = np.round(transform_points(piece.T_link_piece, local), DIGITS)
+    return Spheres(centers, np.full(count, round(reach + _AXIS_MARGIN * overshoot + 10.0**-DIGITS, DIGITS)))
 
 
 def _packed(pieces: tuple[Piece, ...], surface: list[Patches], preset: str, count: int, seed: int) -> FloatArray:

@@ -15,6 +15,7 @@ import mujoco
 import numpy as np
 
 from robot_semantics.collision.shapes import Piece
+from robot_semantics.model.mesh_files import Surface
 from robot_semantics.transforms.arrays import FloatArray
 
 
@@ -23,8 +24,8 @@ def signed_distances(piece: Piece, points: FloatArray) -> FloatArray:
     pose, shape = piece.T_link_piece, piece.shape
     local = (points - pose[:3, 3]) @ pose[:3, :3]
     if shape.surface is not None:
-        triangles = shape.surface.vertices[shape.surface.faces]
-        return np.array([_to_triangles(point, triangles) for point in local])
+        triangles = _Triangles(shape.surface)
+        return np.array([triangles.signed_distance(point) for point in local])
     if shape.type == mujoco.mjtGeom.mjGEOM_SPHERE:
         return np.asarray(np.linalg.norm(local, axis=1) - shape.size[0])
     if shape.type == mujoco.mjtGeom.mjGEOM_CAPSULE:
@@ -38,19 +39,39 @@ def signed_distances(piece: Piece, points: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.norm(np.maximum(outside, 0.0), axis=1) + np.minimum(outside.max(axis=1), 0.0))
 
 
-def _to_triangles(point: FloatArray, triangles: FloatArray) -> float:
-    """Return the distance of a point to triangles (n, 3, 3), negative where they wind around the point."""
-    a, b, c = (triangles[:, corner] - point for corner in range(3))
-    la, lb, lc = (np.sqrt(np.einsum("ij,ij->i", one, one)) for one in (a, b, c))
-    ab, bc, ca = (np.einsum("ij,ij->i", *two) for two in ((a, b), (b, c), (c, a)))
-    volume = np.einsum("ij,ij->i", a, np.cross(b, c))
-    angle = 2.0 * np.arctan2(volume, la * lb * lc + ab * lc + bc * la + ca * lb).sum()
-    # A point of a triangle is nearer to its nearest corner than the longest edge: most triangles are too far away.
-    nearest = np.minimum(np.minimum(la, lb), lc)
-    longest = np.sqrt(np.maximum(np.maximum(la**2 + lb**2 - 2 * ab, lb**2 + lc**2 - 2 * bc), lc**2 + la**2 - 2 * ca))
-    near = nearest - longest <= nearest.min()
-    distance = _nearest_distance(a[near], b[near], c[near])
-    return -distance if abs(angle) > 2.0 * math.pi else distance
+class _Triangles:
+    """Triangles of a mesh, with the values that do not depend on the point.
+
+    A point needs a distance for each vertex and few operations for each triangle: this takes a third of the time of
+    vector products of all corners.
+    """
+
+    def __init__(self, surface: Surface) -> None:
+        self._vertices = surface.vertices
+        self._faces = np.ascontiguousarray(surface.faces.T)
+        a, b, c = (surface.vertices[column] for column in self._faces)
+        self._normals = np.cross(b - a, c - a)
+        self._offsets = np.einsum("ij,ij->i", a, self._normals)
+        self._squares = [np.einsum("ij,ij->i", edge, edge) for edge in (b - a, c - b, a - c)]
+        self._longest = np.sqrt(np.max(self._squares, axis=0))
+
+    def signed_distance(self, point: FloatArray) -> float:
+        """Return the distance of a point [m], negative where the triangles wind around it."""
+        offsets = self._vertices - point
+        squares = np.einsum("ij,ij->i", offsets, offsets)
+        lengths = np.sqrt(squares)
+        (la, lb, lc), (sa, sb, sc) = ([values[column] for column in self._faces] for values in (lengths, squares))
+        # Twice the products of the corners as vectors from the point.
+        ab, bc, ca = (
+            one + other - edge for one, other, edge in zip((sa, sb, sc), (sb, sc, sa), self._squares, strict=True)
+        )
+        volume = self._offsets - self._normals @ point
+        angle = 2.0 * np.arctan2(volume, la * lb * lc + 0.5 * (ab * lc + bc * la + ca * lb)).sum()
+        # A point of a triangle is nearer to its nearest corner than the longest edge: most triangles are too far away.
+        nearest = np.minimum(np.minimum(la, lb), lc)
+        near = nearest - self._longest <= nearest.min()
+        distance = _nearest_distance(*(offsets[column[near]] for column in self._faces))
+        return -distance if abs(angle) > 2.0 * math.pi else distance
 
 
 def _nearest_distance(a: FloatArray, b: FloatArray, c: FloatArray) -> float:

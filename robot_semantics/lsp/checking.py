@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -17,15 +17,14 @@ from typing import NamedTuple
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.bringup.checking import check_sections
-from robot_semantics.bringup.control_checks import check_control, check_foreign_elements
-from robot_semantics.kinematics.loop_freedom import check_loops
+from robot_semantics.bringup.description import CheckedDescription, check_description
 from robot_semantics.lsp.document import Document
 from robot_semantics.lsp.workspace import ENDINGS, Workspace
-from robot_semantics.model.apply_semantics import apply_semantics, check_alone
 from robot_semantics.model.resolve import resolve_urdf
-from robot_semantics.model.resources import PackageResolver, check_files
+from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import read_semantic
+from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.state.check import check_world_file
 from robot_semantics.urdf.reader import read_robot
 from robot_semantics.usdf.table import USDF
@@ -36,11 +35,12 @@ from robot_semantics.xml.xacro_options import XacroOptions
 
 
 class Checked(NamedTuple):
-    """The robot of a text, None if it has no valid tree, and the problems; `inputs` are what else was used."""
+    """The result of a check, and what it used: the check is made again if an input has changed."""
 
-    inputs: tuple[object, ...]
-    robot: RobotModel | None
+    inputs: Sequence[object]
+    found: CheckedDescription
     problems: tuple[Diagnostic, ...]
+    semantic_problems: tuple[Diagnostic, ...]
 
 
 class Checker:
@@ -49,7 +49,7 @@ class Checker:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self._resolver = PackageResolver(workspace.settings.package_path)
-        self._checked: dict[str, tuple[Document, Checked]] = {}
+        self._checked: dict[tuple[str, ...], Checked] = {}
         self._expanded: dict[str, tuple[str, XmlDocument | tuple[Diagnostic, ...]]] = {}
         self._last: dict[str, RobotModel] = {}
         self._generation = 0
@@ -77,7 +77,7 @@ class Checker:
         # A file may have changed since the start.
         if generation == self._generation:
             self._expanded[document.path] = (document.text, found)
-            self._checked.pop(document.path, None)
+            self._checked.clear()
 
     def forget(self) -> None:
         """Check everything again: a file that a document names may have changed."""
@@ -104,10 +104,10 @@ class Checker:
         if isinstance(document.parsed, tuple):
             return document.parsed
         if document.kind is DocumentKind.URDF:
-            return (*self._urdf(document).problems, *self._loops(document))
+            return (*self._urdf(document).problems, *self._with_semantics(document).problems)
         if document.kind is DocumentKind.SRDF:
             urdf, reason = self.workspace.urdf_of(document, document.robot_name)
-            return (*self._srdf(document, urdf).problems, *_note(document, reason))
+            return (*self._description(urdf, document).semantic_problems, *_note(document, reason))
         if document.kind is DocumentKind.USDF:
             return self._world(document)
         found = Diagnostics()
@@ -120,86 +120,85 @@ class Checker:
         found = self.workspace.robot_of(document)
         if found.urdf is None:
             return None
-        robot = self._with_semantics(found.urdf)
+        robot = self._with_semantics(found.urdf).found.robot
         if robot is not None:
             self._last[found.urdf.path] = robot
         return robot or self._last.get(found.urdf.path)
 
-    def _with_semantics(self, urdf: Document) -> RobotModel | None:
-        """Return the robot of a URDF with its SRDF, as the texts are at the moment."""
-        srdf = self.workspace.robot_of(urdf).srdf
-        return self._urdf(urdf).robot if srdf is None else self._srdf(srdf, urdf).robot
+    def _with_semantics(self, urdf: Document) -> Checked:
+        """Return the check of a URDF with its SRDF, as the texts are at the moment."""
+        return self._description(urdf, self.workspace.robot_of(urdf).srdf)
 
-    def _once(self, document: Document, check: Callable[[Diagnostics], RobotModel | None], *inputs: object) -> Checked:
-        """Return the result of a check of a document; the check is made again if one of its inputs has changed."""
-        before, known = self._checked.get(document.path, (None, None))
-        if before is document and known is not None and list(map(id, known.inputs)) == list(map(id, inputs)):
+    def _once(
+        self, check: Callable[[Diagnostics, Diagnostics], CheckedDescription], inputs: Sequence[object], *key: str
+    ) -> Checked:
+        """Return the result of a check; `key` has its name and its documents."""
+        known = self._checked.get(key)
+        if known is not None and list(map(id, known.inputs)) == list(map(id, inputs)):
             return known
-        diagnostics, robot = Diagnostics(), None
+        diagnostics, of_srdf, found = Diagnostics(), Diagnostics(), CheckedDescription(None)
         try:
-            robot = check(diagnostics)
+            found = check(diagnostics, of_srdf)
         except DescriptionError as error:
             # The error of a refused document also has the problems that were reported before.
             reported = set(diagnostics)
             diagnostics.extend(tuple(problem for problem in error.diagnostics if problem not in reported))
-        checked = Checked(inputs, robot, tuple(diagnostics))
-        self._checked[document.path] = (document, checked)
+        self._checked[key] = checked = Checked(inputs, found, tuple(diagnostics), tuple(of_srdf))
         return checked
 
     def _urdf(self, document: Document) -> Checked:
-        def check(diagnostics: Diagnostics) -> RobotModel | None:
+        """Read a URDF."""
+
+        def check(diagnostics: Diagnostics, _: Diagnostics) -> CheckedDescription:
             source = self._source(document)
             if not isinstance(source, XmlDocument):
                 diagnostics.extend(source or ())
-                return None
+                return CheckedDescription(None)
             if document.is_xacro and source.root.find("link") is None:
                 # A file with macros only.
-                return None
-            model = resolve_urdf(read_robot(source, diagnostics), diagnostics)
-            if model is not None:
-                check_files(model.urdf, self._resolver, diagnostics, document.path)
-                check_foreign_elements(model, diagnostics)
-            return model
+                return CheckedDescription(None)
+            return CheckedDescription(resolve_urdf(read_robot(source, diagnostics), diagnostics))
 
-        return self._once(document, check)
+        return self._once(check, [document], "urdf", document.path)
 
-    def _loops(self, document: Document) -> tuple[Diagnostic, ...]:
-        """Return the problems of closed loops, whose passive joints the SRDF may name."""
-        found, robot = Diagnostics(), self._urdf(document).robot
-        if robot is not None and robot.constraints:
-            check_loops(self._with_semantics(document) or robot, found)
-        return tuple(found)
+    def _description(self, urdf: Document | None, srdf: Document | None) -> Checked:
+        """Check a URDF and an SRDF together."""
+        robot = None if urdf is None else self._urdf(urdf).found.robot
+        file = "" if urdf is None else urdf.path
 
-    def _srdf(self, document: Document, urdf: Document | None) -> Checked:
-        robot = None if urdf is None else self._urdf(urdf).robot
+        def check(diagnostics: Diagnostics, of_srdf: Diagnostics) -> CheckedDescription:
+            semantics = [] if srdf is None else self._semantic(srdf, of_srdf)
+            return check_description(robot, semantics, diagnostics, of_srdf, resolver=self._resolver, file=file)
 
-        def check(diagnostics: Diagnostics) -> RobotModel | None:
+        return self._once(check, [robot, srdf], "description", file, "" if srdf is None else srdf.path)
+
+    def _semantic(self, document: Document, diagnostics: Diagnostics) -> list[SrdfDocument]:
+        """Return the tree of an SRDF; an empty list if it is refused."""
+        try:
             source = self._source(document)
-            if not isinstance(source, XmlDocument):
-                diagnostics.extend(source or ())
-                return robot
-            semantic = read_semantic(source, diagnostics)
-            if robot is None:
-                check_alone(semantic, diagnostics)
-                return None
-            return apply_semantics(robot, semantic, diagnostics)
-
-        return self._once(document, check, robot)
+            if isinstance(source, XmlDocument):
+                return [read_semantic(source, diagnostics)]
+            diagnostics.extend(source or ())
+        except DescriptionError as error:
+            reported = set(diagnostics)
+            diagnostics.extend(tuple(problem for problem in error.diagnostics if problem not in reported))
+        return []
 
     def _world(self, document: Document) -> tuple[Diagnostic, ...]:
         found = self.workspace.robots_of_models(document)
-        robots = {name: self._with_semantics(urdf) for name, (urdf, _) in found.items() if urdf is not None}
+        robots = {name: self._with_semantics(urdf).found.robot for name, (urdf, _) in found.items() if urdf is not None}
         named = {name: robot for name, robot in robots.items() if robot is not None}
         # The settings say that their robot is in the world.
         given = next(iter(named.values()), None) if self.workspace.settings.urdf else None
 
-        def check(diagnostics: Diagnostics) -> None:
+        def check(diagnostics: Diagnostics, _: Diagnostics) -> CheckedDescription:
             path = Path(document.path)
             find = partial(self._resolver.resolve, relative_to=path)
             by_name = {} if given is not None else named
             check_world_file(path, diagnostics, text=document.data, robot=given, named=by_name, find=find)
+            return CheckedDescription(None)
 
-        problems = self._once(document, check, *map(robots.get, found)).problems
+        problems = self._once(check, [document, *map(robots.get, found)], "world", document.path).problems
         models = () if document.xml is None else document.xml.root.iterchildren("model_state")
         described = {(model.get("name") or "").strip() for model in models if model.get(USDF.key("rs:description"))}
         reasons = (reason for name, (_, reason) in found.items() if name not in described)
@@ -211,17 +210,17 @@ class Checker:
         if not own.sections:
             return own.problems
         urdf, _ = self.workspace.robot_of(document)
-        robot = None if urdf is None else self._with_semantics(urdf)
+        robot, blocks = CheckedDescription(None) if urdf is None else self._with_semantics(urdf).found
         package = self.workspace.package_of(document.path)
         others = [each for each in self.workspace.documents() if each.is_yaml and each is not document]
         together = [each for each in others if self.workspace.package_of(each.path) == package]
 
-        def check(diagnostics: Diagnostics) -> None:
+        def check(diagnostics: Diagnostics, _: Diagnostics) -> CheckedDescription:
             sections = [section for each in (document, *together) for section in each.sections.sections]
-            blocks = () if robot is None else check_control(robot, Diagnostics())
             check_sections(sections, robot, blocks, diagnostics)
+            return CheckedDescription(None)
 
-        found = self._once(document, check, robot, *together).problems
+        found = self._once(check, [document, robot, *together], "yaml", document.path).problems
         note = () if robot is not None else _note(document, "the robot of this file is unknown")
         return (*own.problems, *(problem for problem in found if problem.place.source == document.path), *note)
 

@@ -9,11 +9,15 @@
 
 from __future__ import annotations
 
+import re
+from typing import NamedTuple
+
 from lsprotocol import types
 from lxml import etree
 
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.lsp.document import Document
+from robot_semantics.lsp.yaml_names import KEY
 from robot_semantics.xml.source_map import SKIPPED
 
 _KINDS = {
@@ -24,11 +28,19 @@ _KINDS = {
     "group_state": types.SymbolKind.Constant,
     "end_effector": types.SymbolKind.Interface,
     "model_state": types.SymbolKind.Class,
+    "controller": types.SymbolKind.Interface,
 }
+MOST_LEVELS = 50
+"""Keys that are deeper in a YAML text are not in its outline."""
+
+_LINE = re.compile(r"[^\r\n]+")
+_TEXT_BLOCK = re.compile(r"[|>][-+0-9]*( +#.*)?$")
 
 
 def symbols(document: Document) -> list[types.DocumentSymbol]:
-    """Return the named elements as a tree."""
+    """Return the named elements, or the keys of a YAML text, as a tree."""
+    if document.is_yaml:
+        return _keys(document)
     if document.xml is None:
         return []
     top: list[types.DocumentSymbol] = []
@@ -52,7 +64,11 @@ def symbols(document: Document) -> list[types.DocumentSymbol]:
 
 
 def folds(document: Document) -> list[types.FoldingRange]:
-    """Return the ranges of elements and comments on several lines."""
+    """Return the ranges of elements, comments and YAML blocks on several lines."""
+    if document.is_yaml:
+        blocks = (document.positions.range(block.start, block.end) for block in _blocks(document.text))
+        lines = dict.fromkeys((block.start.line, block.end.line) for block in blocks)
+        return [types.FoldingRange(start, end) for start, end in lines if end > start]
     if document.xml is None:
         return []
     positions, places = document.positions, document.xml.places
@@ -64,3 +80,59 @@ def folds(document: Document) -> list[types.FoldingRange]:
         if covered.end.line > covered.start.line:
             found.append(types.FoldingRange(covered.start.line, covered.end.line, kind=kind))
     return found
+
+
+class _Block(NamedTuple):
+    """A key of a YAML text with what is below it, in characters; the level is the column of the key."""
+
+    key: str
+    level: int
+    start: int
+    end: int
+
+
+def _blocks(text: str) -> list[_Block]:
+    """Return the blocks of keys in order; a text that is being written need not be YAML."""
+    found: list[_Block] = []
+    open_: list[int] = []
+    literal: int | None = None
+    for line in _LINE.finditer(text):
+        words = line.group().strip()
+        indent = len(line.group()) - len(line.group().lstrip(" "))
+        if not words or words.startswith("#") or (literal is not None and indent > literal):
+            # The lines of a text block are no keys.
+            for at in open_ if words and literal is not None else ():
+                found[at] = found[at]._replace(end=line.end())
+            continue
+        key = KEY.match(line.group())
+        is_item = words.startswith("- ") or words == "-"
+        # The items of a list may have the column of its key.
+        open_ = [at for at in open_ if found[at].level < indent + is_item]
+        for at in open_:
+            found[at] = found[at]._replace(end=line.start() + len(line.group().rstrip()))
+        literal = None
+        if key:
+            start = line.start() + key.start("key")
+            found.append(_Block(key["key"], key.start("key"), start, line.start() + len(line.group().rstrip())))
+            open_.append(len(found) - 1)
+            literal = indent if _TEXT_BLOCK.match(key["rest"] or "") else None
+    return found
+
+
+def _keys(document: Document) -> list[types.DocumentSymbol]:
+    """Return the keys of a YAML text as a tree, with the kinds of things that they name."""
+    names = {use.start: use.kinds[0] for use in document.uses}
+    top: list[types.DocumentSymbol] = []
+    above: list[tuple[_Block, types.DocumentSymbol]] = []
+    for block in _blocks(document.text):
+        word = names.get(block.start, "")
+        short = document.positions.range(block.start, block.start + len(block.key))
+        whole = document.positions.range(block.start, block.end)
+        kind = _KINDS.get(word, types.SymbolKind.Property)
+        made = types.DocumentSymbol(shown(block.key), kind, whole, short, detail=word, children=[])
+        above = [(outer, symbol) for outer, symbol in above if outer.end >= block.end]
+        if len(above) == MOST_LEVELS:
+            continue
+        (above[-1][1].children if above else top).append(made)  # type: ignore[union-attr]
+        above.append((block, made))
+    return top

@@ -28,7 +28,8 @@ KINDS = {
 }
 """Kinds of names below a key; empty: at the start of the text."""
 
-_KEY = re.compile(r"(?P<indent> *)(?P<item>(?:- +)*)(?P<key>[^\s:#'\"\[{-][^:#]*?) *:(?: (?P<rest>.*))?$")
+KEY = re.compile(r"(?P<indent> *)(?P<item>(?:- +)*)(?P<key>[^\s:#'\"\[{-][^:#]*?) *:(?: (?P<rest>.*))?$")
+"""A line with a key."""
 _WORD = re.compile(r"[\w./-]*\Z")
 
 
@@ -83,7 +84,7 @@ def kinds_at(text: str) -> tuple[tuple[str, ...], int]:
     *before, last = text.split("\n")
     found = _WORD.search(last)
     word = found.group().lstrip("-") if found else ""
-    key = _KEY.match(last)
+    key = KEY.match(last)
     if key:
         # A value on the line of its key.
         return KINDS.get(key["key"], ()), len(word)
@@ -91,6 +92,6 @@ def kinds_at(text: str) -> tuple[tuple[str, ...], int]:
     if start.strip(" -[,"):
         return (), len(word)
     indent = len(start) - len(start.lstrip(" ")) + ("-" in start)
-    above = (found for line in reversed(before) if (found := _KEY.match(line)) and len(found["indent"]) < indent)
+    above = (found for line in reversed(before) if (found := KEY.match(line)) and len(found["indent"]) < indent)
     parent = next(above, None)
     return KINDS.get(parent["key"] if parent else "", ()), len(word)

@@ -65,3 +65,15 @@ def touch(spheres: Spheres, rotation: np.ndarray, offset: np.ndarray) -> bool:
     moved = spheres.centers @ rotation.T + offset
     distances = np.linalg.norm(spheres.centers[:, None] - moved, axis=2)
     return bool((distances <= spheres.radii[:, None] + spheres.radii).any())
+
+
+def test_spheres_of_a_capsule_are_as_small_as_on_its_axis(tmp_path: Path) -> None:
+    radius, half, count = 0.1, 0.4, 3
+    link = f'<collision><geometry><capsule radius="{radius}" length="{2 * half}"/></geometry></collision>'
+    (tmp_path / "r.urdf").write_text(f'<robot name="r" version="1.2"><link name="a">{link}</link></robot>')
+    pieces = pieces_of(load_robot(tmp_path / "r.urdf"), PackageResolver(()), Diagnostics())
+    # The least overshoot of equal spheres on the axis whose circles reach each other, by trial.
+    overshoots = np.linspace(0.0, half, 400_001)
+    reach = (count - 1) * np.sqrt((radius + overshoots) ** 2 - radius**2) + overshoots
+    least = overshoots[(reach >= half).argmax()]
+    assert fit_link(FitTask("a", pieces, count, None, SEED)).overshoot == pytest.approx(least, rel=0.03)

@@ -169,3 +169,44 @@ def test_names_that_fit_are_offered(arm: Editor, text: str, some: set[str], none
 def test_other_yaml_files_have_no_problems(editor: Editor, folder: Path) -> None:
     editor.open("compose.yml", "services:\n  robot:\n    image: ros:jazzy\n")
     assert editor.problems("compose.yml") == []
+
+
+OUTLINED = """# limits
+joint_limits:
+  shoulder:
+    has_velocity_limits: true   # a note
+
+    max_velocity: 1.5
+  elbow: {max_velocity: 1.5}
+text: |
+  no: key
+controller_list:
+- name: arm_controller
+  joints:
+    - shoulder
+after: 1
+"""
+TREE = {
+    "joint_limits": {"shoulder": {"has_velocity_limits": {}, "max_velocity": {}}, "elbow": {}},
+    "text": {},
+    "controller_list": {"name": {}, "joints": {}},
+    "after": {},
+}
+
+
+def test_the_outline_has_the_keys_and_blocks_fold(arm: Editor) -> None:
+    name = "joint_limits.yaml"
+    arm.change(name, OUTLINED)
+    found = arm.ask("textDocument/documentSymbol", types.DocumentSymbolParams(arm.identifier(name)))
+
+    def tree(symbols: list[types.DocumentSymbol]) -> dict[str, Any]:
+        for symbol in symbols:
+            assert text_at(OUTLINED, symbol.selection_range) == symbol.name
+            assert text_at(OUTLINED, symbol.range).startswith(symbol.name)
+        return {symbol.name: tree(list(symbol.children or ())) for symbol in symbols}
+
+    assert tree(found) == TREE
+    shoulder, _ = found[0].children
+    assert (shoulder.kind, shoulder.detail) == (types.SymbolKind.Function, "joint")
+    folds = arm.ask("textDocument/foldingRange", types.FoldingRangeParams(arm.identifier(name)))
+    assert [(fold.start_line, fold.end_line) for fold in folds] == [(1, 6), (2, 5), (7, 8), (9, 12), (11, 12)]
