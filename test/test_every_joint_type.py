@@ -21,13 +21,13 @@ from scipy.spatial.transform import Rotation, Slerp
 from support.random_worlds import motion, pose_of, random_pose
 from support.state_consumers import CONSUMERS, Robots, command, written
 
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics import ForwardKinematics, WorldState
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.queries import matching_states
 from robot_semantics.transforms import matrix_from_pose
 from robot_semantics.usdf.recover import recover_joints
-from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, WorldState
+from robot_semantics.usdf.world_state import JointState, LinkState, ModelState
 
 AXIS = np.array((0.0, 0.6, 0.8))
 FIRST = {

@@ -235,7 +235,7 @@ def defaults(case: Case, folder: Path) -> Poses:
     """Positions that the node publishes for joints without a value, if the parameter `default_positions` names the
     state.
     """
-    from robot_semantics.kinematics.forward import ForwardKinematics
+    from robot_semantics import ForwardKinematics
     from robot_semantics.state.joint_buffer import default_positions
 
     kinematics = ForwardKinematics(robot_from_text(case.urdf, case.srdf))
@@ -311,7 +311,7 @@ def test_the_services_of_the_node_answer_a_named_state(tmp_path: Path) -> None:
     from robot_semantics_interfaces.srv import GetGroupState, GetGroupStates
     from support.node_world import NODE, OneNode
 
-    from robot_semantics.kinematics.forward import ForwardKinematics
+    from robot_semantics import ForwardKinematics
 
     seed = next(
         seed

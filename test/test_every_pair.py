@@ -26,7 +26,7 @@ pytest.importorskip("mujoco")
 from support.state_consumers import command
 from support.worlds import model_from_text
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.audit import AuditFinding, audit, pair_table
 from robot_semantics.collision.matrix import PairReason, Settings, generate_matrix

@@ -24,11 +24,10 @@ from support.page_scripts import run_page_script, scene_text
 from support.random_worlds import motion, pose_of, random_pose
 from support.state_consumers import CONSUMERS, Robots, written
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics import Diagnostics, ForwardKinematics, WorldState
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.state.check import check_world_file
-from robot_semantics.usdf.world_state import JointState, ModelState, WorldState
+from robot_semantics.usdf.world_state import JointState, ModelState
 
 TYPES = ("revolute", "continuous", "prismatic", "planar", "floating")
 RULES = {"twice": (2.0, 0.0), "against": (-1.0, 0.3), "still": (0.0, 0.2)}

@@ -19,7 +19,8 @@ import pytest
 from support.random_worlds import RandomWorld, motion, pose_of, random_world
 from support.state_consumers import CONSUMERS, Answer, RefusedError
 
-from robot_semantics.usdf.world_state import JointState, ModelState, WorldState
+from robot_semantics import WorldState
+from robot_semantics.usdf.world_state import JointState, ModelState
 
 TOLERANCE = 1e-9
 CASES = [

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import pytest
 
-from robot_semantics.base.diagnostics import MAX_KEPT, Diagnostics, Severity, SourcePlace
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, Diagnostics, Severity, SourcePlace
+from robot_semantics.base.diagnostics import MAX_KEPT
 
 
 def many(errors: int, warnings: int) -> Diagnostics:

@@ -15,8 +15,7 @@ import weakref
 
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
-from robot_semantics.base.errors import UnknownNameError
+from robot_semantics import Diagnostics, SourcePlace, UnknownNameError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.lru_cache import LruCache
 from robot_semantics.base.object_cache import cached_per_object

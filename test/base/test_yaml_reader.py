@@ -15,8 +15,7 @@ import pytest
 
 pytest.importorskip("ruamel.yaml", reason="ruamel.yaml is not installed")
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, Diagnostics
 from robot_semantics.base.yaml_reader import parse_yaml, read_yaml
 
 TEXT = """\

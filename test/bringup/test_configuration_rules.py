@@ -19,7 +19,7 @@ import pytest
 from support.configured_arm import srdf, urdf
 from support.marks import unmarked
 
-from robot_semantics.base.diagnostics import Diagnostic, Severity
+from robot_semantics import Diagnostic, Severity
 from robot_semantics.bringup.checking import check_texts
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from support.marks import unmarked
 
-from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics import Diagnostics, Severity
 from robot_semantics.bringup.control_checks import check_control
 from robot_semantics.cli.main import main
 from robot_semantics.model.loading import robot_from_text

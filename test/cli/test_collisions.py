@@ -22,9 +22,9 @@ from typing import Any
 import pytest
 from support.commands import RunCommand
 
+from robot_semantics import read_world
 from robot_semantics.convert.json_form import parse_json
 from robot_semantics.srdf.reader import srdf_from_file
-from robot_semantics.usdf.reader import read_world
 
 pytest.importorskip("mujoco", reason="mujoco is not installed (pip install 'robot_semantics[collision]')")
 

@@ -20,12 +20,10 @@ import pytest
 import yaml
 from support.commands import RunCommand
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, Diagnostics, RobotModel
 from robot_semantics.convert.planner_formats import read_planner, write_planner
 from robot_semantics.convert.planner_robot import PlannerRobot
 from robot_semantics.model.loading import load_robot
-from robot_semantics.model.robot_model import RobotModel
 
 
 def joint(name: str, parent: str, child: str, kind: str = "revolute", rest: str = "") -> str:

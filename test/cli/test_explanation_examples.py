@@ -19,7 +19,7 @@ from support.commands import RunCommand
 from support.explained import CONTEXTS, Context
 from support.explained_codes import EXAMPLES
 
-from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics import Diagnostics, Severity
 from robot_semantics.cli.explain import Explanation, explanations
 from robot_semantics.cli.running import _parser, split_xacro_arguments
 

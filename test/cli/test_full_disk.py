@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from support.small_disk import SmallDisk, small_disk
 
-from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics import RobotSemanticsError, WorldState
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
@@ -23,7 +23,7 @@ from robot_semantics.recording import export
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.state.snapshot_store import SnapshotStore
 from robot_semantics.usdf.saved_descriptions import Texts
-from robot_semantics.usdf.world_state import ModelState, WorldState
+from robot_semantics.usdf.world_state import ModelState
 from robot_semantics.viewer.edit_session import EditSession
 
 URDF, SRDF, WORLD = (str(example(f"rover_arm.{ending}")) for ending in ("urdf", "srdf", "usdf"))

@@ -17,11 +17,10 @@ import numpy as np
 import pytest
 from support.loops import FOUR_BAR, four_bar_positions, four_bar_text
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics, read_world
 from robot_semantics.cli.main import main
 from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.recording.robots import RobotRequest
-from robot_semantics.usdf.reader import read_world
 from robot_semantics.viewer.opening import Opening, open_files
 
 ENDS = "".join(

@@ -19,7 +19,7 @@ import pytest
 from support.commands import RunCommand
 
 import robot_semantics
-from robot_semantics.base.diagnostics import Diagnostic, Severity, SourcePlace
+from robot_semantics import Diagnostic, Severity, SourcePlace
 from robot_semantics.cli.explain import Explanation, explanations
 from robot_semantics.cli.problem_report import as_github, line_of_each_kind
 

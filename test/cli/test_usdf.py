@@ -18,10 +18,9 @@ from typing import Any
 
 import pytest
 
+from robot_semantics import WorldState, read_world, save_world
 from robot_semantics.examples import example
-from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.world_state import JointState, ModelState, WorldState
-from robot_semantics.usdf.writer import save_world
+from robot_semantics.usdf.world_state import JointState, ModelState
 
 FILES = ("rover_arm.usdf", "rover_arm.urdf", "rover_arm.srdf", "block.urdf", "block.srdf")
 

@@ -16,9 +16,9 @@ import numpy as np
 import pinocchio
 import pytest
 
+from robot_semantics import read_world
 from robot_semantics.cli import main as command_line
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.reader import read_world
 
 
 def test_a_world_of_two_robots_of_one_file_stands_where_it_was_said(folder: Path) -> None:

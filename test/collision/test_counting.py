@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from support.collision_oracles import CoalCounter, FclCounter, packaged_robot
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics, JointSpace, RobotModel
 from robot_semantics.collision.adjacency import adjacent_pairs
 from robot_semantics.collision.counting import CollisionCounter, ContactsLostError, Counts, Tally, count_blocks
 from robot_semantics.collision.matrix import Settings, generate_matrix
@@ -21,11 +21,9 @@ from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import BLOCK, SAMPLERS, block_sampler
 from robot_semantics.collision.scene import CollisionScene, build_scene
 from robot_semantics.collision.shapes import Piece
-from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.model.robot_model import RobotModel
 
 ROBOTS = (
     "panda_description/urdf/panda.urdf",

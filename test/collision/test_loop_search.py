@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from support.loops import FOUR_BAR, four_bar, four_bar_positions, four_bar_text, joint, srdf
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.matrix import CollisionMatrix, PairReason, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of

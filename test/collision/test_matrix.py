@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from support.collision_oracles import packaged_robot
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics, RobotModel
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.adjacency import adjacent_pairs
 from robot_semantics.collision.audit import AuditFinding, audit
@@ -23,7 +23,6 @@ from robot_semantics.collision.matrix import CollisionMatrix, PairReason, Settin
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.model.robot_model import RobotModel
 
 BALL = '<collision><geometry><sphere radius="{radius}"/></geometry></collision>'
 

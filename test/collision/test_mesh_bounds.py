@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from support.meshes import CORNERS, dae
 
-from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics import RobotSemanticsError
 from robot_semantics.model.mesh_files import mesh_surface
 
 trimesh = pytest.importorskip("trimesh")

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from support.meshes import CORNERS, FACES, dae
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.collision.pieces import bounding_box, convex_parts, pieces_of
 from robot_semantics.collision.scene import build_scene

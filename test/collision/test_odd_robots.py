@@ -12,16 +12,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics, JointSpace, RobotModel
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.audit import AuditFinding, audit
 from robot_semantics.collision.matrix import CollisionMatrix, PairReason, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import BLOCK, SAMPLERS, block_sampler
-from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.model.robot_model import RobotModel
 
 
 def ball(name: str, radius: float = 0.1) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from support.collision_oracles import CoalCounter, packaged_robot
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics, ForwardKinematics, JointSpace, RobotModel
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.audit import AuditFinding, audit
 from robot_semantics.collision.matrix import CollisionMatrix, PairReason, Settings, generate_matrix
@@ -24,11 +24,8 @@ from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import block_sampler
 from robot_semantics.collision.scene import build_scene
 from robot_semantics.collision.surfaces import SurfaceTest
-from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.model.robot_model import RobotModel
 
 trimesh = pytest.importorskip("trimesh")
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from unittest.mock import patch
 
-from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics import DescriptionError, RobotSemanticsError, write_world
 from robot_semantics.cdr.errors import CdrError, LayoutError
 from robot_semantics.cdr.joint_states import JointStateReader
 from robot_semantics.cdr.message_types import FIELDS, TF_MESSAGE
@@ -26,7 +26,6 @@ from robot_semantics.recording.salvage import scan
 from robot_semantics.urdf.reader import parse_urdf
 from robot_semantics.urdf.writer import write_urdf
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.writer import write_world
 
 ARM = """<robot name="arm"><link name="base"/><link name="upper"/><link name="hand"/>
 <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/>

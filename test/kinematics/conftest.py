@@ -16,10 +16,10 @@ import numpy.typing as npt
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics import JointSpace, RobotModel
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.model.robot_model import JointModel
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -13,9 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from robot_semantics import ForwardKinematics, RobotModel
 from robot_semantics.kinematics.array_recycling import ArrayPool, aligned, whole_lines
-from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.model.robot_model import RobotModel
 
 
 def address(array: np.ndarray) -> int:

@@ -18,11 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from robot_semantics.base.errors import DescriptionError
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics import DescriptionError, ForwardKinematics, RobotModel
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot
-from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import matrix_from_quat, rotation_about
 
 pinocchio = pytest.importorskip("pinocchio")

@@ -15,11 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from robot_semantics.base.errors import ArrayError, UnknownNameError
-from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics import ForwardKinematics, JointSpace, RobotModel, UnknownNameError
+from robot_semantics.base.errors import ArrayError
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 
 FloatArray = npt.NDArray[np.float64]
 Robots = Callable[..., RobotModel]

@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robot_semantics import JointSpace, RobotModel
 from robot_semantics.examples import example
 from robot_semantics.kinematics.in_place import InPlaceTransforms
-from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.model.loading import load_robot, robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 
 EVERY_TYPE = """<robot name="all">
   <link name="a"/><link name="b"/><link name="c"/><link name="d"/><link name="e"/><link name="f"/>

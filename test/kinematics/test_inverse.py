@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_semantics.base.errors import ArrayError, UnknownNameError
+from robot_semantics import ForwardKinematics, RobotModel, UnknownNameError
+from robot_semantics.base.errors import ArrayError
 from robot_semantics.examples import example
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.inverse import InverseKinematics
 from robot_semantics.model.loading import load_robot, robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 
 pin: Any = pytest.importorskip("pinocchio")
 SHARE = Path(pin.__file__).parents[4] / "share"

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from lxml import etree
 
-from robot_semantics.base.errors import DescriptionError, UnknownNameError
+from robot_semantics import DescriptionError, RobotModel, UnknownNameError
 from robot_semantics.kinematics.joint_orders import (
     ORDERS,
     joint_order,
@@ -30,7 +30,6 @@ from robot_semantics.kinematics.joint_orders import (
 )
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot, robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 
 CORPUS = Path(__file__).parents[2] / "build" / "corpus"
 SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share" / "example-robot-data"

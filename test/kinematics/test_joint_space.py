@@ -17,10 +17,9 @@ import numpy as np
 import pytest
 from support.moveit_cases import moveit_case
 
-from robot_semantics.base.errors import ArrayError, UnknownNameError
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics import JointSpace, RobotModel, UnknownNameError
+from robot_semantics.base.errors import ArrayError
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 
 URDF = """
 <robot name="r">

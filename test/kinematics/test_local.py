@@ -15,11 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from robot_semantics.base.errors import ArrayError, UnknownNameError
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics import JointSpace, RobotModel, UnknownNameError
+from robot_semantics.base.errors import ArrayError
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import matrix_from_pose
 
 FloatArray = npt.NDArray[np.float64]

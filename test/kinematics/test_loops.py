@@ -26,11 +26,10 @@ from support.loops import (
     urdf,
 )
 
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics import ForwardKinematics, RobotModel
 from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 
 X, Y, Z, ZERO = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
 EXACT = 1e-11

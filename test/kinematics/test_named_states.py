@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robot_semantics.base.errors import ArrayError, UnknownNameError
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics import JointSpace, UnknownNameError
+from robot_semantics.base.errors import ArrayError
 from robot_semantics.kinematics.named_states import MissingJoints, with_state
 from robot_semantics.model.loading import robot_from_text
 

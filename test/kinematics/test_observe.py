@@ -17,13 +17,11 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.spatial.transform import Rotation
 
-from robot_semantics.base.errors import ArrayError, UnknownNameError
-from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics import ForwardKinematics, JointSpace, RobotModel, UnknownNameError
+from robot_semantics.base.errors import ArrayError
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.observe import JointObserver, local_from_link_poses
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 
 FloatArray = npt.NDArray[np.float64]
 Robots = Callable[..., RobotModel]

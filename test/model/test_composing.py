@@ -16,13 +16,12 @@ import numpy as np
 import pytest
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics, ForwardKinematics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli.main import main
 from robot_semantics.collision.matrix import CollisionMatrix, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.examples import example
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.transforms import matrix_from_xyz_rpy

@@ -17,9 +17,8 @@ import pytest
 from support.loops import FloatArray, constraint, four_bar_text, srdf
 from support.marks import unmarked
 
-from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics import Diagnostics, ForwardKinematics, Severity
 from robot_semantics.cli.main import main
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.model.constraints import ConstraintType
 from robot_semantics.model.loading import robot_from_text

@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 from support.loops import FOUR_BAR, four_bar_positions, four_bar_text
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, Diagnostics
 from robot_semantics.cli.main import main
 from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.model.extended_urdf import with_loops_file

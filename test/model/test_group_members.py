@@ -13,10 +13,9 @@ import random
 
 import networkx as nx  # type: ignore[import-untyped]
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics, RobotModel
 from robot_semantics.model.group_members import chain_members
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 
 LINKS = 12
 

@@ -31,11 +31,10 @@ import numpy as np
 import pytest
 from support.moveit_cases import moveit_case
 
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, JointSpace, RobotModel
 from robot_semantics.base.names import LinkPair
-from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import load_robot, robot_from_text
-from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.model.robot_model import JointModel
 
 GOLDEN = Path(__file__).parent.parent / "data" / "moveit"
 CASES = sorted(GOLDEN.glob("case__*.json"))

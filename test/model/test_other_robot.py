@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from support.moveit_cases import moveit_case
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.state.description import read_description
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robot_semantics.base.errors import UnknownNameError
+from robot_semantics import RobotModel, UnknownNameError
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.queries import (
     PairCause,
@@ -28,7 +28,6 @@ from robot_semantics.model.queries import (
     run_query,
     states_of,
 )
-from robot_semantics.model.robot_model import RobotModel
 
 BOX = '<collision><geometry><box size="1 1 1"/></geometry></collision>'
 URDF = f"""<robot name="r">

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics import Diagnostics, Severity
 from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError, check_files
 from robot_semantics.urdf.reader import parse_urdf
 

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.semantics import Semantics

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot

@@ -15,11 +15,9 @@ from collections import Counter
 
 from support.moveit_cases import CASES
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, Diagnostic, Diagnostics, RobotModel
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
 from robot_semantics.model.loading import load_robot
-from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.reader import parse_srdf
 

@@ -20,8 +20,7 @@ from pathlib import Path
 import pytest
 
 import robot_semantics
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, Diagnostic, Diagnostics, Severity
 from robot_semantics.model.apply_semantics import check_alone
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.srdf.reader import parse_srdf

@@ -22,13 +22,11 @@ import numpy as np
 import pinocchio
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics import DescriptionError, Diagnostics, ForwardKinematics, RobotModel
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.model.robot_model import JointModel
 from robot_semantics.urdf.reader import urdf_from_file
 from robot_semantics.urdf.writer import write_urdf
 

@@ -21,11 +21,8 @@ import pinocchio
 import pytest
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics import DescriptionError, Diagnostics, ForwardKinematics, RobotModel
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 
 DOCUMENTS = 2_000
 

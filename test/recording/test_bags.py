@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from rosbags.rosbag2 import StoragePlugin, Writer
 
-from robot_semantics.usdf.reader import read_world
+from robot_semantics import read_world
 
 
 @pytest.fixture(scope="module")

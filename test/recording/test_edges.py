@@ -15,10 +15,9 @@ import numpy as np
 import pytest
 from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 
+from robot_semantics import WorldState, read_world, save_world
 from robot_semantics.transforms.pose import Pose
-from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, WorldState
-from robot_semantics.usdf.writer import save_world
+from robot_semantics.usdf.world_state import JointState, LinkState, ModelState
 
 
 @pytest.mark.parametrize("storage", list(StoragePlugin))

@@ -15,11 +15,9 @@ from typing import Any
 
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics, WorldState, read_world
 from robot_semantics.examples import FOLDER
 from robot_semantics.recording.series_formats import FORMATS
-from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.viewer.opening import Opening, open_files
 
 READABLE = [name for name, entry in FORMATS.items() if entry.readable]

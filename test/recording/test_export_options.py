@@ -26,11 +26,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from robot_semantics import read_world
 from robot_semantics.cli import export as export_command
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
 from robot_semantics.usdf.identity import model_digest
-from robot_semantics.usdf.reader import read_world
 
 
 def test_the_program_bag_to_usdf_is_the_same(tools: Any, drive: Path) -> None:

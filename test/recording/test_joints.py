@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_semantics.usdf.reader import read_world
+from robot_semantics import read_world
 
 
 def _oracle(kept: dict[int, float], stamps: list[int], now: int, mode: str) -> float:

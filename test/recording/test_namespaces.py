@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from robot_semantics import read_world
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.reader import read_world
 
 URDF = (
     '<robot name="bot"><link name="base_link"/><link name="arm"/>'

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, Diagnostics
 from robot_semantics.recording.series import SeriesError
 from robot_semantics.recording.series_input import load_arrays, load_states
 

@@ -18,11 +18,10 @@ import numpy as np
 import pytest
 from rosbags.rosbag2 import Reader
 
-from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics import RobotSemanticsError, read_world
 from robot_semantics.convert.topic_names import topic_namespaces
 from robot_semantics.examples import FOLDER, example
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.reader import read_world
 
 VALID_TOPIC = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]*)+")
 """A full topic name as ROS 2 defines it."""

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics import RobotSemanticsError
 from robot_semantics.recording.bags import storage_files
 from robot_semantics.recording.parallel import Processes, WorkerError, Workers, choose_workers
 

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import robot_semantics
+from robot_semantics import read_world
 from robot_semantics.examples import example
-from robot_semantics.usdf.reader import read_world
 
 pq = pytest.importorskip("pyarrow.parquet")
 

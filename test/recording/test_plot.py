@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 from lxml import etree
 
+from robot_semantics import WorldState, save_world
 from robot_semantics.examples import example
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.urdf.reader import urdf_from_file
-from robot_semantics.usdf.world_state import JointState, ModelState, WorldState
-from robot_semantics.usdf.writer import save_world
+from robot_semantics.usdf.world_state import JointState, ModelState
 
 SVG = "{http://www.w3.org/2000/svg}"
 

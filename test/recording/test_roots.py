@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.world_state import Frame, ModelState, WorldState
+from robot_semantics import WorldState, read_world
+from robot_semantics.usdf.world_state import Frame, ModelState
 
 BOX = '<robot name="{name}"><link name="base"/>{more}</robot>'
 CART = (

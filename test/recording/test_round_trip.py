@@ -19,13 +19,11 @@ from rosbags.highlevel import AnyReader
 from rosbags.interfaces import ConnectionExtRosbag2
 from scipy.spatial.transform import Rotation
 
+from robot_semantics import ForwardKinematics, WorldState, read_world, save_world
 from robot_semantics.examples import example
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot
 from robot_semantics.transforms.pose import Pose
-from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.world_state import Frame, JointState, ModelState, WorldState
-from robot_semantics.usdf.writer import save_world
+from robot_semantics.usdf.world_state import Frame, JointState, ModelState
 
 
 def _states(folder: Path) -> list[WorldState]:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_semantics.recording.notebook import RecordedWorld, read_recording
+from robot_semantics import read_recording
+from robot_semantics.recording.notebook import RecordedWorld
 from robot_semantics.recording.sampling import Sampling
 
 UNTURNED = (0.0, 0.0, 0.0, 1.0)

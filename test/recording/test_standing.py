@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robot_semantics import WorldState, read_world
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.world_state import Frame, ModelState, WorldState
+from robot_semantics.usdf.world_state import Frame, ModelState
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -13,13 +13,11 @@ import numpy as np
 import pytest
 
 import robot_semantics.recording.state_texts as module
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, WorldState, write_world
 from robot_semantics.recording.series import Series
 from robot_semantics.recording.state_texts import aged_states, state_texts
 from robot_semantics.state.model_states import ABSENT, ModelSeries
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.world_state import WorldState
-from robot_semantics.usdf.writer import write_world
 
 GAP_NS = 10**9
 NUMBERS = (0.0, -0.0, 1.0, 1e-5, -1.5e-7, 1e22, 5e-324, 1.7976931348623157e308, 123456700000003.5, 0.1)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_semantics.usdf.reader import read_world
+from robot_semantics import read_world
 
 
 def _times(tools: Any, bag: Path, *arguments: str) -> list[int]:

@@ -18,11 +18,11 @@ import pinocchio
 import pytest
 from scipy.spatial.transform import Rotation, Slerp
 
+from robot_semantics import read_world
 from robot_semantics.convert.json_form import world_from_json
 from robot_semantics.examples import example
 from robot_semantics.transforms.pose import Pose, Vec6
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.reader import read_world
 
 
 def _matrix(pose: Any) -> np.ndarray:

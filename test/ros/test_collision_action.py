@@ -19,7 +19,7 @@ from rclpy.action import ActionClient
 from robot_semantics_interfaces.action import GenerateCollisionMatrix
 from support.nodes import Client, NodeProcess
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.matrix import Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of

@@ -26,10 +26,10 @@ from sensor_msgs.msg import JointState
 from support.controlled_mujoco import CONTROLLER, ControlledMujoco
 from support.nodes import Client, NodeProcess, said
 
+from robot_semantics import read_world
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.ros.simulators.controlled_world import ControlledWorld
 from robot_semantics.transforms import matrix_from_quat
-from robot_semantics.usdf.reader import read_world
 
 pytestmark = pytest.mark.ros
 NODE, SIMULATION = "/robot_semantics", "/mujoco_ros2_control_node"

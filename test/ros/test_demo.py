@@ -20,7 +20,7 @@ pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install 'robo
 
 from support.nodes import SHARE
 
-from robot_semantics.usdf.reader import read_world
+from robot_semantics import read_world
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.ros

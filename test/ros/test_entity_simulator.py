@@ -38,8 +38,8 @@ from simulation_interfaces.srv import (
 )
 from support.nodes import Client, NodeProcess, joint_state, said
 
+from robot_semantics import read_world
 from robot_semantics.examples import example
-from robot_semantics.usdf.reader import read_world
 
 pytestmark = pytest.mark.ros
 NODE = "/robot_semantics"

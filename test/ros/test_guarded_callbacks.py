@@ -209,7 +209,7 @@ def test_a_change_of_parameters_is_refused_and_what_follows_one_is_logged(node: 
 def test_a_refusal_carries_the_nearest_names_and_leaves_out_what_was_half_written(node: Faulty) -> None:
     from robot_semantics_interfaces.srv import FindGroups
 
-    from robot_semantics.base.errors import UnknownNameError
+    from robot_semantics import UnknownNameError
 
     def half(_request: Any, response: Any) -> Any:
         response.groups = ["half"]

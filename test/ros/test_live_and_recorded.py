@@ -22,8 +22,8 @@ from sensor_msgs.msg import JointState
 from support.bags import Tape, Tools
 from support.nodes import Client, NodeProcess, joint_state
 
-from robot_semantics.usdf.reader import parse_world, read_world
-from robot_semantics.usdf.world_state import WorldState
+from robot_semantics import WorldState, read_world
+from robot_semantics.usdf.reader import parse_world
 
 pytestmark = pytest.mark.ros
 

@@ -20,8 +20,8 @@ from support.browser import Browser, executable
 from support.nodes import PATIENCE_S, Client, NodeProcess, joint_state
 from support.served import Served
 
+from robot_semantics import ForwardKinematics
 from robot_semantics.examples import example
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot
 
 pytestmark = pytest.mark.ros

@@ -20,8 +20,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from support.nodes import LATCHED, RUNNING, Client, NodeProcess, joint_state, text
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics import Diagnostics, RobotSemanticsError
 from robot_semantics.examples import example
 from robot_semantics.ros.tools.live_view import PATIENCE_S, LiveRobots, joint_positions
 from robot_semantics.viewer.scene import link_poses

@@ -27,11 +27,11 @@ from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_srvs.srv import SetBool, Trigger
 from support.nodes import Client, NodeProcess, said
 
+from robot_semantics import WorldState, read_world, write_world
 from robot_semantics.examples import example
 from robot_semantics.ros.messages.world_messages import world_from_message
-from robot_semantics.usdf.reader import parse_world, read_world
-from robot_semantics.usdf.world_state import ModelState, WorldState
-from robot_semantics.usdf.writer import write_world
+from robot_semantics.usdf.reader import parse_world
+from robot_semantics.usdf.world_state import ModelState
 
 pytestmark = pytest.mark.ros
 

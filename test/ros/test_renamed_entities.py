@@ -20,9 +20,9 @@ pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install 'robo
 from robot_semantics_interfaces.srv import GetWorldState, RestoreSnapshot, SaveSnapshot
 from support.nodes import Client, NodeProcess, said
 
+from robot_semantics import WorldState, read_world
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.reader import parse_world, read_world
-from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.usdf.reader import parse_world
 
 pytestmark = pytest.mark.ros
 

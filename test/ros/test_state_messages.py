@@ -17,17 +17,16 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robot_semantics import ForwardKinematics, RobotModel, WorldState
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.examples import example
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot, robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.pose import Pose, pose_from_matrix
 from robot_semantics.usdf.compare import compare
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.robot import from_joint_positions
 from robot_semantics.usdf.table import DifferenceKind
-from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
+from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState
 
 pytest.importorskip("rclpy")
 

@@ -30,7 +30,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from support.nodes import Client, NodeProcess, joint_state, stamp_of
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics, read_world, save_world
 from robot_semantics.cdr.joint_states import JointStateData
 from robot_semantics.examples import example
 from robot_semantics.model.loading import robot_from_text
@@ -41,8 +41,7 @@ from robot_semantics.state.robot_frames import TransformRows
 from robot_semantics.state.settings import RobotSettings, Source, VirtualJointSettings
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf import world_state as usdf
-from robot_semantics.usdf.reader import parse_world, read_world
-from robot_semantics.usdf.writer import save_world
+from robot_semantics.usdf.reader import parse_world
 
 pytestmark = pytest.mark.ros
 

@@ -24,11 +24,12 @@ from support.node_world import NODE, OneNode, transform, without_files
 from support.nodes import LATCHED, Client, joint_state, matrix_of, said
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics import WorldState
 from robot_semantics.cli.main import main
 from robot_semantics.ros.messages.world_messages import items_from_messages, world_to_message
 from robot_semantics.transforms.pose import Pose, pose_from_matrix, pose_matrix
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.world_state import WORLD, WorldState
+from robot_semantics.usdf.world_state import WORLD
 
 pytestmark = pytest.mark.ros
 

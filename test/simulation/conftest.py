@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from robot_semantics import RobotModel
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
-from robot_semantics.model.robot_model import RobotModel
 
 
 @pytest.fixture(scope="session")

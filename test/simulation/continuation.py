@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.scenes import SCENES
 
-from robot_semantics.usdf.reader import read_world
+from robot_semantics import read_world
 
 
 def main() -> None:

@@ -20,11 +20,11 @@ import pytest
 from support.scenes import SCENES
 from support.worlds import block, pose_at, rover
 
+from robot_semantics import WorldState, save_world, write_world
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.world_spec import WorldSpec
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.world_state import ModelState, WorldState
-from robot_semantics.usdf.writer import save_world, write_world
+from robot_semantics.usdf.world_state import ModelState
 
 STEPS = 2000
 STOPS = 20

@@ -18,11 +18,12 @@ import numpy as np
 import pytest
 from support.worlds import block, example_world, pose_at, world
 
+from robot_semantics import WorldState
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
 from robot_semantics.simulation.simulator import DivergedError
 from robot_semantics.simulation.world_spec import WorldSpec, WorldSpecError
-from robot_semantics.usdf.world_state import ModelState, WorldState
+from robot_semantics.usdf.world_state import ModelState
 
 
 @pytest.mark.parametrize("steps", [1, 250])

@@ -24,6 +24,7 @@ from pydrake.systems.analysis import Simulator
 from pydrake.systems.framework import DiagramBuilder
 from support.worlds import block, model_from_text
 
+from robot_semantics import write_world
 from robot_semantics.examples import example
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.drake import DrakeSimulator
@@ -31,7 +32,6 @@ from robot_semantics.simulation.drake_builder import build_world
 from robot_semantics.simulation.sdf_export import sdf_of
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.writer import write_world
 
 MASS = 2.0
 COMPLIANT = """<drake:compliant_hydroelastic/><drake:hydroelastic_modulus value="2e5"/>

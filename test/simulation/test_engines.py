@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 from support.worlds import block, model_from_files, model_from_text, pose_at, rover
 
-from robot_semantics.base.errors import ArrayError, UnknownNameError
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics import ForwardKinematics, UnknownNameError, WorldState, write_world
+from robot_semantics.base.errors import ArrayError
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.engines import ENGINES, start
 from robot_semantics.simulation.mujoco import MujocoSimulator
@@ -30,8 +30,7 @@ from robot_semantics.usdf.commands import JointCommand, commands_of, commands_st
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.robot import complete
-from robot_semantics.usdf.world_state import EngineState, Frame, JointState, ModelState, WorldState
-from robot_semantics.usdf.writer import write_world
+from robot_semantics.usdf.world_state import EngineState, Frame, JointState, ModelState
 
 for module in ("pydrake", "pybullet"):
     pytest.importorskip(module, reason=f"{module} is not installed (pip install 'robot_semantics[drake,pybullet]')")

@@ -21,6 +21,7 @@ import pytest
 from support.random_worlds import RandomWorld, motion, pose_of, random_pose, random_world
 from support.worlds import model_from_text
 
+from robot_semantics import WorldState
 from robot_semantics.convert.mujoco_key_text import parse_keyframe
 from robot_semantics.convert.mujoco_keyframe import to_keyframe
 from robot_semantics.convert.mujoco_keyframe_input import from_keyframe
@@ -29,7 +30,7 @@ from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, WorldState
+from robot_semantics.usdf.world_state import WORLD, Frame, ModelState
 
 CALM = [seed for seed in range(120) if seed % 2 == 0 and seed % 7 < 3]
 """Random worlds in which everything is stated that puts a robot somewhere."""

@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 from support.worlds import block, find_mesh_beside, model_from_files, model_from_text, rover, world
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, Diagnostics
 from robot_semantics.examples import example
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot

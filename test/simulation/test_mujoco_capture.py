@@ -17,17 +17,15 @@ import numpy as np
 import pytest
 from support.worlds import block, close, example_world, model_from_files, model_from_text, pose_at, rover, world
 
-from robot_semantics.base.errors import UnknownNameError
+from robot_semantics import ForwardKinematics, UnknownNameError, WorldState, write_world
 from robot_semantics.examples import example
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.simulator import ControlMode
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.world_state import Frame, JointState, ModelState, WorldState
-from robot_semantics.usdf.writer import write_world
+from robot_semantics.usdf.world_state import Frame, JointState, ModelState
 
 pin = pytest.importorskip("pinocchio")
 STEP = 1e-6

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from support.worlds import block, close, example_world, model_from_text, pose_at, rover, world
 
+from robot_semantics import WorldState, write_world
 from robot_semantics.examples import example
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.simulator import ControlMode
@@ -25,8 +26,7 @@ from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.usdf.commands import JointCommand, commands_state
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, WorldState
-from robot_semantics.usdf.writer import write_world
+from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState
 
 
 def saved(steps: int = 200) -> WorldState:
@@ -391,7 +391,8 @@ def test_commands_survive_a_restart() -> None:
 
 
 def test_unknown_or_impossible_commands_are_refused() -> None:
-    from robot_semantics.base.errors import ArrayError, UnknownNameError
+    from robot_semantics import UnknownNameError
+    from robot_semantics.base.errors import ArrayError
 
     simulator = example_world()
     with pytest.raises(UnknownNameError, match="did you mean 'elbow_joint'"):

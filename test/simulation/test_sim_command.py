@@ -20,12 +20,11 @@ import numpy as np
 import pytest
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics, read_world
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
 from robot_semantics.simulation.loading import ModelFiles, world_from_state
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.reader import read_world
 
 WORLD = str(example("rover_arm.usdf"))
 

@@ -20,11 +20,10 @@ from scipy.spatial.transform import Rotation
 from support.loops import FOUR_BAR, four_bar_positions, four_bar_text, srdf, urdf
 from support.worlds import model_from_files, model_from_text
 
+from robot_semantics import ForwardKinematics, RobotModel, write_world
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.examples import example
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.simulation.collision_shapes import excluded_pairs
 from robot_semantics.simulation.drake_directives import directives_of
 from robot_semantics.simulation.engines import start
@@ -34,7 +33,6 @@ from robot_semantics.simulation.sdf_export import sdf_of
 from robot_semantics.simulation.simulator import ControlMode, Simulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.writer import write_world
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -18,15 +18,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics import ForwardKinematics, RobotSemanticsError, WorldState, write_world
 from robot_semantics.cli.main import main
 from robot_semantics.convert.state_vectors import StateVector, state_vectors
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_orders import ORDERS
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.usdf.robot import from_joint_positions
-from robot_semantics.usdf.world_state import WorldState
-from robot_semantics.usdf.writer import write_world
 
 FloatArray = npt.NDArray[np.float64]
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'

@@ -22,9 +22,9 @@ from pydrake.multibody.tree import ModelInstanceIndex
 from pydrake.systems.framework import DiagramBuilder
 from support.worlds import ROBOTS, block, model_from_files, model_from_text, rover
 
+from robot_semantics import ForwardKinematics, WorldState, read_world
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.mesh_files import mesh_surface, obj_of
 from robot_semantics.simulation.drake_directives import directives_of
 from robot_semantics.simulation.mujoco import MujocoSimulator
@@ -33,8 +33,6 @@ from robot_semantics.simulation.world_spec import WorldSpec
 from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.urdf.tree import Mesh
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.world_state import WorldState
 
 
 class Loaded:

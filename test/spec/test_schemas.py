@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 from lxml import etree
 
+from robot_semantics import read_world
 from robot_semantics.cli.main import main
 from robot_semantics.convert.json_form import world_to_json
-from robot_semantics.usdf.reader import read_world
 from tools.schemas import FORMATS, schema
 
 ROOT = Path(__file__).parent.parent.parent

@@ -13,7 +13,7 @@ import difflib
 
 import pytest
 
-from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
+from robot_semantics import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.base.names import LinkPair
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.reader import parse_srdf

@@ -20,12 +20,11 @@ from sensor_msgs.msg import JointState
 from support import loops as linkages
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics import JointSpace, RobotModel
 from robot_semantics.cdr.joint_states import JointStateReader
 from robot_semantics.examples import example
-from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.model.loading import load_robot, robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.joint_input import Reason, Refusal
 from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.settings import Invalid, RobotSettings, Source, VirtualJointSettings

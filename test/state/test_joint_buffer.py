@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics import JointSpace
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.state.joint_buffer import JointBuffer
 from robot_semantics.state.joint_input import InputPlan, MovingJoints, Reason, Refusal, make_plan

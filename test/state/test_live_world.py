@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics import JointSpace
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.state.live_world import LiveWorld, StaleStateError, live_world
 from robot_semantics.state.received_frames import ReceivedTransform

@@ -21,13 +21,12 @@ from random import Random
 
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics, WorldState, read_world
 from robot_semantics.state.check import check_world_file
 from robot_semantics.state.snapshot_store import SnapshotError, SnapshotStore
 from robot_semantics.transforms.pose import Pose
-from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.saved_descriptions import DamagedDescriptionError, Texts, hash_name
-from robot_semantics.usdf.world_state import ModelState, WorldState
+from robot_semantics.usdf.world_state import ModelState
 
 OPERATIONS = int(os.environ.get("SNAPSHOT_OPERATIONS", "600"))
 """Operations of all processes together; 10,000 take about two minutes."""

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from robot_semantics.base.errors import DescriptionError, UnknownNameError
+from robot_semantics import DescriptionError, UnknownNameError, WorldState
 from robot_semantics.state.snapshot_store import SnapshotError, SnapshotStore, comment_of
 from robot_semantics.usdf.ages import ValueAge, ages_of, with_ages
 from robot_semantics.usdf.saved_descriptions import Texts, hash_name
-from robot_semantics.usdf.world_state import Frame, JointState, ModelState, WorldState
+from robot_semantics.usdf.world_state import Frame, JointState, ModelState
 
 
 def state(value: float = 1.0, time_ns: int = 5) -> WorldState:

@@ -21,13 +21,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics, ForwardKinematics, RobotModel
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.shapes import Piece
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.model.robot_model import RobotModel
 
 SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share"
 

@@ -20,14 +20,13 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics import RobotSemanticsError, WorldState, read_world
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.state.snapshot_store import SnapshotStore
-from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.saved_descriptions import Texts, hash_name
-from robot_semantics.usdf.world_state import JointState, ModelState, WorldState
+from robot_semantics.usdf.world_state import JointState, ModelState
 from robot_semantics.viewer.edit_session import EditSession
 
 OPERATIONS = frozenset({"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.scandir"})

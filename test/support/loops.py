@@ -14,8 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics import RobotModel
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 
 FloatArray = npt.NDArray[np.float64]
 

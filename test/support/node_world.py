@@ -23,11 +23,10 @@ from support.domains import Domain
 from support.nodes import LATCHED, Client, NodeProcess
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics import WorldState, read_world, write_world
 from robot_semantics.ros.messages.maker import pose_message
 from robot_semantics.transforms.pose import Pose
-from robot_semantics.usdf.reader import parse_world, read_world
-from robot_semantics.usdf.world_state import WorldState
-from robot_semantics.usdf.writer import write_world
+from robot_semantics.usdf.reader import parse_world
 
 NODE = "/robot_semantics"
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_semantics.model.robot_model import RobotModel
+from robot_semantics import RobotModel
 from robot_semantics.viewer.scene import Actor, alone
 from robot_semantics.viewer.scene_data import MAGIC, scene_bytes
 

@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.transform import Rotation
 
+from robot_semantics import WorldState
 from robot_semantics.transforms.pose import Pose
-from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
+from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState
 
 FloatArray = npt.NDArray[np.float64]
 Files = tuple[str, str | None]

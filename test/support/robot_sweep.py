@@ -30,16 +30,13 @@ from support.commands import RunCommand
 from support.random_worlds import motion, pose_of, random_pose
 from support.worlds import SHARE
 
-from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics import ForwardKinematics, JointSpace, RobotModel, read_world
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot
-from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.apply import apply_model_state, resolve_with
 from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import matrix_from_pose
 from robot_semantics.usdf.compare import compare
-from robot_semantics.usdf.reader import read_world
 
 FloatArray = npt.NDArray[np.float64]
 TOLERANCE = 1e-9

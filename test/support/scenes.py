@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from robot_semantics import WorldState, read_world
 from robot_semantics.examples import example
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot
@@ -21,8 +22,7 @@ from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.simulator import ControlMode
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.transforms.pose import pose_from_quaternion
-from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.world_state import JointState, ModelState, WorldState
+from robot_semantics.usdf.world_state import JointState, ModelState
 
 
 def _spec(name: str, urdf: Path, srdf: Path | None = None, base: JointType = JointType.FIXED) -> ModelSpec:

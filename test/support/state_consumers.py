@@ -24,17 +24,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics import Diagnostics, ForwardKinematics, WorldState, read_world, save_world
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.state.apply import apply_model_state, resolve_with
 from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import matrix_from_pose
 from robot_semantics.transforms.pose import pose_from_matrix
-from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.resolved_world import ResolvedWorld
-from robot_semantics.usdf.world_state import WorldState
-from robot_semantics.usdf.writer import save_world
 
 FloatArray = npt.NDArray[np.float64]
 Robots = Mapping[str, tuple[str, str | None]]

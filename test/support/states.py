@@ -17,8 +17,9 @@ from types import MappingProxyType
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from robot_semantics import WorldState
 from robot_semantics.transforms.pose import Pose, Vec6
-from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, WorldState
+from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState
 
 # Verbatim: an unclosed quote, and <wrench> closed by </twist>.
 FOUNDING_EXAMPLE = """\

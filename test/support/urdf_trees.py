@@ -18,8 +18,8 @@ import numpy.typing as npt
 from lxml import etree
 from scipy.spatial.transform import Rotation
 
+from robot_semantics import RobotModel
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 
 FloatArray = npt.NDArray[np.float64]
 SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share" / "example-robot-data" / "robots"

@@ -19,6 +19,7 @@ import pytest
 
 pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install 'robot_semantics[mujoco]')")
 
+from robot_semantics import read_world
 from robot_semantics.examples import example
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot, robot_from_text
@@ -27,7 +28,6 @@ from robot_semantics.simulation.loading import world_from_state
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.transforms.pose import Pose, pose_from_quaternion
-from robot_semantics.usdf.reader import read_world
 
 SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share"
 ROBOTS = SHARE / "example-robot-data" / "robots"

@@ -25,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics import Diagnostics, Severity
 from robot_semantics.cli.main import main
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.urdf.reader import parse_urdf

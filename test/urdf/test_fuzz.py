@@ -14,10 +14,8 @@ from collections import Counter
 
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics, Severity
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, Diagnostics, RobotModel, Severity
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.urdf.reader import parse_urdf
 from robot_semantics.urdf.tree import UrdfRobot
 from robot_semantics.urdf.writer import write_urdf

@@ -17,8 +17,7 @@ import pytest
 from support.marks import unmarked
 
 import robot_semantics
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, Diagnostic, Diagnostics, Severity
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.urdf.reader import parse_urdf
 

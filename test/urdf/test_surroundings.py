@@ -13,8 +13,7 @@ from collections.abc import Callable
 
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, Diagnostics
 from robot_semantics.urdf.reader import parse_urdf
 
 

@@ -19,8 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics import DescriptionError, Diagnostics, RobotSemanticsError
 from robot_semantics.urdf.extra import Extra
 from robot_semantics.urdf.reader import parse_urdf, urdf_from_file
 from robot_semantics.urdf.tree import (

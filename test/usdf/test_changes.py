@@ -17,12 +17,18 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation, Slerp
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import ArrayError, DescriptionError, RobotSemanticsError, UnknownNameError
+from robot_semantics import (
+    DescriptionError,
+    Diagnostics,
+    ForwardKinematics,
+    RobotModel,
+    RobotSemanticsError,
+    UnknownNameError,
+    WorldState,
+)
+from robot_semantics.base.errors import ArrayError
 from robot_semantics.examples import example
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot, robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.combine import merge, prefixed, renamed, split
 from robot_semantics.usdf.commands import COMMANDS, JointCommand, commands_of
@@ -32,7 +38,7 @@ from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.interpolate import interpolate, share_at
 from robot_semantics.usdf.resolved_world import NotStatedError
 from robot_semantics.usdf.robot import from_joint_positions
-from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, WorldState
+from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState
 
 ZERO = (0.0,) * 6
 ODOM = Frame("odom", pose=Pose((1.0, 2.0, 0.0, 0.0, 0.0, 0.5)))

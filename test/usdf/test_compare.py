@@ -19,11 +19,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 from support.states import Chance
 
+from robot_semantics import WorldState
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.compare import StateDifference, compare
 from robot_semantics.usdf.table import DifferenceKind
-from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, WorldState
+from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState
 
 
 def distances(first: WorldState, second: WorldState) -> dict[tuple[str, DifferenceKind], float]:

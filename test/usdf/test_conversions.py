@@ -21,7 +21,8 @@ from lxml import etree
 from scipy.spatial.transform import Rotation
 from support.states import Chance
 
-from robot_semantics.base.errors import ArrayError, DescriptionError, UnknownNameError
+from robot_semantics import DescriptionError, RobotModel, UnknownNameError, WorldState, write_world
+from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli.main import main
 from robot_semantics.convert.json_form import parse_json, world_from_json
 from robot_semantics.convert.mujoco_key_text import Keyframe, parse_keyframe
@@ -30,15 +31,13 @@ from robot_semantics.convert.mujoco_keyframe_input import from_keyframe
 from robot_semantics.convert.sdformat_input import from_sdformat
 from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.commands import JointCommand, commands_of
 from robot_semantics.usdf.compare import compare
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.table import DifferenceKind
-from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, WorldState
-from robot_semantics.usdf.writer import write_world
+from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState
 
 ZERO = (0.0,) * 6
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics
 from robot_semantics.convert.json_form import parse_json
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.schema import full_schema

@@ -18,8 +18,7 @@ from typing import Any
 
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, Diagnostic, Diagnostics, WorldState, write_world
 from robot_semantics.convert.json_form import json_text, parse_json
 from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.transforms.pose import Pose
@@ -27,8 +26,7 @@ from robot_semantics.usdf.combine import merge
 from robot_semantics.usdf.compare import compare
 from robot_semantics.usdf.interpolate import interpolate
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, WorldState
-from robot_semantics.usdf.writer import write_world
+from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState
 
 POSE, OTHER_POSE = Pose((1.0, 2.0, 3.0, 0.0, 0.0, 0.5)), Pose((1.0, 2.0, 3.5, 0.0, 0.0, 0.5))
 SIX, OTHER_SIX = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0), (1.0, 2.0, 3.0, 4.0, 5.0, 7.0)

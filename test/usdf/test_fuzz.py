@@ -15,14 +15,12 @@ from pathlib import Path
 
 from support.states import REPAIRED_EXAMPLE, Chance
 
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, WorldState, write_world
 from robot_semantics.convert.json_form import parse_json, world_to_json
 from robot_semantics.convert.sdformat_input import from_sdformat
 from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.examples import example
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.world_state import WorldState
-from robot_semantics.usdf.writer import write_world
 
 DOCUMENTS = 6_000
 WORDS = (

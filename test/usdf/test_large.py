@@ -12,10 +12,9 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+from robot_semantics import WorldState, read_world, save_world
 from robot_semantics.transforms.pose import Pose, Vec6
-from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.world_state import LinkState, ModelState, WorldState
-from robot_semantics.usdf.writer import save_world
+from robot_semantics.usdf.world_state import LinkState, ModelState
 
 MODELS, LINKS = 2_000, 50
 MEGABYTES = 50 * 10**6

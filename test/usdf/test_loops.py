@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 from support.loops import FOUR_BAR, FloatArray, four_bar, four_bar_positions, four_bar_text, srdf
 
+from robot_semantics import WorldState, read_world
 from robot_semantics.cli.main import main
 from robot_semantics.state.apply import apply_model_state, resolve_with
 from robot_semantics.usdf.identity import model_digest
-from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.robot import complete
-from robot_semantics.usdf.world_state import JointState, ModelState, WorldState
+from robot_semantics.usdf.world_state import JointState, ModelState
 
 BOTH = [four_bar_positions(FOUR_BAR, np.array([0.7]), side)[0] for side in (1.0, -1.0)]
 

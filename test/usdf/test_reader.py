@@ -13,12 +13,10 @@ import pytest
 from support.marks import unmarked
 from support.states import FOUNDING_EXAMPLE, REPAIRED_EXAMPLE
 
-from robot_semantics.base.diagnostics import Diagnostics, Severity
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, Diagnostics, Severity, WorldState, write_world
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
-from robot_semantics.usdf.writer import write_world
+from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState
 
 RS = 'xmlns:rs="urn:robot-semantics:usdf:1"'
 ZERO = (0.0,) * 6

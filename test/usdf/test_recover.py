@@ -15,17 +15,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from robot_semantics import ForwardKinematics, RobotModel, WorldState
 from robot_semantics.examples import example
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot, robot_from_text
-from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_angle
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.leaders import Sighting, leader_position
 from robot_semantics.usdf.recover import UnobservableError, recover_joints, to_joint_positions
 from robot_semantics.usdf.robot import from_joint_positions
-from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, WorldState
+from robot_semantics.usdf.world_state import JointState, LinkState, ModelState
 
 LIMIT = '<limit lower="-3" upper="3" effort="1" velocity="1"/>'
 TYPES = {

@@ -18,19 +18,26 @@ import numpy as np
 import pinocchio
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import ArrayError, DescriptionError, UnknownNameError
+from robot_semantics import (
+    DescriptionError,
+    Diagnostics,
+    ForwardKinematics,
+    RobotModel,
+    UnknownNameError,
+    WorldState,
+    save_world,
+    write_world,
+)
+from robot_semantics.base.errors import ArrayError
 from robot_semantics.examples import example
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot, robot_from_text
-from robot_semantics.model.robot_model import ASSUMED_ROOT_JOINT, RobotModel
+from robot_semantics.model.robot_model import ASSUMED_ROOT_JOINT
 from robot_semantics.state.check import check_world, check_world_file
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.robot import complete, from_joint_positions, rederive_links
-from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
-from robot_semantics.usdf.writer import save_world, write_world
+from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState
 
 MIMIC = '<mimic joint="elbow" multiplier="0.5" offset="0.1"/>'
 ARM = """

@@ -17,13 +17,12 @@ import pytest
 from lxml import etree
 from support.states import Chance
 
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, WorldState, read_world, save_world, write_world
 from robot_semantics.convert.json_form import parse_json, world_to_json
 from robot_semantics.transforms.pose import Pose
-from robot_semantics.usdf.reader import parse_world, read_world
+from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.schema import full_schema
-from robot_semantics.usdf.world_state import Frame, LinkState, ModelState, WorldState
-from robot_semantics.usdf.writer import save_world, write_world
+from robot_semantics.usdf.world_state import Frame, LinkState, ModelState
 from robot_semantics.xml import numbers
 
 WORLDS = 10_000

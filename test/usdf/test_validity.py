@@ -13,14 +13,13 @@ from collections.abc import Callable
 
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, Diagnostics, WorldState
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.state.check import check_world
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.validity import problems
-from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, WorldState
+from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState
 
 NAMED: dict[str, Callable[[str], WorldState]] = {
     "model": lambda name: WorldState(models=(ModelState(name),)),

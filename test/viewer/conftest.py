@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import pytest
 from support.browser import Browser, executable
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics
 from robot_semantics.examples import example
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.scene import Scene

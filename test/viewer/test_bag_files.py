@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics
 from robot_semantics.examples import example
 from robot_semantics.viewer.opening import BAG_ENDINGS, MOST_MOMENTS, FileKind, Opening, kind_of, open_files
 

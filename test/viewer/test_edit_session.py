@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import pytest
 
-from robot_semantics.base.errors import DescriptionError, UnknownNameError
+from robot_semantics import DescriptionError, UnknownNameError
 from robot_semantics.base.names import LinkPair
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot

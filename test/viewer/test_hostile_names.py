@@ -337,7 +337,7 @@ def test_nothing_of_a_foreign_world_runs_on_its_page(browser: Browser, tmp_path:
 
 @pytest.mark.parametrize("name", [*ATTACKS[3:7], "@SCRIPTS@", "@DATA@", "@THREE@", "@STYLE@", "@POLICY@", "\\1 \\g<0>"])
 def test_a_robot_s_name_is_the_title_of_its_page_and_nothing_else(browser: Browser, tmp_path: Path, name: str) -> None:
-    from robot_semantics.base.diagnostics import Diagnostics
+    from robot_semantics import Diagnostics
     from robot_semantics.viewer.opening import Opening, open_files
     from robot_semantics.viewer.page import page
 

@@ -18,12 +18,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics import Diagnostics, RobotSemanticsError, UnknownNameError, read_world
 from robot_semantics.cli.main import main
 from robot_semantics.examples import FOLDER, example
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.reader import read_world
 from robot_semantics.viewer.opening import FileKind, Opening, kind_of, open_files
 from robot_semantics.viewer.scene import Scene, link_poses, posed
 from robot_semantics.viewer.witnesses import witnesses

@@ -20,7 +20,7 @@ import pytest
 from PIL import Image
 from support.browser import Browser
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot

@@ -18,8 +18,8 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import ArrayError, UnknownNameError
+from robot_semantics import Diagnostics, UnknownNameError
+from robot_semantics.base.errors import ArrayError
 from robot_semantics.urdf import tree as urdf_tree
 from robot_semantics.viewer.camera import fit_camera
 from robot_semantics.viewer.opening import Opening, open_files

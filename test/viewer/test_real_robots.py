@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics
 from robot_semantics.model.mesh_files import mesh_surface
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.scene import link_poses

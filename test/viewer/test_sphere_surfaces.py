@@ -21,7 +21,7 @@ import pytest
 pytest.importorskip("trimesh", reason="trimesh is not installed (pip install 'robot_semantics[collision]')")
 pytest.importorskip("mujoco", reason="mujoco is not installed (pip install 'robot_semantics[collision]')")
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.picture import View, render
 from robot_semantics.viewer.scene import Scene

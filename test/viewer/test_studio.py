@@ -20,10 +20,9 @@ from support.browser import Browser
 from support.person import Person
 from support.served import Served
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics, ForwardKinematics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.examples import example
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,9 +17,8 @@ from support.keyboard import Keyboard
 from support.person import Person
 from support.served import Served
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics, RobotModel
 from robot_semantics.model.loading import load_robot
-from robot_semantics.model.robot_model import RobotModel
 
 PAGE = Path(__file__).resolve().parents[2] / "doc" / "studio_tutorial.md"
 MOST_ACTIONS = 40

@@ -17,9 +17,8 @@ from support.browser import Browser
 from support.person import Person
 from support.served import Served
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics, JointSpace
 from robot_semantics.examples import example
-from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.viewer.pose_collisions import PoseCollisions

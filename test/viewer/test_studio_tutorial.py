@@ -21,7 +21,7 @@ from support.browser import Browser
 from support.person import Person
 from support.served import Served
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics
 from robot_semantics.examples import example
 from robot_semantics.model import queries
 from robot_semantics.model.loading import load_robot

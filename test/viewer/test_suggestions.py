@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics, RobotModel
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
-from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.viewer.edit_session import EditSession
 from robot_semantics.viewer.suggestions import base_type, named_chains, suggestions

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError
 from robot_semantics.xml.reader import MAX_BYTES, UNDECLARED_NAMESPACE, XmlDocument, parse_xml, read_xml
 
 VALUES = ('"x>y"', "'/>'", '"ö"', '""')

@@ -16,8 +16,7 @@ from collections.abc import Callable
 
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, Diagnostics
 from robot_semantics.model.apply_semantics import check_alone
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.srdf.reader import parse_srdf

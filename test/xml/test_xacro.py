@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, Diagnostics
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError
 from robot_semantics.urdf.reader import read_robot

@@ -18,8 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics import DescriptionError, Diagnostics
 from robot_semantics.cli.main import main
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.xml.xacro_options import XacroOptions
