@@ -123,12 +123,15 @@ def home_of(linkage: Linkage, q: FloatArray) -> NewtonResult:
     if first.closed[0] and linkage.within_limits(first.q)[0]:
         return first
     moved = linkage.without_driven.newton(q)
-    others = (
+    candidates = (
         another_branch(linkage, q, q),
         moved._replace(closed=moved.closed & linkage.without_driven.within_limits(moved.q)),
         another_branch(linkage, q, q, driven=True),
+        # Outside the limits:
+        first,
+        moved,
     )
-    return next((found for found in (*others, first) if found.closed[0]), first._replace(q=q))
+    return next((found for found in candidates if found.closed[0]), first._replace(q=q))
 
 
 def put(result: NewtonResult, rows: IndexArray | list[int], found: NewtonResult) -> None:

@@ -174,6 +174,12 @@ class LoopEquations:
             errors[..., self._fixed, 3:] = rotvec_from_quat(quat_from_matrix(T_a_b[..., self._fixed, :, :][..., :3]))
         return LoopState(poses, T_a_b, errors)
 
+    def origins(self, q: FloatArray) -> FloatArray:
+        """Return (..., points, 3) the origins of the links and of the frames A and B at `q` (..., size) [m]."""
+        poses = self.state(q).poses
+        ends = [poses[..., at, :, :] @ frames for at, frames in ((self._a, self._frames_a), (self._b, self._frames_b))]
+        return np.concatenate((poses, *ends), axis=-3)[..., :3, 3]
+
     @property
     def ends(self) -> list[tuple[int, FloatArray, int, FloatArray]]:
         """For each constraint the number of its parent link, A in this link, the number of its child link, and B."""

@@ -27,6 +27,10 @@ from robot_semantics.transforms.arrays import FloatArray
 _SAMPLES = 12
 _MOVES = 1e-3
 """Smallest share of a joint in a motion that the joint takes part in."""
+_NUDGE = 1e-4
+"""Motion along an idle direction, to see what it moves [rad]."""
+_STILL = 1e-2
+"""Largest motion of a joint's origin, in loop lengths per radian, that is none."""
 
 
 class LoopError(RobotSemanticsError):
@@ -54,6 +58,8 @@ class LoopFreedom:
         code: code of the problem; empty if there is none.
         problem: what is wrong.
         choices: the joints to choose from.
+        held: names of passive joints that the loops do not fix, as a rod between two balls can turn about its own axis;
+            they keep their positions.
     """
 
     constraints: tuple[str, ...]
@@ -64,11 +70,12 @@ class LoopFreedom:
     code: str = ""
     problem: str = ""
     choices: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
 
     @property
     def driven(self) -> tuple[str, ...]:
         """Names of the joints that are not passive."""
-        return tuple(name for name in self.joints if name not in self.dependent)
+        return tuple(name for name in self.joints if name not in self.dependent and name not in self.held)
 
 
 def linkages_of(model: RobotModel, space: JointSpace) -> tuple[tuple[Linkage, LoopFreedom], ...]:
@@ -93,7 +100,12 @@ def linkages(model: RobotModel, space: JointSpace) -> Iterator[tuple[Linkage, Lo
         equations = LoopEquations(model, space, constraints)
         passive = [at for at in equations.variables.tolist() if owner[at].passive]
         linkage = Linkage(space, equations, passive)
-        yield linkage, _freedom(linkage, owner, constraints)
+        closed, residual = _closed_samples(linkage)
+        J = equations.derivative(equations.state(closed)) if len(closed) else np.zeros((0, 1, len(equations.variables)))
+        held = _held(linkage, owner, closed, J)
+        if held:
+            linkage = Linkage(space, equations, [at for at in passive if at not in held])
+        yield linkage, _freedom(linkage, owner, constraints, J, residual, tuple(owner[at].name for at in held))
 
 
 def check_loops(model: RobotModel, diagnostics: Diagnostics) -> None:
@@ -109,6 +121,9 @@ def check_loops(model: RobotModel, diagnostics: Diagnostics) -> None:
         place = model.urdf.places.place(max(at, 0))
         if not freedom.problem:
             diagnostics.note("loop-freedom", _summary(freedom), place)
+            for name in freedom.held:
+                text = f"{_loops(freedom.constraints)}: passive joint '{name}' can turn freely; it keeps its position"
+                diagnostics.warning("loop-underdetermined", text, place)
         elif freedom.dependent or freedom.degrees < 0:
             diagnostics.error(freedom.code, freedom.problem, place)
         else:
@@ -118,8 +133,11 @@ def check_loops(model: RobotModel, diagnostics: Diagnostics) -> None:
 def _summary(freedom: LoopFreedom) -> str:
     degrees = "1 degree" if freedom.degrees == 1 else f"{freedom.degrees} degrees"
     driven = f"follow from {quoted(freedom.driven, 9)}" if freedom.driven else "cannot move"
-    what = f"loop{'s'[: len(freedom.constraints) > 1]} {quoted(freedom.constraints, 9)}"
-    return f"{what}: {degrees} of freedom; {quoted(freedom.dependent, 9)} {driven}"
+    return f"{_loops(freedom.constraints)}: {degrees} of freedom; {quoted(freedom.dependent, 9)} {driven}"
+
+
+def _loops(constraints: tuple[str, ...]) -> str:
+    return f"loop{'s'[: len(constraints) > 1]} {quoted(constraints, 9)}"
 
 
 def _sharing_joints(model: RobotModel, space: JointSpace) -> list[list[LoopConstraint]]:
@@ -135,27 +153,31 @@ def _sharing_joints(model: RobotModel, space: JointSpace) -> list[list[LoopConst
     return [members for _, members in sets]
 
 
-def _freedom(linkage: Linkage, owner: dict[int, JointModel], constraints: list[LoopConstraint]) -> LoopFreedom:
+def _freedom(
+    linkage: Linkage,
+    owner: dict[int, JointModel],
+    constraints: list[LoopConstraint],
+    J: FloatArray,
+    residual: float,
+    held: tuple[str, ...],
+) -> LoopFreedom:
     variables = linkage.equations.variables
     names = [owner[at].name for at in variables.tolist()]
     passive = [owner[at].name for at in linkage.dependent.tolist()]
     titles = tuple(constraint.name for constraint in constraints)
 
     def freedom(degrees: int, residual: float, code: str, problem: str, choices: list[str]) -> LoopFreedom:
-        unique = tuple(dict.fromkeys(choices))
-        return LoopFreedom(
-            titles, tuple(dict.fromkeys(names)), tuple(dict.fromkeys(passive)), degrees, residual, code, problem, unique
-        )
+        joints, dependent, unique = (tuple(dict.fromkeys(some)) for some in (names, passive, choices))
+        return LoopFreedom(titles, joints, dependent, degrees, residual, code, problem, unique, held)
 
-    what = f"loop {quoted(titles, 9)}" if len(titles) == 1 else f"loops {quoted(titles, 9)}"
-    J, residual = _derivatives(linkage)
+    what = _loops(titles)
     if not len(J):
         problem = f"{what}: it cannot close; it stays open by at least {residual:.3g} m or rad"
         return freedom(-1, residual, "loop-open", problem, names)
     dependent = np.isin(variables, linkage.dependent)
     rank, own_rank = _rank(J), _rank(J[..., dependent])
     count = int(dependent.sum())
-    degrees = len(names) - rank
+    degrees = len(names) - rank - len(held)
     if count > own_rank:
         free = _free(J[..., dependent])
         choices = [name for name, moves in zip(passive, free, strict=True) if moves]
@@ -174,9 +196,9 @@ def _freedom(linkage: Linkage, owner: dict[int, JointModel], constraints: list[L
     return freedom(degrees, residual, "", "", [])
 
 
-def _derivatives(linkage: Linkage) -> tuple[FloatArray, float]:
-    """Return (n, rows, variables) derivatives at some closed configurations, and the smallest residual."""
-    solver, equations, rng = linkage.without_driven, linkage.equations, np.random.default_rng(1)
+def _closed_samples(linkage: Linkage) -> tuple[FloatArray, float]:
+    """Return (n, size) some closed configurations, and the smallest residual."""
+    solver, rng = linkage.without_driven, np.random.default_rng(1)
     neutral = linkage.neutral
     far = solver.with_random(np.repeat(neutral, _SAMPLES, axis=0), rng)
     near = neutral + 0.1 * (far - neutral)
@@ -184,8 +206,39 @@ def _derivatives(linkage: Linkage) -> tuple[FloatArray, float]:
         found = solver.newton(start)
         if found.closed.any():
             residual = np.maximum(found.position_error, found.rotation_error)[found.closed].min()
-            return equations.derivative(equations.state(found.q[found.closed])), float(residual)
-    return np.zeros((0, 1, 1)), float(np.maximum(found.position_error, found.rotation_error).min())
+            return found.q[found.closed], float(residual)
+    return np.zeros((0, neutral.shape[1])), float(np.maximum(found.position_error, found.rotation_error).min())
+
+
+def _held(linkage: Linkage, owner: dict[int, JointModel], closed: FloatArray, J: FloatArray) -> list[int]:
+    """Return passive velocities that hold all idle motions of the passive joints; empty if a motion is not idle.
+
+    An idle motion keeps the equations and the origins of all joints, at every one of the `closed` (n, size)
+    configurations with derivatives `J` (n, rows, variables).
+    """
+    own = linkage.split(J)[0]
+    count = own.shape[-1] - _rank(own)
+    single = all(owner[at].velocity_count == 1 for at in linkage.dependent.tolist())
+    if not len(J) or count <= 0 or not linkage.driven.size or not single:
+        return []
+    shares = np.zeros((len(own), own.shape[-1], own.shape[-1]))
+    for k, q in enumerate(closed):
+        idle = np.linalg.svd(own[k])[2][own.shape[-1] - count :]
+        here = np.tile(q, (count, 1))
+        before, after = (linkage.equations.origins(some) for some in (here, linkage.moved(here, _NUDGE * idle)))
+        if np.abs(after - before).max() > _STILL * _NUDGE * linkage.equations.length:
+            return []
+        shares[k] = idle.T @ idle
+    held: list[int] = []
+    for _ in range(count):
+        # Hold the joint that has a good share in the idle motions at all configurations.
+        best = int(np.einsum("nii->ni", shares).min(axis=0).argmax())
+        pivot = shares[:, best, best]
+        if pivot.min() < _MOVES:
+            return []
+        shares -= shares[:, :, [best]] * shares[:, [best], :] / pivot[:, np.newaxis, np.newaxis]
+        held.append(int(linkage.dependent[best]))
+    return sorted(held)
 
 
 def _rank(J: FloatArray) -> int:

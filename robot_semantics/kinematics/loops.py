@@ -76,6 +76,7 @@ class ClosedLoops:
         freedoms: what each linkage leaves free, one for each linkage.
         linkages: the sets of constraints that share joints.
         dependent: names of the joints that follow from the others.
+        held: names of passive joints that no loop fixes; they keep their positions.
     """
 
     def __init__(self, space: JointSpace, linkages: Collection[tuple[Linkage, LoopFreedom]]) -> None:
@@ -84,6 +85,7 @@ class ClosedLoops:
         self.linkages = tuple(linkage for linkage, _ in linkages)
         self.freedoms = tuple(freedom for _, freedom in linkages)
         self.dependent = tuple(name for freedom in self.freedoms for name in freedom.dependent)
+        self.held = tuple(name for freedom in self.freedoms for name in freedom.held)
 
     @classmethod
     def of(cls, model: RobotModel, space: JointSpace | None = None) -> ClosedLoops | None:

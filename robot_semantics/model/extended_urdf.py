@@ -26,6 +26,8 @@ _TYPES = {"3d": ConstraintType.SPHERICAL, "6d": ConstraintType.LINK}
 def with_loops_file(model: RobotModel, path: str | Path, diagnostics: Diagnostics) -> RobotModel:
     """Return a robot with the constraints of a file; joints of its loops that are not in `name_mot` are passive.
 
+    A joint of the `joint_type` FIXED is not passive: it keeps its default position.
+
     `closed_loop` has pairs of links, or of joints for their child links, whose frames coincide; `type` has ``3d``
     (points) or ``6d`` (frames) for each.
 
@@ -41,12 +43,15 @@ def with_loops_file(model: RobotModel, path: str | Path, diagnostics: Diagnostic
         if motor.text not in model.joint_index:
             message = f"name_mot: joint '{motor.text}' does not exist"
             found.error("unknown-joint", message, motor.place, name=motor.text, valid=model.joint_names)
+    driven = {motor.text for motor in motors}
     for name, kind in zip(_names(root.get("joint_name")), _names(root.get("joint_type")), strict=False):
+        if kind.text == "FIXED" and name.text in model.joint_index:
+            driven.add(name.text)
+            continue
         message = f"joint_type: '{kind.text}' of joint '{name.text}' is not supported; only types of the URDF are"
         found.error("unknown-joint-type", message, kind.place)
     diagnostics.extend(found)
     found.raise_if_failed()
-    driven = {motor.text for motor in motors}
     moving = set().union(*(_moving(model, constraint) for constraint in constraints))
     joints = tuple(
         replace(joint, passive=True)

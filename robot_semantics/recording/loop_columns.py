@@ -29,8 +29,10 @@ class LoopColumns:
         self._loops, self._problems, self._place = loops, problems, place
         space = loops.space
         self._driven = [name for freedom in loops.freedoms for name in freedom.driven]
-        followers = [joint.name for joint, leader, _ in followings(space.model) if leader.name in loops.dependent]
-        self._solved = [*loops.dependent, *followers]
+        followers = [
+            joint.name for joint, leader, _ in followings(space.model) if leader.name in (*loops.dependent, *loops.held)
+        ]
+        self._solved = [*loops.dependent, *loops.held, *followers]
         self._last: FloatArray | None = None
         self._reported: set[str] = set()
 

@@ -63,6 +63,7 @@ class FastLayout:
         "_into",
         "_loops",
         "_message",
+        "_named",
         "_positions",
         "_repeater",
         "_schedule",
@@ -104,6 +105,7 @@ class FastLayout:
         raw = self._message
         self._given, self._loops = _given(model, stream.plan), loops
         self._compared = np.zeros(0, np.intp) if loops is None else loops.compared(stream.plan.joints)
+        self._named = stream.plan.joints[buffer.moving.of_variable]
         given = self._given if loops is None else None
         self._transforms = InPlaceTransforms(model, joints, raw.slots, raw.places, raw.staging_array, given)
         self._where = _slice_or_mask(chosen)
@@ -157,7 +159,8 @@ class FastLayout:
         positions = self._positions
         if self._loops is not None:
             source, factor, offset = self._given
-            positions = self._loops.closed(factor * positions[source] + offset, self._compared)
+            given = factor * positions[source] + offset
+            positions = self._loops.closed(np.where(self._named, given, buffer.positions), self._compared)
         self._transforms.update(positions)
         return self._message.stamped(stamp)
 

@@ -34,7 +34,8 @@ class LoopCloser:
         self._tracker = LoopTracker(loops)
         moving, mimics, space = buffer.moving, loops.space.mimics, buffer.space
         solved = [space.joint_positions[name] for name in loops.dependent]
-        solved_at = np.concatenate([np.arange(where.start, where.stop) for where in solved])
+        held = [space.joint_positions[name] for name in loops.held]
+        solved_at = np.concatenate([np.arange(where.start, where.stop) for where in (*solved, *held)])
         # The followers of the joints of a loop also move with it.
         positions = np.concatenate([linkage.positions for linkage in loops.linkages])
         self._positions = np.flatnonzero(np.isin(mimics.source, positions))

@@ -64,4 +64,4 @@ def _dependent_joints(loops: ClosedLoops | None, values: JointValues) -> Iterato
     """Yield the passive joints of the linkages whose driven joints all have known positions."""
     for freedom in () if loops is None else loops.freedoms:
         if values.positions_of.issuperset(freedom.driven):
-            yield from freedom.dependent
+            yield from (*freedom.dependent, *freedom.held)

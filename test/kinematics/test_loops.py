@@ -27,7 +27,8 @@ from support.loops import (
 )
 
 from robot_semantics import ForwardKinematics, RobotModel
-from robot_semantics.kinematics.loop_freedom import LoopError
+from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics.kinematics.loop_freedom import LoopError, check_loops
 from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.model.loading import robot_from_text
 
@@ -167,6 +168,54 @@ def test_a_spatial_linkage_with_two_ball_joints_has_its_closed_form() -> None:
     errors = [np.abs(turned(column(loops, found.q, "rocker") - (angle + side * spread))).max() for side in (1, -1)]
     assert found.closed.all()
     assert min(errors) < EXACT < max(errors)
+
+
+def rod_between_balls() -> RobotModel:
+    """Return a crank that moves a rocker by a rod between two balls, which can turn about its own axis."""
+    text = urdf(
+        joint("crank", "continuous", "base", "a", ZERO, Z),
+        joint("swing", "continuous", "a", "b", (0.05, 0, 0), Z),
+        joint("tilt", "continuous", "b", "c", ZERO, Y),
+        joint("roll", "continuous", "c", "rod", ZERO, X),
+        joint("rocker", "continuous", "base", "d", (0.2, 0.1, 0.15), X),
+        constraint("ball", "spherical", ("rod", (0.3, 0, 0)), ("d", (0, 0.15, 0))),
+        links=["base", "a", "b", "c", "rod", "d"],
+    )
+    return robot_from_text(text, srdf("swing", "tilt", "roll", "rocker"))
+
+
+def test_a_rod_that_can_turn_about_its_own_axis_keeps_its_position() -> None:
+    loops = loops_of(rod_between_balls())
+    assert loops.held == ("roll",)
+    assert loops.freedoms[0].degrees == 1
+    assert loops.freedoms[0].driven == ("crank",)
+    theta = np.linspace(0.0, 6.0 * np.pi, 301)
+    q = driven(loops, crank=theta, roll=np.full(301, 0.4))
+    found = loops.close_series(q)
+    assert found.closed.all()
+    assert (column(loops, found.q, "roll") == 0.4).all()
+    poses = ForwardKinematics(loops.space.model, ["rod", "d"]).link_poses(found.q)
+    ends = [poses[:, k] @ (*end, 1.0) for k, end in enumerate(((0.3, 0.0, 0.0), (0.0, 0.15, 0.0)))]
+    assert np.abs(ends[0] - ends[1]).max() < 1e-12
+    diagnostics = Diagnostics()
+    check_loops(loops.space.model, diagnostics)
+    assert [(item.code, item.severity) for item in diagnostics] == [
+        ("loop-freedom", Severity.NOTE),
+        ("loop-underdetermined", Severity.WARNING),
+    ]
+    assert "'roll' can turn freely" in list(diagnostics)[1].message
+
+
+def test_a_joint_that_moves_other_links_is_not_held() -> None:
+    text = four_bar_text().replace(
+        "</robot>",
+        '<link name="more"/>' + joint("extra", "continuous", "coupler_link", "more", (0.35, 0, 0), Z) + "</robot>",
+    )
+    text = text.replace(
+        '<parent link="coupler_link"/><parent_origin xyz="0.35', '<parent link="more"/><parent_origin xyz="0.1'
+    )
+    with pytest.raises(LoopError, match="it determines 2 of its 3 passive joints"):
+        ClosedLoops.of(robot_from_text(text, srdf("coupler", "rocker", "extra")))
 
 
 def delta() -> RobotModel:

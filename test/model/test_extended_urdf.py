@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.loops import FOUR_BAR, four_bar_positions, four_bar_text
+from support.loops import FOUR_BAR, four_bar_positions, four_bar_text, joint
 
 from robot_semantics import DescriptionError, Diagnostics
 from robot_semantics.cli.main import main
@@ -66,3 +66,22 @@ def test_fk_takes_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(words) == 0
     rows = {line.split()[0]: line.split()[1:4] for line in capsys.readouterr().out.splitlines()}
     assert rows["A"] == rows["B"]
+
+
+def test_a_joint_of_the_type_fixed_keeps_its_default_position(tmp_path: Path) -> None:
+    # A fifth joint in the coupler gives a second degree of freedom.
+    more = '<link name="bend_link"/>' + joint("bend", "continuous", "coupler_link", "bend_link", (0.2, 0, 0), (0, 0, 1))
+    text = TEXT.replace(
+        '<origin xyz="0.35 0 0"/><parent link="coupler_link"/>', '<origin xyz="0.15 0 0"/><parent link="bend_link"/>'
+    )
+    path = tmp_path / "robot.yaml"
+    path.write_text("closed_loop: [[A, B]]\ntype: ['3d']\nname_mot: [crank]\njoint_name: [bend]\njoint_type: [FIXED]\n")
+    robot = robot_from_text(text.replace("</robot>", f"{more}</robot>"))
+    loops = ClosedLoops.of(with_loops_file(robot, path, Diagnostics()))
+    assert loops is not None
+    assert loops.dependent == ("coupler", "rocker")
+    found = loops.close(loops.space.pack({"crank": 0.7}))
+    expected = [four_bar_positions(FOUR_BAR, np.array([0.7]), side)[0] for side in (1.0, -1.0)]
+    angles = found.q[[loops.space.index[name] for name in ("crank", "coupler", "rocker")]]
+    assert found.q[loops.space.index["bend"]] == 0.0
+    assert min(np.abs(np.remainder(angles - q + np.pi, 2 * np.pi) - np.pi).max() for q in expected) < 1e-11

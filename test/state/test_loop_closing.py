@@ -155,3 +155,19 @@ def test_a_tracker_agrees_with_the_general_solution_in_few_steps() -> None:
         assert found.iterations <= 3
         assert found.position_error < 1e-12
         assert np.abs(turned(found.q - closed)).max() < 1e-9
+
+
+def test_a_passive_joint_that_no_loop_fixes_keeps_its_newest_position() -> None:
+    text = four_bar_text(kind="spherical").replace("</robot>", '<link name="rod"/></robot>')
+    text = text.replace('<parent link="coupler_link"/><parent_origin', '<parent link="rod"/><parent_origin')
+    spin = joint("spin", "continuous", "coupler_link", "rod", (0, 0, 0), (1, 0, 0))
+    robot = running(robot_from_text(text.replace("</robot>", f"{spin}</robot>"), srdf("coupler", "rocker", "spin")))
+    expected = four_bar_positions(FOUR_BAR, np.array([0.7]), 1.0)[0]
+    at = [robot.space.index[name] for name in ("crank", "coupler", "rocker")]
+    for stamp, spun in ((1, 0.0), (2, 0.3), (3, 0.3)):
+        measured = {"spin": spun} if stamp == 2 else {}
+        start = {"coupler": expected[1], "rocker": expected[2]}
+        sent = feed(robot, stamp, crank=0.7, **start, **measured)
+        assert "rod" in sent
+        assert robot.values.positions[robot.space.index["spin"]] == pytest.approx(spun, abs=1e-15)
+        assert np.abs(turned(robot.values.positions[at] - expected)).max() < 1e-11
