@@ -1,0 +1,103 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""A node with a four-bar linkage: closed on TF, held out of reach, compared with measured passive joints."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.time import Time
+from robot_semantics_interfaces.srv import GetWorldState
+from sensor_msgs.msg import JointState
+from support.loops import four_bar_positions, four_bar_text, srdf
+from support.nodes import Client, NodeProcess, joint_state, matrix_of
+from tf2_ros import Buffer
+
+pytestmark = pytest.mark.ros
+LENGTHS = (0.5, 0.3, 0.25, 0.2)
+"""The crank cannot turn around: beyond 1.09 rad the coupler and the rocker are too short."""
+SPEED = 2.0
+STEP_NS = 10_000_000
+
+
+def gap(buffer: Buffer, stamp_ns: int) -> float:
+    """Return the distance between the two ends of the cut at a time [m]."""
+    at = Time(nanoseconds=stamp_ns)
+    ends = [
+        matrix_of(buffer.lookup_transform("base", link, at))[:3] @ (length, 0.0, 0.0, 1.0)
+        for link, length in (("coupler_link", LENGTHS[2]), ("rocker_link", LENGTHS[3]))
+    ]
+    return float(np.linalg.norm(ends[0] - ends[1]))
+
+
+def test_a_node_closes_a_loop_on_tf(client: Client, start: Callable[..., NodeProcess]) -> None:
+    node = start(
+        robot_description=four_bar_text(LENGTHS),
+        robot_description_semantic=srdf("coupler", "rocker"),
+        publish_frequency=1000.0,
+        diagnostics_period=0.1,
+    )
+    arrays = client.collect(DiagnosticArray, "/diagnostics", 10)
+    publisher = client.publisher(JointState, "joint_states")
+    first = four_bar_positions(LENGTHS, np.array([0.0]), 1.0)[0]
+    begin = dict(zip(("crank", "coupler", "rocker"), first.tolist(), strict=True))
+    client.publish_until(
+        publisher, lambda: joint_state(begin), lambda: len(client.newest()) == 3, "the first transforms"
+    )
+
+    def diagnostics() -> dict[str, str]:
+        return {item.key: item.value for item in arrays[-1].status[0].values} if arrays else {}
+
+    def send(theta: float, **passive: float) -> int:
+        """Publish one message and wait for its transforms."""
+        message = joint_state({"crank": theta, **passive}, velocity=[SPEED] * (1 + len(passive)))
+        stamp_ns = int(message.header.stamp.sec) * 10**9 + int(message.header.stamp.nanosec)
+        publisher.publish(message)
+        client.until(lambda: len(client.at(stamp_ns)) == 3, "the transforms of a message")
+        return stamp_ns
+
+    client.forget_transforms()
+    angles = np.arange(1, 51) * (SPEED * STEP_NS * 1e-9)
+    began = time.monotonic()
+    stamps = []
+    for number, theta in enumerate(angles.tolist()):
+        client.spin_for(max(0.0, began + number * STEP_NS * 1e-9 - time.monotonic()))
+        stamps.append(send(theta))
+    buffer = Buffer()
+    for transform in client.transforms:
+        buffer.set_transform(transform, "test")
+    assert max(gap(buffer, stamp) for stamp in stamps) < 1e-9
+
+    expected = four_bar_positions(LENGTHS, angles[-1:], 1.0)[0]
+    world: Any = client.call(GetWorldState, "/robot_semantics/get_world_state").state.model_states[0]
+    joints = {joint.name: joint for joint in world.joint_states}
+    h = 1e-6
+    near = four_bar_positions(LENGTHS, np.array((angles[-1] - h, angles[-1] + h), np.float64), 1.0)
+    rates = SPEED * (near[1] - near[0]) / (2.0 * h)
+    for at, name in enumerate(("crank", "coupler", "rocker")):
+        assert np.cos(joints[name].positions[0] - expected[at]) == pytest.approx(1.0, abs=1e-12)
+        assert joints[name].velocities[0] == pytest.approx(rates[at], abs=1e-6)
+
+    send(float(angles[-1]), coupler=float(expected[1]) + 0.02, rocker=float(expected[2]))
+    client.until(lambda: diagnostics().get("passive joint off by: coupler") == "0.02", "the difference")
+
+    last = client.at(send(1.05))
+    held = client.at(send(1.5))
+    client.until(lambda: float(diagnostics().get("loop residual [m]", "0")) > 1e-3, "the residual")
+    distance = np.hypot(LENGTHS[1] * np.cos(1.5) - LENGTHS[0], LENGTHS[1] * np.sin(1.5))
+    assert float(diagnostics()["loop residual [m]"]) == pytest.approx(distance - LENGTHS[2] - LENGTHS[3], abs=5e-4)
+    for link in ("coupler_link", "rocker_link"):
+        assert np.abs(matrix_of(held[link]) - matrix_of(last[link])).max() == 0.0
+    node.wait_for_output("loops stay open by")
+    send(1.0)
+    node.wait_for_output("all loops close again")
