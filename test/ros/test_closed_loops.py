@@ -67,7 +67,7 @@ def test_a_node_closes_a_loop_on_tf(client: Client, start: Callable[..., NodePro
         return stamp_ns
 
     client.forget_transforms()
-    angles = np.arange(1, 51) * (SPEED * STEP_NS * 1e-9)
+    angles = np.arange(1, 51, dtype=np.float64) * (SPEED * STEP_NS * 1e-9)
     began = time.monotonic()
     stamps = []
     for number, theta in enumerate(angles.tolist()):
