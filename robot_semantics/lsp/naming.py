@@ -18,11 +18,12 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.lsp.document import Document, NameOccurrence
 from robot_semantics.lsp.workspace import Workspace
-from robot_semantics.model.renaming import XACRO, rename_in_urdf
+from robot_semantics.model.renaming import rename_in_urdf
 from robot_semantics.srdf.edit import checked_name
 from robot_semantics.usdf.table import USDF
 from robot_semantics.xml.document_kind import DocumentKind
 from robot_semantics.xml.edit import escape
+from robot_semantics.xml.xacro import makes_names
 
 _PLAIN = re.compile(r"(?!(?:true|false|yes|no|on|off|null|y|n)\Z)[A-Za-z_][\w./-]*", re.IGNORECASE | re.ASCII)
 """Names that YAML reads as a text, with quotes and without."""
@@ -100,7 +101,7 @@ def rename(workspace: Workspace, named: Named, new: str, notes: Diagnostics) -> 
         raise RobotSemanticsError(f"{named.kind} '{shown(new)}' already exists")
     found = list(uses_of(workspace, named))
     for document in dict.fromkeys(document for document, _ in found):
-        if document.xml is not None and (document.is_xacro or XACRO.search(document.xml.utf8)):
+        if document.xml is not None and (document.is_xacro or makes_names(document.xml.document)):
             raise RobotSemanticsError(f"'{shown(document.path)}' is a xacro: macros make its names; rename by hand")
         if document.is_yaml and not _PLAIN.fullmatch(new):
             raise RobotSemanticsError(f"'{shown(new)}' cannot be written in '{shown(document.path)}' without quotes")

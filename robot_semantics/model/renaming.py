@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterator, Mapping
 
 from lxml import etree
@@ -19,9 +18,7 @@ from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.srdf.edit import rename_edits
 from robot_semantics.xml.edit import Edit, XmlText, escape
 from robot_semantics.xml.schema import Reference
-
-XACRO = re.compile(rb"xmlns:xacro\s*=|\$[{(]")
-"""Sign that macros make names, which a rename cannot follow."""
+from robot_semantics.xml.xacro import makes_names
 
 URDF_REFERENCES: Mapping[str, tuple[Reference, ...]] = {
     "link": (
@@ -95,7 +92,7 @@ def rename_in_urdf(xml: XmlText, kind: str, old: str, new: str, diagnostics: Dia
         UnknownNameError: the URDF does not have the link or joint.
         RobotSemanticsError: the text is a xacro, or the new name is empty.
     """
-    if XACRO.search(xml.utf8):
+    if makes_names(xml.document):
         raise RobotSemanticsError(f"{xml.source} is a xacro: its names are made by macros and must be renamed by hand")
     declared = [
         (element.get("name") or "").strip()

@@ -72,6 +72,11 @@ def has_macros(document: XmlDocument) -> bool:
     return b"xacro" in document.places.text and any(map(is_macro, document.root.iter("*")))
 
 
+def makes_names(document: XmlDocument) -> bool:
+    """Return True if xacro may make names of a document: it has an xacro element, or an expression in an attribute."""
+    return has_macros(document) or any(map(_EXPRESSION.search, cast("list[str]", _WITH_DOLLAR(document.root))))
+
+
 def report_oddities(document: XmlDocument, diagnostics: Diagnostics) -> None:
     """Warn about faults that other XML readers accept, and about macros that were not expanded."""
     if document.odd_declaration is not None:

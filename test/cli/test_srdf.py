@@ -192,8 +192,18 @@ def test_a_name_that_is_taken_is_refused(run: Run, urdf: Path, srdf: Path) -> No
     assert (urdf.read_bytes(), srdf.read_bytes()) == before
 
 
-def test_names_in_a_xacro_are_not_renamed(run: Run, urdf: Path, srdf: Path) -> None:
-    urdf.write_text(urdf.read_text().replace("<robot ", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" ', 1))
+def test_an_expanded_robot_with_traces_of_its_xacro_is_renamed(run: Run, urdf: Path, srdf: Path) -> None:
+    text = urdf.read_text()
+    traces = '<!-- $(find pr2)/${name} --><robot xmlns:xacro="http://www.ros.org/wiki/xacro" name='
+    urdf.write_text(text.replace("<robot name=", traces))
+    assert run("srdf", "rename", srdf, "joint", "elbow_joint", "elbow", "--urdf", urdf, "--in-urdf").code == 0
+    assert urdf.read_text().count('"elbow_joint"') == 0 < text.count('"elbow_joint"')
+
+
+@pytest.mark.parametrize("macro", ['<xacro:property name="part" value="arm"/>', '<gazebo reference="${part}_link"/>'])
+def test_names_in_a_xacro_are_not_renamed(run: Run, urdf: Path, srdf: Path, macro: str) -> None:
+    declared = '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" '
+    urdf.write_text(urdf.read_text().replace("<robot ", declared, 1).replace("</robot>", f"{macro}</robot>"))
     result = run("srdf", "rename", srdf, "joint", "elbow_joint", "elbow", "--urdf", urdf, "--in-urdf")
     assert result.code == 1
     assert "xacro" in result.err
