@@ -71,9 +71,18 @@ class CollisionAction:
         work = _GoalInThread(self._served.description, handle, self._stop)
         with self._busy:
             self._stop.clear()
-            worker = self._worker = threading.Thread(target=work.run, name="collision matrix", daemon=True)
-            worker.start()
-            while worker.is_alive():
+            is_done = threading.Event()
+
+            def run() -> None:
+                work.run()
+                is_done.set()
+                # A quiet executor sleeps.
+                if (executor := self._served.node.executor) is not None:
+                    executor.wake()
+
+            self._worker = threading.Thread(target=run, name="collision matrix", daemon=True)
+            self._worker.start()
+            while not is_done.is_set():
                 await _Pause()
         if isinstance(work.error, _CancelledError):
             handle.canceled()
