@@ -11,7 +11,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from typing import Generic, ParamSpec, TypeVar
+
+from rclpy.exceptions import InvalidHandle
+from rclpy.node import Node
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -22,17 +26,26 @@ MAX_THREADS = 4
 """Pieces of work done at the same time; the others wait for one of these."""
 
 
+def wake(node: Node) -> None:
+    """Let the executor of a node look at its waiting work: without messages and timers it sleeps."""
+    executor = node.executor
+    if executor is not None:
+        # Suppress: the node ends at this moment.
+        with suppress(InvalidHandle):
+            executor.wake()
+
+
 async def in_background(
-    work: Callable[Arguments, Result], /, *arguments: Arguments.args, **options: Arguments.kwargs
+    node: Node, work: Callable[Arguments, Result], /, *arguments: Arguments.args, **options: Arguments.kwargs
 ) -> Result:
-    """Return ``work(*arguments, **options)``, called in a thread; a callback of a node awaits it.
+    """Return ``work(*arguments, **options)``, called in a thread; a callback of `node` awaits it.
 
     The work must not use the node, and nothing that a callback changes without a lock.
 
     Raises:
         Exception: the exception of the work.
     """
-    return await _ThreadCall(lambda: work(*arguments, **options))
+    return await _ThreadCall(node, lambda: work(*arguments, **options))
 
 
 class _ThreadCall(Generic[Result]):
@@ -41,8 +54,8 @@ class _ThreadCall(Generic[Result]):
     _slots = threading.BoundedSemaphore(MAX_THREADS)
     _waiting = 0
 
-    def __init__(self, call: Callable[[], Result]) -> None:
-        self._call = call
+    def __init__(self, node: Node, call: Callable[[], Result]) -> None:
+        self._node, self._call = node, call
         self._done = threading.Event()
         self._result: Result
         self._error: BaseException | None = None
@@ -68,3 +81,4 @@ class _ThreadCall(Generic[Result]):
             self._error = error
         finally:
             self._done.set()
+            wake(self._node)

@@ -22,6 +22,7 @@ from robot_semantics_interfaces.msg import CollisionPair
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.model.resources import PackageResolver
+from robot_semantics.ros.node.background import wake
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.state.description import Description
@@ -76,9 +77,7 @@ class CollisionAction:
             def run() -> None:
                 work.run()
                 is_done.set()
-                # A quiet executor sleeps.
-                if (executor := self._served.node.executor) is not None:
-                    executor.wake()
+                wake(self._served.node)
 
             self._worker = threading.Thread(target=run, name="collision matrix", daemon=True)
             self._worker.start()

@@ -74,15 +74,15 @@ class Restore:
         """
         sample = self.states.sample()
         live = self.world.own(sample)
-        applied = await in_background(self._apply, sample.robots, live)
+        applied = await in_background(self.robots.node, self._apply, sample.robots, live)
         clients = self.world.simulators()
         # Ask every simulator before any is changed: if one simulator refuses, no simulator is changed.
         reports = await self._push(clients, dry_run=True)
-        report = await in_background(self._report, applied, reports, live)
+        report = await in_background(self.robots.node, self._report, applied, reports, live)
         if self.dry_run or not (report.complete or self.partial):
             return report
         reports = await self._push(clients, dry_run=False)
-        report = await in_background(self._report, applied, reports, live)
+        report = await in_background(self.robots.node, self._report, applied, reports, live)
         if not (report.complete or self.partial):
             return replace(report, applied=any(told is not None and told.success for told in reports.values()))
         stamp_ns = self.state.time_ns if clients and self.state.time_ns is not None else self.robots.now_ns()

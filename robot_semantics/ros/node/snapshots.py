@@ -76,7 +76,13 @@ class Snapshots:
         taken = await self._world.take(max_age_ns=self._max_age_ns)
         name, texts = request.name or self._store.name_by_time(taken.state), self._texts(taken)
         path = await in_background(
-            self._store.save, name, taken.state, request.comment, overwrite=request.overwrite, texts=texts
+            self._robots.node,
+            self._store.save,
+            name,
+            taken.state,
+            request.comment,
+            overwrite=request.overwrite,
+            texts=texts,
         )
         response.path, response.missing = str(path), item_messages(taken.missing)
         response.stamp = MAKER.time(taken.state.time_ns or 0)
@@ -89,7 +95,7 @@ class Snapshots:
         if bool(request.name) == bool(request.text):
             raise SnapshotError("give either the name of a snapshot or a text")
         diagnostics = Diagnostics()
-        state, find = await in_background(self._read, request, diagnostics)
+        state, find = await in_background(self._robots.node, self._read, request, diagnostics)
         restore = Restore(
             self._robots,
             self._states,
@@ -102,7 +108,7 @@ class Snapshots:
             find=find,
         )
         report = await restore.carry_out()
-        return await in_background(_restore_response, report, request.partial, diagnostics)
+        return await in_background(self._robots.node, _restore_response, report, request.partial, diagnostics)
 
     def _read(
         self, request: srv.RestoreSnapshot.Request, diagnostics: Diagnostics
@@ -129,7 +135,7 @@ class Snapshots:
     async def _list(
         self, _request: srv.ListSnapshots.Request, response: srv.ListSnapshots.Response
     ) -> srv.ListSnapshots.Response:
-        for info in await in_background(self._store.infos):
+        for info in await in_background(self._robots.node, self._store.infos):
             stamp = _stamp(info.time_ns)
             saved = MAKER.time(info.saved_ns)
             response.snapshots.append(
@@ -147,7 +153,7 @@ class Snapshots:
     async def _delete(
         self, request: srv.DeleteSnapshot.Request, response: srv.DeleteSnapshot.Response
     ) -> srv.DeleteSnapshot.Response:
-        await in_background(self._store.delete, request.name)
+        await in_background(self._robots.node, self._store.delete, request.name)
         response.success = True
         return response
 
@@ -157,7 +163,9 @@ class Snapshots:
         self._autosaving = True
         try:
             taken = await self._world.take(max_age_ns=self._max_age_ns)
-            await in_background(self._store.autosave, taken.state, self._keep, texts=self._texts(taken))
+            await in_background(
+                self._robots.node, self._store.autosave, taken.state, self._keep, texts=self._texts(taken)
+            )
         finally:
             self._autosaving = False
 
