@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Generic, ParamSpec, TypeVar
 
 from rclpy.exceptions import InvalidHandle
@@ -24,15 +24,7 @@ LOOK_S = 0.01
 """Time [s] that the executor sleeps between two looks at the work; without it rclpy would look all the time."""
 MAX_THREADS = 4
 """Pieces of work done at the same time; the others wait for one of these."""
-
-
-def wake(node: Node) -> None:
-    """Let the executor of a node look at its waiting work: without messages and timers it sleeps."""
-    executor = node.executor
-    if executor is not None:
-        # Suppress: the node ends at this moment.
-        with suppress(InvalidHandle):
-            executor.wake()
+_SLOTS = threading.BoundedSemaphore(MAX_THREADS)
 
 
 async def in_background(
@@ -45,17 +37,21 @@ async def in_background(
     Raises:
         Exception: the exception of the work.
     """
-    return await _ThreadCall(node, lambda: work(*arguments, **options))
+    return await _ThreadCall(node, lambda: work(*arguments, **options), _SLOTS)
+
+
+async def in_own_thread(node: Node, work: Callable[[], Result]) -> Result:
+    """Return ``work()`` like `in_background`, for work that takes minutes: it keeps no other work waiting."""
+    return await _ThreadCall(node, work, nullcontext())
 
 
 class _ThreadCall(Generic[Result]):
     """One call in a thread; await it once."""
 
-    _slots = threading.BoundedSemaphore(MAX_THREADS)
     _waiting = 0
 
-    def __init__(self, node: Node, call: Callable[[], Result]) -> None:
-        self._node, self._call = node, call
+    def __init__(self, node: Node, call: Callable[[], Result], slot: AbstractContextManager[object]) -> None:
+        self._node, self._call, self._slot = node, call, slot
         self._done = threading.Event()
         self._result: Result
         self._error: BaseException | None = None
@@ -75,10 +71,18 @@ class _ThreadCall(Generic[Result]):
 
     def _run(self) -> None:
         try:
-            with self._slots:
+            with self._slot:
                 self._result = self._call()
         except BaseException as error:  # noqa: BLE001 - raised where the work is awaited
             self._error = error
         finally:
             self._done.set()
-            wake(self._node)
+            self._wake()
+
+    def _wake(self) -> None:
+        """Let the executor look at its waiting work: without messages and timers it sleeps."""
+        executor = self._node.executor
+        if executor is not None:
+            # Suppress: the node ends at this moment.
+            with suppress(InvalidHandle):
+                executor.wake()

@@ -10,8 +10,6 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from rclpy.action import CancelResponse, GoalResponse
@@ -22,7 +20,7 @@ from robot_semantics_interfaces.msg import CollisionPair
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.ros.node.background import wake
+from robot_semantics.ros.node.background import in_own_thread
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.state.description import Description
@@ -33,8 +31,6 @@ if TYPE_CHECKING:
 MOST_SAMPLES = 10_000_000
 LONGEST_END_S = 10.0
 """How long [s] the end of the node waits for the worker, which looks whether it is to stop after every part."""
-PAUSE = 0.01
-"""How long [s] the executor sleeps between two looks at the worker; rclpy would look without a pause."""
 
 
 class CollisionAction:
@@ -45,7 +41,7 @@ class CollisionAction:
         self._served = served
         self._busy = threading.Lock()
         self._stop = threading.Event()
-        self._worker: threading.Thread | None = None
+        self._work: _GoalInThread | None = None
         self._server = served.node.create_action_server(
             GenerateCollisionMatrix,
             f"~/{served.topic('generate_collision_matrix')}",
@@ -57,8 +53,8 @@ class CollisionAction:
     def destroy(self) -> None:
         """Stop a running goal and remove the action."""
         self._stop.set()
-        if self._worker is not None:
-            self._worker.join(LONGEST_END_S)
+        if self._work is not None:
+            self._work.ended.wait(LONGEST_END_S)
         self._server.destroy()
 
     def _admit(self, _goal: GenerateCollisionMatrix.Goal) -> GoalResponse:
@@ -69,35 +65,17 @@ class CollisionAction:
         return GoalResponse.REJECT
 
     async def _execute(self, handle: ServerGoalHandle) -> GenerateCollisionMatrix.Result:
-        work = _GoalInThread(self._served.description, handle, self._stop)
+        work = self._work = _GoalInThread(self._served.description, handle, self._stop)
         with self._busy:
             self._stop.clear()
-            is_done = threading.Event()
-
-            def run() -> None:
-                work.run()
-                is_done.set()
-                wake(self._served.node)
-
-            self._worker = threading.Thread(target=run, name="collision matrix", daemon=True)
-            self._worker.start()
-            while not is_done.is_set():
-                await _Pause()
-        if isinstance(work.error, _CancelledError):
-            handle.canceled()
-        elif work.error is not None:
-            raise work.error
-        else:
-            handle.succeed()
+            try:
+                await in_own_thread(self._served.node, work.run)
+            except _CancelledError as error:
+                work.result.message = str(error)
+                handle.canceled()
+            else:
+                handle.succeed()
         return work.result
-
-
-class _Pause:
-    """Lets the executor do all other waiting work; await it once."""
-
-    def __await__(self) -> Generator[None, None, None]:
-        time.sleep(PAUSE)
-        yield
 
 
 class _CancelledError(RobotSemanticsError):
@@ -111,16 +89,18 @@ class _GoalInThread:
         self._description, self._handle, self._stop = description, handle, stop
         self._done = 0
         self.result = GenerateCollisionMatrix.Result()
-        self.error: Exception | None = None
+        self.ended = threading.Event()
 
     def run(self) -> None:
-        """Fill the result, or `error`, which the executor reports."""
+        """Fill the result.
+
+        Raises:
+            RobotSemanticsError: the goal was cancelled, or no matrix can be made.
+        """
         try:
             self._run()
-        except _CancelledError as error:
-            self.error, self.result.message = error, str(error)
-        except Exception as error:  # noqa: BLE001 - raised again in `_execute`
-            self.error = error
+        finally:
+            self.ended.set()
 
     def _run(self) -> None:
         # Import here: most nodes never need MuJoCo, and start sooner without it.
