@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostic import Diagnostic, Severity, SourcePlace
@@ -89,6 +89,11 @@ class Diagnostics:
                 self._counts[item.severity] += item.count
             else:
                 self._count_more(item.severity, item.place, item.count)
+
+    def extend_new(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Add the problems that are not here yet: the error of a refused document repeats the reported ones."""
+        known = set(self)
+        self.extend(tuple(item for item in diagnostics if item not in known))
 
     def suggest(self, name: str, valid: Collection[str]) -> str | None:
         """Return the valid name that resembles `name`; None if there is none or the limit of comparisons is reached."""

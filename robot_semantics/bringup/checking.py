@@ -137,8 +137,7 @@ def check_texts(texts: Mapping[str, str | bytes], *, implicit_links: bool = Fals
                 try:
                     trees.append(reader(text, name))
                 except DescriptionError as error:
-                    known = set(found)
-                    found.extend(tuple(item for item in error.diagnostics if item not in known))
+                    found.extend_new(error.diagnostics)
         return trees
 
     def robot_of(text: str | bytes, name: str) -> RobotModel | None:

@@ -198,7 +198,7 @@ class _Check:
         models: dict[str | None, RobotModel | None] = {None: None}
         models.update(robots)
         for of_urdf, model in models.items():
-            own_semantics = semantics.pop(of_urdf, [])
+            own_semantics = semantics[of_urdf]
             checked = check_description(model, own_semantics, self.diagnostics, resolver=self._resolver, file=of_urdf)
             if urdf and of_urdf == urdf:
                 robot = checked if has_semantics else checked._replace(robot=model)
@@ -222,7 +222,7 @@ class _Check:
             try:
                 read = read_sections(read_text(Path(file)), file)
             except DescriptionError as error:
-                self._extend(error)
+                self.diagnostics.extend_new(error.diagnostics)
                 continue
             self.diagnostics.extend(read.problems)
             if not read.sections and not read.problems and file not in self.arguments.found_files:
@@ -258,7 +258,7 @@ class _Check:
             arguments.xacro_arguments = {**self.arguments.found_files.get(file, {}), **arguments.xacro_arguments}
             return inputs.read_robot(arguments, file, diagnostics=self.diagnostics)
         except DescriptionError as error:
-            self._extend(error)
+            self.diagnostics.extend_new(error.diagnostics)
             return None
 
     def _semantic(self, file: str) -> SrdfDocument | None:
@@ -266,7 +266,7 @@ class _Check:
             find, xacro = inputs.package_finder(self.arguments, file), inputs.xacro_of(self.arguments)
             return srdf_from_file(file, self.diagnostics, xacro=xacro, find_package=find)
         except DescriptionError as error:
-            self._extend(error)
+            self.diagnostics.extend_new(error.diagnostics)
             return None
 
     def _world(self, file: str, robot: RobotModel | None) -> None:
@@ -280,12 +280,7 @@ class _Check:
 
                 compare_with_saved(file, robot, self._resolver, self.diagnostics)
         except DescriptionError as error:
-            self._extend(error)
-
-    def _extend(self, error: DescriptionError) -> None:
-        # The error of a refused document also has the problems collected before.
-        known = set(self.diagnostics)
-        self.diagnostics.extend(tuple(diagnostic for diagnostic in error.diagnostics if diagnostic not in known))
+            self.diagnostics.extend_new(error.diagnostics)
 
 
 COMMAND = Command(

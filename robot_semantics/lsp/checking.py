@@ -140,9 +140,7 @@ class Checker:
         try:
             found = check(diagnostics, of_srdf)
         except DescriptionError as error:
-            # The error of a refused document also has the problems that were reported before.
-            reported = set(diagnostics)
-            diagnostics.extend(tuple(problem for problem in error.diagnostics if problem not in reported))
+            diagnostics.extend_new(error.diagnostics)
         self._checked[key] = checked = Checked(inputs, found, tuple(diagnostics), tuple(of_srdf))
         return checked
 
@@ -180,8 +178,7 @@ class Checker:
                 return [read_semantic(source, diagnostics)]
             diagnostics.extend(source or ())
         except DescriptionError as error:
-            reported = set(diagnostics)
-            diagnostics.extend(tuple(problem for problem in error.diagnostics if problem not in reported))
+            diagnostics.extend_new(error.diagnostics)
         return []
 
     def _world(self, document: Document) -> tuple[Diagnostic, ...]:

@@ -186,8 +186,7 @@ def _recorded(path: Path, urdf: Path | None, srdf: Path | None, opening: Opening
     step_s = max((world.end_ns - world.start_ns) / 1e9 / MOST_MOMENTS, SHORTEST_STEP_S)
     series = world.series(every=f"{step_s:.9f}")
     world.report_gaps(series)
-    known = set(problems)
-    problems.extend(tuple(problem for problem in world.problems if problem not in known))
+    problems.extend_new(world.problems)
     robots = {robot.name: robot.model for robot in world.recording.robots if robot.model is not None}
     return _Source(path, tuple(series.states()), robots)
 
