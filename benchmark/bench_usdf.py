@@ -34,7 +34,7 @@ from scipy.spatial.transform import Rotation
 from robot_semantics.convert.json_form import world_from_json, world_to_json
 from robot_semantics.convert.sdformat_input import from_sdformat
 from robot_semantics.convert.sdformat_state import to_sdformat
-from robot_semantics.transforms.pose import Pose, Vec6
+from robot_semantics.transforms.pose import Pose, Vec6, six
 from robot_semantics.usdf.compare import compare
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import parse_world, read_world
@@ -50,17 +50,17 @@ def world(models: int, links: int, *, full: bool) -> WorldState:
     rpys = [[chance.uniform(-3, 3), chance.uniform(-1.5, 1.5), chance.uniform(-3, 3)] for _ in range(links)]
     quats = Rotation.from_euler("xyz", rpys).as_quat().tolist()
 
-    def six() -> Vec6:
-        return tuple(chance.uniform(-3, 3) for _ in range(6))  # type: ignore[return-value]  # six numbers
+    def six_numbers() -> Vec6:
+        return six([chance.uniform(-3, 3) for _ in range(6)])
 
     def link(at: int) -> LinkState:
-        x, y, z, *_ = six()
+        x, y, z, *_ = six_numbers()
         roll, pitch, yaw = rpys[at]
         pose = Pose((x, y, z, roll, pitch, yaw), tuple(quats[at]) if full else None)
-        return LinkState(f"link_{at}", pose, six(), six())
+        return LinkState(f"link_{at}", pose, six_numbers(), six_numbers())
 
     def joint(at: int) -> JointState:
-        position, velocity, effort, *_ = six()
+        position, velocity, effort, *_ = six_numbers()
         return JointState(f"joint_{at}", (position,), (velocity,), (effort,))
 
     return WorldState(
@@ -68,8 +68,8 @@ def world(models: int, links: int, *, full: bool) -> WorldState:
         models=tuple(
             ModelState(
                 f"robot_{model}",
-                pose=Pose(six()),
-                twist=six(),
+                pose=Pose(six_numbers()),
+                twist=six_numbers(),
                 links=tuple(link(at) for at in range(links)),
                 joints=tuple(joint(at) for at in range(links - 1)) if full else (),
             )

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from robot_semantics.kinematics.chain_products import doublings
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
-from robot_semantics.kinematics.motions import SUBSPACE, cross_matrix, slice_if_consecutive
+from robot_semantics.kinematics.motions import SUBSPACE, cross_matrix
 from robot_semantics.model.constraints import ConstraintType, LoopConstraint
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import cross, quat_from_matrix, rotation_from_z, rotvec_from_quat
@@ -135,8 +135,7 @@ class LoopEquations:
                 factors.append(float(space.velocity_mimics.factor[velocity]))
                 signs.append(sign)
         self.variables = np.array(sorted(set(sources)), dtype=np.intp)
-        self._column_frames = slice_if_consecutive(np.array(frames, np.intp))
-        self._column_origins = slice_if_consecutive(np.array(origins, np.intp))
+        self._column_frames, self._column_origins = np.array(frames, np.intp), np.array(origins, np.intp)
         self._motions = np.array(motions).reshape(-1, 3, 2)
         self._signs = np.array(signs, dtype=np.float64).reshape(-1, len(self.constraints)).T[:, np.newaxis]
         self._by_variable = np.zeros((len(sources), len(self.variables)))

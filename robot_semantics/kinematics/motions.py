@@ -311,11 +311,8 @@ def _origins(chosen: Sequence[tuple[int, JointModel]]) -> FloatArray:
 
 
 def _rows(chosen: Sequence[tuple[int, JointModel]]) -> Rows:
-    return slice_if_consecutive(np.array([row for row, _ in chosen], dtype=np.intp))
-
-
-def slice_if_consecutive(rows: IndexArray) -> Rows:
-    """Return `rows` as a slice if they are consecutive, which numpy reads and writes faster."""
-    if len(rows) and (np.diff(rows) == 1).all():
+    """Return the rows as a slice if they are consecutive, which numpy writes faster."""
+    rows = np.array([row for row, _ in chosen], dtype=np.intp)
+    if (np.diff(rows) == 1).all():
         return slice(int(rows[0]), int(rows[-1]) + 1)
     return rows

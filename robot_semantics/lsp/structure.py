@@ -123,16 +123,17 @@ def _keys(document: Document) -> list[types.DocumentSymbol]:
     """Return the keys of a YAML text as a tree, with the kinds of things that they name."""
     names = {use.start: use.kinds[0] for use in document.uses}
     top: list[types.DocumentSymbol] = []
-    above: list[tuple[_Block, types.DocumentSymbol]] = []
+    above: list[tuple[_Block, list[types.DocumentSymbol]]] = []
     for block in _blocks(document.text):
         word = names.get(block.start, "")
         short = document.positions.range(block.start, block.start + len(block.key))
         whole = document.positions.range(block.start, block.end)
         kind = _KINDS.get(word, types.SymbolKind.Property)
-        made = types.DocumentSymbol(shown(block.key), kind, whole, short, detail=word, children=[])
-        above = [(outer, symbol) for outer, symbol in above if outer.end >= block.end]
+        children: list[types.DocumentSymbol] = []
+        made = types.DocumentSymbol(shown(block.key), kind, whole, short, detail=word, children=children)
+        above = [(outer, inner) for outer, inner in above if outer.end >= block.end]
         if len(above) == MOST_LEVELS:
             continue
-        (above[-1][1].children if above else top).append(made)  # type: ignore[union-attr]
-        above.append((block, made))
+        (above[-1][1] if above else top).append(made)
+        above.append((block, children))
     return top

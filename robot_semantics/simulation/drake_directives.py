@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_semantics.convert.conversion import Converted
+from robot_semantics.simulation.sim_loops import lost_loops
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.transforms import quat_normalize, xyz_rpy_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
@@ -44,8 +45,7 @@ def directives_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
         lines += _added(model, states[model.name], T_world_root)
         if model.has_planar_base:
             lost.append(f"model '{model.name}': the planar motion of its base: it is welded in place")
-        constraints = model.robot.constraints
-        lost += [f"model '{model.name}': constraint '{each.name}': its loop opens" for each in constraints]
+        lost += lost_loops(model)
         if model.robot.semantics.srdf is not None:
             lost.append(f"model '{model.name}': its SRDF, including the excluded pairs")
         meshes = _unread_meshes(model)

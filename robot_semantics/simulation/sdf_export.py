@@ -26,6 +26,7 @@ from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.simulation.drake_surfaces import sdf_properties, surface_properties
 from robot_semantics.simulation.inertia import BodyInertia, link_inertias
+from robot_semantics.simulation.sim_loops import lost_loops
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec
 from robot_semantics.transforms import matrix_from_xyz_quat, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
@@ -123,7 +124,7 @@ class _SdfExporter:
         for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
             if not joint.motion.has_quaternion:
                 self._joint(spec, element, (robot.link_names[link.parent], link.name), names, joint)
-        self.lost += [f"model '{spec.name}': constraint '{each.name}': its loop opens" for each in robot.constraints]
+        self.lost += lost_loops(spec)
         for joint, leader, _ in followings(robot):
             if joint.position_count > 1:
                 self.lost.append(f"model '{spec.name}': that joint '{joint.name}' follows '{leader.name}'")

@@ -102,6 +102,11 @@ def loop_rows(spec: ModelSpec, notes: list[BuildNote], engine: str, held: Collec
     return tuple(rows)
 
 
+def lost_loops(spec: ModelSpec) -> list[str]:
+    """Return a line for each loop constraint of a model, for a format that has no such constraints."""
+    return [f"model '{spec.name}': constraint '{each.name}': its loop opens" for each in spec.robot.constraints]
+
+
 def loop_freedoms(robot: RobotModel) -> tuple[LoopFreedom, ...]:
     """Return the freedom of each linkage; nothing if the passive joints do not follow from the others."""
     try:

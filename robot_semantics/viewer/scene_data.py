@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -168,7 +168,7 @@ def _surface(surface: Surface, arrays: _Arrays) -> JsonObject:
 
 
 def _actor(actor: Actor, surfaces: Mapping[int, int]) -> JsonObject:
-    model, space = actor.model, actor.kinematics.space
+    model, space, dependent = actor.model, actor.kinematics.space, _dependent(actor)
     return {
         "name": actor.name,
         "robot": model.name,
@@ -176,7 +176,7 @@ def _actor(actor: Actor, surfaces: Mapping[int, int]) -> JsonObject:
         "description": actor.description,
         "semantic": actor.semantic,
         "links": [{"name": link.name, "parent": link.parent} for link in model.links],
-        "joints": [_joint(actor, joint) for joint in model.joints],
+        "joints": [_joint(actor, joint, dependent) for joint in model.joints],
         "variables": list(space.names),
         "neutral": space.neutral().tolist(),
         "parts": [_part(shown, surfaces) for shown in actor.surfaces if shown.kind != "sphere"],
@@ -225,7 +225,7 @@ def _dependent(actor: Actor) -> tuple[str, ...]:
     return () if loops is None else loops.dependent
 
 
-def _joint(actor: Actor, joint: JointModel) -> JsonObject:
+def _joint(actor: Actor, joint: JointModel, dependent: Collection[str]) -> JsonObject:
     space = actor.kinematics.space
     where, mimics, mimic = space.positions_of(joint) if joint.position_count else slice(0, 0), space.mimics, None
     if joint.mimic is not None and where.start in mimics.followers:
@@ -236,7 +236,7 @@ def _joint(actor: Actor, joint: JointModel) -> JsonObject:
         "type": joint.type.value,
         "virtual": joint.virtual,
         "passive": joint.passive,
-        "dependent": joint.name in _dependent(actor),
+        "dependent": joint.name in dependent,
         "T": joint.T_parent_joint.ravel().tolist(),
         "axis": joint.axis.tolist(),
         "plane": rotation_from_z(joint.axis).ravel().tolist() if joint.motion.is_planar else None,
