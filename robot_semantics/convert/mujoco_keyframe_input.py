@@ -44,10 +44,9 @@ _COUNTS = {"x": (3, 3), "trans_x": (7, 6)}
 def from_keyframe(key: Keyframe, model: mujoco.MjModel) -> Converted[WorldState]:
     """Return the world state of a keyframe of a ``mujoco.MjModel``, and the lost data.
 
-    Each tree of bodies with joints is a model, named by the first part of its root body's name (``MODEL/…``) or by its
-    root body; its pose in the world is the pose of its root body in the keyframe, or in the MuJoCo model. A body in a
-    mocap
-    body ``MODEL//frame`` is a model even without joints. The joints of a planar base are its pose and twist.
+    Each tree of bodies with joints is a model. Its name is the first part of its root body's name (``MODEL/…``), or the
+    whole name. Its pose in the world is the pose of its root body in the keyframe, or in the MuJoCo model. A body in a
+    mocap body ``MODEL//frame`` is a model even without joints. The joints of a planar base are its pose and twist.
 
     Raises:
         ArrayError: the keyframe has another number of values than the model.
