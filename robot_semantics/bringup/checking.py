@@ -20,7 +20,7 @@ from robot_semantics.base.lru_cache import LruCache
 from robot_semantics.base.yaml_reader import MAX_BYTES, YamlNode, parse_yaml
 from robot_semantics.bringup import joint_limits, moveit_controllers, other_sections, planning_groups, ros2_controllers
 from robot_semantics.bringup.configuration import Configuration, Rule, Section, sections_of, substitutions
-from robot_semantics.bringup.description import check_description
+from robot_semantics.bringup.description import check_chosen, choose_descriptions
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import parse_srdf
@@ -122,22 +122,25 @@ def check_sections(
 def check_texts(texts: Mapping[str, str | bytes], *, implicit_links: bool = False) -> list[Diagnostic]:
     """Check the texts of a robot together: URDF and SRDF (expanded), and YAML, each with its name.
 
-    The endings ``.yaml`` and ``.yml`` mean YAML; the content tells URDF from SRDF. All other texts are checked against
-    the only URDF; without one, names are not checked. Files that the texts name, such as meshes, are not read.
+    The endings ``.yaml`` and ``.yml`` mean YAML; the content tells URDF from SRDF. The texts that belong together are
+    those of `choose_descriptions`. Without a URDF, names are not checked. Files that the texts name, such as meshes,
+    are not read.
     """
     found = Diagnostics()
-    xml = {name: text for name, text in texts.items() if not is_yaml(name)}
-    kinds = {name: _kind(name, text, found) for name, text in xml.items()}
+    names: dict[DocumentKind, dict[str, str]] = {kind: {} for kind in DocumentKind}
+    for name, text in texts.items():
+        if not is_yaml(name) and (known := _kind(name, text, found)) is not None:
+            names[known[0]][name] = known[1]
 
-    def read(kind: DocumentKind, reader: Callable[[str | bytes, str], _Tree]) -> list[_Tree]:
-        """Return the trees of a kind that are not refused."""
-        trees = []
-        for name, text in xml.items():
-            if kinds[name] is kind:
-                try:
-                    trees.append(reader(text, name))
-                except DescriptionError as error:
-                    found.extend_new(error.diagnostics)
+    def read(kind: DocumentKind, reader: Callable[[str | bytes, str], _Tree]) -> dict[str, _Tree | None]:
+        """Return the trees of a kind; None for a text that is refused."""
+        trees: dict[str, _Tree | None] = {}
+        for name in names[kind]:
+            try:
+                trees[name] = reader(texts[name], name)
+            except DescriptionError as error:
+                trees[name] = None
+                found.extend_new(error.diagnostics)
         return trees
 
     def robot_of(text: str | bytes, name: str) -> RobotModel | None:
@@ -145,23 +148,19 @@ def check_texts(texts: Mapping[str, str | bytes], *, implicit_links: bool = Fals
 
     robots = read(DocumentKind.URDF, robot_of)
     semantics = read(DocumentKind.SRDF, lambda text, name: parse_srdf(text, name, found))
-    if [*kinds.values()].count(DocumentKind.URDF) == 1:
-        checked = check_description(robots[0] if robots else None, semantics, found)
-    else:
-        for robot in robots:
-            check_description(robot, (), found)
-        checked = check_description(None, semantics, found)
+    choice = choose_descriptions(names[DocumentKind.URDF], names[DocumentKind.SRDF])
+    checked = check_chosen(choice, robots, semantics, found)
     sections: list[Section] = []
-    for name, text in texts.items():
-        if is_yaml(name):
-            yaml = read_sections(text, name)
-            found.extend(yaml.problems)
-            sections += yaml.sections
+    for name in filter(is_yaml, texts):
+        yaml = read_sections(texts[name], name)
+        found.extend(yaml.problems)
+        sections += yaml.sections
     check_sections(sections, checked.robot, checked.blocks, found)
     return list(found)
 
 
-def _kind(name: str, text: str | bytes, found: Diagnostics) -> DocumentKind | None:
+def _kind(name: str, text: str | bytes, found: Diagnostics) -> tuple[DocumentKind, str] | None:
+    """Return the kind of a text and the name of its robot; None for another text."""
     try:
         document = parse_xml(text, name, forgiving=True)
     except DescriptionError as error:
@@ -170,4 +169,5 @@ def _kind(name: str, text: str | bytes, found: Diagnostics) -> DocumentKind | No
     kind = document_kind(document.root, name)
     if kind is None:
         report_unknown_root(document, found)
-    return kind
+        return None
+    return kind, (document.root.get("name") or "").strip()

@@ -9,7 +9,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostics
@@ -26,7 +27,7 @@ class CheckedDescription(NamedTuple):
     """A checked robot.
 
     Attributes:
-        robot: the robot with the semantics of the last SRDF; None without a valid tree.
+        robot: the robot with the semantics of its SRDF; None without a valid tree.
         blocks: its ``<ros2_control>`` blocks.
     """
 
@@ -71,3 +72,82 @@ def check_description(
 
         check_loops(complete, diagnostics)
     return CheckedDescription(complete, blocks)
+
+
+class DescriptionChoice(NamedTuple):
+    """The robot of the other files of a check, and the URDF of each of its SRDFs, as names of files.
+
+    Attributes:
+        urdf: the URDF of the other files; None if it is not certain.
+        srdf: the SRDF of the other files; None if it is not certain.
+        urdf_by_srdf: the URDF of each SRDF that has one.
+    """
+
+    urdf: str | None
+    srdf: str | None
+    urdf_by_srdf: Mapping[str, str]
+
+
+def choose_descriptions(
+    urdfs: Mapping[str, str],
+    srdfs: Mapping[str, str],
+    urdf: str | None = None,
+    srdf: str | None = None,
+    *,
+    by_name: bool = False,
+) -> DescriptionChoice:
+    """Return which of the files of a check belong together; nothing is guessed.
+
+    Args:
+        urdfs: the robot name of each URDF.
+        srdfs: the robot name of each SRDF.
+        urdf: the URDF of all other files (default: the only one).
+        srdf: the SRDF of the other files (default: the only one, or the only one with the robot name of the URDF).
+        by_name: do not use the defaults. Then, as with several URDFs, an SRDF belongs to the only URDF of its name.
+    """
+    if not by_name:
+        urdf = urdf or _only(urdfs)
+        srdf = srdf or _only(srdfs) or _only(file for file, name in srdfs.items() if urdf and name == urdfs.get(urdf))
+    if urdf:
+        return DescriptionChoice(urdf, srdf, dict.fromkeys([*srdfs, *filter(None, [srdf])], urdf))
+    count = Counter(urdfs.values())
+    named = {name: file for file, name in urdfs.items() if count[name] == 1}
+    return DescriptionChoice(None, srdf, {file: named[name] for file, name in srdfs.items() if name in named})
+
+
+def _only(files: Iterable[str]) -> str | None:
+    found = list(files)
+    return found[0] if len(found) == 1 else None
+
+
+def check_chosen(
+    choice: DescriptionChoice,
+    robots: Mapping[str, RobotModel | None],
+    semantics: Mapping[str, SrdfDocument | None],
+    diagnostics: Diagnostics,
+    *,
+    resolver: PackageResolver | None = None,
+) -> CheckedDescription:
+    """Check every URDF with its SRDFs, and return the robot of the other files.
+
+    Args:
+        choice: which files belong together.
+        robots: the robot of each URDF; None if it has no valid tree.
+        semantics: the tree of each SRDF; None if it is refused.
+        diagnostics: gets the problems.
+        resolver: as in `check_description`.
+    """
+    own: dict[str | None, list[SrdfDocument]] = {None: [], **{file: [] for file in robots}}
+    # The semantics of the other files come last.
+    for file in sorted(semantics, key=lambda file: file == choice.srdf):
+        semantic, urdf = semantics[file], choice.urdf_by_srdf.get(file)
+        if semantic is not None:
+            own[urdf if urdf and robots[urdf] else None].append(semantic)
+    chosen = CheckedDescription(None)
+    for file, trees in own.items():
+        robot = robots[file] if file else None
+        checked = check_description(robot, trees, diagnostics, resolver=resolver, file=file)
+        if file and file == choice.urdf:
+            is_certain = choice.srdf is not None and semantics.get(choice.srdf) is not None
+            chosen = checked if is_certain else checked._replace(robot=robot)
+    return chosen

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,7 +21,7 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes, scratch_folder
 from robot_semantics.bringup.checking import check_sections, is_yaml, read_sections
 from robot_semantics.bringup.configuration import Section
-from robot_semantics.bringup.description import CheckedDescription, check_description
+from robot_semantics.bringup.description import check_chosen, choose_descriptions
 from robot_semantics.cli import inputs
 from robot_semantics.cli.baseline import add_baseline_arguments, without_known, write_baseline
 from robot_semantics.cli.check_folders import without_folders
@@ -151,69 +150,23 @@ class _Check:
         self.arguments = arguments
         self.diagnostics = diagnostics
         self._resolver = PackageResolver(arguments.package_path)
-        self._names: dict[str, str] = {}
 
     def files(self, files: Sequence[str]) -> None:
-        """Check every file, against the only URDF (or SRDF) among them if there is one.
-
-        If there are several URDFs, an SRDF is checked against the one with its robot name.
-        """
+        """Check every file; `choose_descriptions` tells which files belong together."""
         inputs.refuse_wrong_kinds(self.arguments.urdf, self.arguments.srdf)
         of_kind = self._by_kind(file for file in files if not is_yaml(file))
         sections = self._sections(file for file in dict.fromkeys(files) if is_yaml(file))
-        urdf = self._only(self.arguments.urdf, of_kind, DocumentKind.URDF)
-        srdf = self._only(self.arguments.srdf, of_kind, DocumentKind.SRDF)
-        robots = {
-            file: self._robot(file) for file in dict.fromkeys([*filter(None, [urdf]), *of_kind[DocumentKind.URDF]])
-        }
-        by_name = {} if urdf else self._by_name(robots)
-        unnamed = not {self._names[file] for file in of_kind[DocumentKind.SRDF]} <= by_name.keys()
-        if not urdf and (unnamed or sections):
+        urdfs, srdfs = of_kind[DocumentKind.URDF], of_kind[DocumentKind.SRDF]
+        urdf, srdf, by_name = self.arguments.urdf, self.arguments.srdf, self.arguments.by_name
+        choice = choose_descriptions(urdfs, srdfs, urdf, srdf, by_name=by_name)
+        if not choice.urdf and (sections or not srdfs.keys() <= choice.urdf_by_srdf.keys()):
             print("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
-        robot = self._descriptions(urdf, srdf, robots, by_name, of_kind[DocumentKind.SRDF])
+        robots = {file: self._robot(file) for file in dict.fromkeys([*filter(None, [urdf]), *urdfs])}
+        semantics = {file: self._semantic(file) for file in dict.fromkeys([*srdfs, *filter(None, [srdf])])}
+        robot = check_chosen(choice, robots, semantics, self.diagnostics, resolver=self._resolver)
         for file in of_kind[DocumentKind.USDF]:
             self._world(file, robot.robot)
         check_sections(sections, robot.robot, robot.blocks, self.diagnostics)
-
-    def _descriptions(
-        self,
-        urdf: str | None,
-        srdf: str | None,
-        robots: Mapping[str, RobotModel | None],
-        by_name: Mapping[str, str],
-        srdfs: Sequence[str],
-    ) -> CheckedDescription:
-        """Check every URDF with its SRDFs; return the robot of the other files."""
-        semantics: dict[str | None, list[SrdfDocument]] = defaultdict(list)
-        robot = CheckedDescription(robots[urdf] if urdf else None)
-        has_semantics = False
-        # The robot of the other files has the semantics of the last SRDF.
-        others = [file for file in dict.fromkeys(srdfs) if file != srdf]
-        for file in (*others, *filter(None, [srdf])):
-            semantic = self._semantic(file)
-            if semantic is not None:
-                own = urdf or by_name.get(self._names.get(file, ""))
-                semantics[own if own and robots[own] else None].append(semantic)
-                has_semantics = file == srdf
-        models: dict[str | None, RobotModel | None] = {None: None}
-        models.update(robots)
-        for of_urdf, model in models.items():
-            own_semantics = semantics[of_urdf]
-            checked = check_description(model, own_semantics, self.diagnostics, resolver=self._resolver, file=of_urdf)
-            if urdf and of_urdf == urdf:
-                robot = checked if has_semantics else checked._replace(robot=model)
-        return robot
-
-    def _by_name(self, robots: Mapping[str, RobotModel | None]) -> dict[str, str]:
-        """Return the URDFs whose robot name no other URDF has."""
-        called = Counter(self._names[file] for file in robots)
-        return {self._names[file]: file for file in robots if called[self._names[file]] == 1}
-
-    def _only(self, given: str | None, of_kind: Mapping[DocumentKind, list[str]], kind: DocumentKind) -> str | None:
-        """Return the given file of a kind, or the only one."""
-        if given or self.arguments.by_name or len(of_kind[kind]) != 1:
-            return given
-        return of_kind[kind][0]
 
     def _sections(self, files: Iterable[str]) -> list[Section]:
         """Return the known sections of YAML files."""
@@ -231,26 +184,22 @@ class _Check:
             found += read.sections
         return found
 
-    def _by_kind(self, files: Iterable[str]) -> dict[DocumentKind, list[str]]:
-        of_kind: dict[DocumentKind, list[str]] = {kind: [] for kind in DocumentKind}
+    def _by_kind(self, files: Iterable[str]) -> dict[DocumentKind, dict[str, str]]:
+        """Return the files of each kind with the names of their robots."""
+        of_kind: dict[DocumentKind, dict[str, str]] = {kind: {} for kind in DocumentKind}
         for file in dict.fromkeys(files):
-            kind = self._kind(file)
-            if kind is not None:
-                of_kind[kind].append(file)
+            try:
+                # Forgiving like the URDF reader; the other readers check again.
+                document = read_xml(file, forgiving=True)
+            except DescriptionError as error:
+                self.diagnostics.extend(error.diagnostics)
+                continue
+            kind = document_kind(document.root, file)
+            if kind is None:
+                report_unknown_root(document, self.diagnostics)
+            else:
+                of_kind[kind][file] = (document.root.get("name") or "").strip()
         return of_kind
-
-    def _kind(self, file: str) -> DocumentKind | None:
-        try:
-            # Forgiving like the URDF reader; the other readers check again.
-            document = read_xml(file, forgiving=True)
-        except DescriptionError as error:
-            self.diagnostics.extend(error.diagnostics)
-            return None
-        kind = document_kind(document.root, file)
-        self._names[file] = (document.root.get("name") or "").strip()
-        if kind is None:
-            report_unknown_root(document, self.diagnostics)
-        return kind
 
     def _robot(self, file: str) -> RobotModel | None:
         try:

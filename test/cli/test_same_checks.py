@@ -78,6 +78,41 @@ def test_a_fault_is_reported_by_all_three(
     assert found == {row for row in expected if row[1] not in FILES}
 
 
+TWO_JOINTS = """<robot name="{}"><link name="a"/><link name="b"/><link name="c"/>
+<joint name="i" type="continuous"><parent link="a"/><child link="b"/></joint>
+<joint name="j" type="continuous"><parent link="b"/><child link="c"/></joint></robot>"""
+ONE_GROUP = '<robot name="{}"><group name="{}"><joint name="j"/></group></robot>'
+SOLVER = "{}: {{kinematics_solver: kdl_kinematics_plugin/KDLKinematicsPlugin}}\n"
+
+
+@pytest.mark.parametrize(
+    ("semantics", "reported"),
+    [
+        ({"m.srdf": ONE_GROUP.format("r", "arm")}, True),
+        ({"m.srdf": ONE_GROUP.format("r", "arm"), "n.srdf": ONE_GROUP.format("r", "hand")}, False),
+        ({"m.srdf": ONE_GROUP.format("r", "hand"), "n.srdf": ONE_GROUP.format("r", "arm")}, False),
+        ({"m.srdf": ONE_GROUP.format("r", "arm"), "n.srdf": ONE_GROUP.format("other", "hand")}, True),
+        ({"m.srdf": ONE_GROUP.format("r", "hand"), "n.srdf": ONE_GROUP.format("other", "arm")}, False),
+        ({"m.srdf": ONE_GROUP.format("r", "arm"), "n.srdf": '<robot name="r"><group'}, True),
+    ],
+)
+def test_the_semantics_of_a_yaml_file_are_chosen_by_all_three_in_the_same_way(
+    run: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, semantics: dict[str, str], reported: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts = {"r.urdf": TWO_JOINTS.format("r"), **semantics, "kinematics.yaml": SOLVER.format("hand")}
+    for name, text in texts.items():
+        Path(name).write_text(text)
+    expected = by_check(run, texts)
+    assert {(item.place.source, item.code, item.place.line, item.place.column) for item in check_texts(texts)} == (
+        expected
+    )
+    assert {row for row in by_server(tmp_path, texts) if row[0].endswith("yaml")} == (
+        {row for row in expected if row[0].endswith("yaml")}
+    )
+    assert reported == ("unknown-group" in {row[1] for row in expected})
+
+
 def test_the_faults_are_of_every_kind() -> None:
     assert {"cycle", "empty-group", "loop-overdetermined", "mimic-commanded", "limits-crossed", "decimal-point"} <= {
         *FAULTS
