@@ -144,10 +144,10 @@ def check_chosen(
         if semantic is not None:
             own[urdf if urdf and robots[urdf] else None].append(semantic)
     chosen = CheckedDescription(None)
-    for file, trees in own.items():
-        robot = robots[file] if file else None
-        checked = check_description(robot, trees, diagnostics, resolver=resolver, file=file)
-        if file and file == choice.urdf:
+    for own_urdf, trees in own.items():
+        robot = robots[own_urdf] if own_urdf else None
+        checked = check_description(robot, trees, diagnostics, resolver=resolver, file=own_urdf)
+        if own_urdf and own_urdf == choice.urdf:
             is_certain = choice.srdf is not None and semantics.get(choice.srdf) is not None
             chosen = checked if is_certain else checked._replace(robot=robot)
     return chosen
