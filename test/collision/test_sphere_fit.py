@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ pytest.importorskip("morphit_rs", reason="morphit_rs is not installed (pip insta
 from robot_semantics.base.diagnostics import Diagnostics  # noqa: E402
 from robot_semantics.collision.pieces import pieces_of  # noqa: E402
 from robot_semantics.collision.sphere_cover import Spheres  # noqa: E402
-from robot_semantics.collision.sphere_fit import FitTask, fit_link  # noqa: E402
+from robot_semantics.collision.sphere_fit import Fit, FitTask, fit_link  # noqa: E402
 from robot_semantics.model.loading import load_robot  # noqa: E402
 from robot_semantics.model.resources import PackageResolver  # noqa: E402
 
@@ -67,13 +68,52 @@ def touch(spheres: Spheres, rotation: np.ndarray, offset: np.ndarray) -> bool:
     return bool((distances <= spheres.radii[:, None] + spheres.radii).any())
 
 
-def test_spheres_of_a_capsule_are_as_small_as_on_its_axis(tmp_path: Path) -> None:
-    radius, half, count = 0.1, 0.4, 3
-    link = f'<collision><geometry><capsule radius="{radius}" length="{2 * half}"/></geometry></collision>'
-    (tmp_path / "r.urdf").write_text(f'<robot name="r" version="1.2"><link name="a">{link}</link></robot>')
-    pieces = pieces_of(load_robot(tmp_path / "r.urdf"), PackageResolver(()), Diagnostics())
+def fitted(folder: Path, geometry: str, count: int) -> Fit:
+    """Return the fit of a link with one geometry at its origin."""
+    link = f"<collision><geometry>{geometry}</geometry></collision>"
+    (folder / "r.urdf").write_text(f'<robot name="r" version="1.2"><link name="a">{link}</link></robot>')
+    pieces = pieces_of(load_robot(folder / "r.urdf"), PackageResolver(()), Diagnostics())
+    return fit_link(FitTask("a", pieces, count, None, SEED))
+
+
+def distances(points: np.ndarray, spheres: Spheres) -> np.ndarray:
+    """Return the signed distances of points to the nearest sphere."""
+    each = np.linalg.norm(points[:, None] - spheres.centers, axis=2) - spheres.radii
+    return np.asarray(each.min(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("radius", "half", "count"), [(0.1, 0.4, 3), (0.05, 0.2, 4), (0.05, 0.15, 8), (0.1, 0.01, 2), (0.06, 0.3, 1)]
+)
+def test_spheres_of_a_capsule_are_as_small_as_on_its_axis(
+    radius: float, half: float, count: int, tmp_path: Path
+) -> None:
+    fit = fitted(tmp_path, f'<capsule radius="{radius}" length="{2 * half}"/>', count)
     # The least overshoot of equal spheres on the axis whose circles reach each other, by trial.
     overshoots = np.linspace(0.0, half, 400_001)
     reach = (count - 1) * np.sqrt((radius + overshoots) ** 2 - radius**2) + overshoots
     least = overshoots[(reach >= half).argmax()]
-    assert fit_link(FitTask("a", pieces, count, None, SEED)).overshoot == pytest.approx(least, rel=0.03)
+    assert least - 2e-6 <= fit.overshoot <= 1.02 * least + 3e-6
+    turns, heights, levels = np.random.default_rng(SEED).uniform(size=(3, 50_000))
+    ends = np.where(heights < 0.5, 1.0, -1.0) * (half + radius * levels)
+    wall = half * (2.0 * levels - 1.0)
+    for height in (wall, ends):
+        across = np.sqrt(radius**2 - np.maximum(np.abs(height) - half, 0.0) ** 2)
+        points = np.stack([across * np.cos(7 * turns), across * np.sin(7 * turns), height], axis=1)
+        assert distances(points, fit.spheres).max() <= 1e-9
+
+
+@pytest.mark.parametrize(("radius", "half", "count"), [(0.1, 0.4, 4), (0.2, 0.05, 8), (0.05, 0.2, 1)])
+def test_spheres_of_a_cylinder_cover_it_and_are_at_most_those_on_its_axis(
+    radius: float, half: float, count: int, tmp_path: Path
+) -> None:
+    fit = fitted(tmp_path, f'<cylinder radius="{radius}" length="{2 * half}"/>', count)
+    assert len(fit.spheres.radii) <= count
+    on_axis = math.hypot(radius, half / count)
+    # The distance of a centre on the axis to the surface is the distance to the wall or to an end.
+    assert fit.overshoot <= 1.02 * (on_axis - min(radius, half / count)) + 3e-6
+    turns, shares, sides = np.random.default_rng(SEED).uniform(size=(3, 50_000))
+    wall = np.stack([radius * np.cos(7 * turns), radius * np.sin(7 * turns), half * (2 * shares - 1)], axis=1)
+    across = radius * np.sqrt(shares)
+    ends = np.stack([across * np.cos(7 * turns), across * np.sin(7 * turns), half * np.sign(sides - 0.5)], axis=1)
+    assert distances(np.concatenate([wall, ends]), fit.spheres).max() <= 1e-9

@@ -31,9 +31,8 @@ CUBE = '<box size="2 2 2"/>'
 def checked(folder: Path, geometry: str, spheres: list[Sphere] | None, tolerance: float = 0.0) -> LinkCheck:
     """Return the check of a link with one geometry at its origin."""
     urdf, srdf = folder / "robot.urdf", folder / "robot.srdf"
-    urdf.write_text(
-        f'<robot name="r"><link name="a"><collision><geometry>{geometry}</geometry></collision></link></robot>'
-    )
+    link = f"<collision><geometry>{geometry}</geometry></collision>"
+    urdf.write_text(f'<robot name="r" version="1.2"><link name="a">{link}</link></robot>')
     lines = "".join(f'<sphere center="{x!r} {y!r} {z!r}" radius="{r!r}"/>' for x, y, z, r in spheres or ())
     element = f'<link_sphere_approximation link="a">{lines}</link_sphere_approximation>' if spheres else ""
     srdf.write_text(f'<robot name="r">{element}</robot>')
@@ -94,6 +93,28 @@ def test_the_walls_of_cylinders_and_capsules_are_inside_of_what_is_covered(tmp_p
     assert 0.0 < (result.protrusion or 0.0) < 1e-6
     assert checked(tmp_path, '<cylinder radius="0.1" length="0.4"/>', [(0.0, 0.0, 0.0, around)], 1e-6).covered
     assert checked(tmp_path, '<cylinder radius="0.1" length="0.4"/>', None).covered
+
+
+def test_one_sphere_in_the_middle_of_a_cylinder_or_a_capsule_has_the_values_of_the_closed_forms(tmp_path: Path) -> None:
+    radius, half, ball = 0.1, 0.3, 0.15
+    volume = 4 / 3 * math.pi * ball**3
+    wall = 2 * math.pi * radius**2 * half
+    shapes = {
+        # The rim is the farthest part of a cylinder; 4.7e-6 radii are the allowance for its prism.
+        f'<cylinder radius="{radius}" length="{2 * half}"/>': (math.hypot(radius, half), 4.7e-7, wall),
+        f'<capsule radius="{radius}" length="{2 * half}"/>': (radius + half, 1e-12, wall + 4 / 3 * math.pi * radius**3),
+    }
+    for geometry, (farthest, allowance, own) in shapes.items():
+        result = checked(tmp_path, geometry, [(0.0, 0.0, 0.0, ball)])
+        assert result.covered is False
+        assert result.protrusion is not None
+        assert -1e-12 <= result.protrusion - (farthest - ball) <= allowance
+        assert result.witness is not None
+        assert abs(result.witness.point[2]) == pytest.approx(half if "cylinder" in geometry else radius + half)
+        assert result.overshoot == pytest.approx(ball - radius, abs=1e-12)
+        assert result.volume_ratio == pytest.approx(volume / own, rel=1e-12)
+        assert checked(tmp_path, geometry, [(0.0, 0.0, 0.0, farthest + 1e-6)]).covered
+        assert not checked(tmp_path, geometry, [(0.0, 0.0, 0.0, farthest - 1e-6)]).covered
 
 
 def test_a_link_with_radius_0_is_not_considered(tmp_path: Path) -> None:
