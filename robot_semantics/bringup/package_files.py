@@ -27,6 +27,7 @@ MAX_FILES = 1_000
 
 _FOLDERS = ("config", "urdf", "srdf", "robots")
 _SUFFIX = "_moveit_config"
+_MACROS = "_macro"
 _SETUP_BYTES = 1 << 20
 
 
@@ -131,10 +132,10 @@ def _inside(folder: Path, relative: str) -> Path | None:
 
 
 def _candidates(folder: Path, kind: str) -> Iterator[Path]:
-    """Yield the files of a kind in a folder and in its usual folders, plain and xacro."""
+    """Yield the files of a kind in a folder and in its usual folders, plain and xacro, but no files of macros."""
     for place in (folder, *(folder / name for name in _FOLDERS)):
         yield from sorted(place.glob(f"*.{kind}"))
-        yield from sorted(place.glob(f"*.{kind}.xacro"))
+        yield from (path for path in sorted(place.glob(f"*.{kind}.xacro")) if not _stem(path).endswith(_MACROS))
 
 
 def _chosen(paths: Sequence[Path], names: Sequence[str]) -> Path | None:

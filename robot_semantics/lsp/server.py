@@ -10,6 +10,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -186,4 +188,5 @@ class RobotServer:
 
 def serve(parts: CommandParts) -> None:
     """Serve an editor on standard input and output until it ends the connection."""
-    RobotServer(parts).server.start_io()
+    # pygls closes its output at the end; standard output stays open for the command.
+    RobotServer(parts).server.start_io(stdout=os.fdopen(os.dup(sys.stdout.fileno()), "wb"))

@@ -104,6 +104,15 @@ def test_a_folder_without_setup_assistant_is_searched_by_name(tmp_path: Path, ru
     assert run("check", str(tmp_path)).out == "3 files checked: no problems\n"
 
 
+def test_a_file_of_macros_is_not_the_robot_of_a_folder(tmp_path: Path, run: RunCommand) -> None:
+    (tmp_path / "cell.urdf.xacro").write_text(urdf())
+    (tmp_path / "arm_macro.urdf.xacro").write_text('<robot xmlns:xacro="http://www.ros.org/wiki/xacro"/>')
+    (tmp_path / "limits.yaml").write_text(GOOD)
+    found = run("check", str(tmp_path), "--xacro")
+    assert found.out == "2 files checked: no problems\n"
+    assert f"note: {tmp_path}: URDF: cell.urdf.xacro" in found.err
+
+
 def test_a_folder_without_files_to_check_is_an_error(tmp_path: Path, run: RunCommand) -> None:
     result = run("check", str(tmp_path))
     assert result.code == 1

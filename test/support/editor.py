@@ -70,7 +70,7 @@ class Editor:
         if self.process is not None and self.process.returncode is None:
             self.run(self.client.shutdown_async(None))
             self.client.exit(None)
-            self.run(asyncio.wait_for(self.process.wait(), WAIT_S))
+            assert self.run(asyncio.wait_for(self.process.wait(), WAIT_S)) == 0
         self.run(self.client.stop())  # type: ignore[no-untyped-call]  # pygls
         self._loop.close()
 
