@@ -5,7 +5,6 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-
 """Warning about values that alternate between two paths, for example of two publishers. All values are used."""
 
 from __future__ import annotations
@@ -22,18 +21,34 @@ from robot_semantics.transforms.arrays import FloatArray, IntArray
 FAR, NEAR, FEWEST, WINDOW = 0.01, 0.25, 5, 512
 """Least distance of paths [m, rad], most share of it for other steps, least number of returns, samples at a time."""
 
+QUANTITIES = {"joints": "position", "tf": "pose", "odometry": "pose", "multi_dof": "pose"}
+
+
+def report_alternation(pieces: Pieces, problems: Diagnostics, place: SourcePlace) -> None:
+    """Warn of topics with joints or frames whose values alternate."""
+    topics: dict[str, dict[str, list[tuple[IntArray, Array]]]] = {}
+    for key, parts in pieces.items():
+        quantity = QUANTITIES.get(key.kind, "")
+        for part in (part for part in parts if quantity in part):
+            for column, name in enumerate(key.names):
+                values = part[quantity] if key.kind == "odometry" else part[quantity][:, column]
+                topics.setdefault(key.topic, {}).setdefault(name, []).append((part["log"], values))
+    for topic, samples in topics.items():
+        if names := [name for name, parts in samples.items() if alternates(parts)]:
+            text = f"values of {quoted(names, 3)} alternate between two paths; are there two publishers?"
+            problems.warning("two-senders", f"topic '{topic}': {text}", place)
+
 
 def alternates(parts: Sequence[tuple[IntArray, Array]]) -> bool:
     """Return True if the samples, log times (n,) and values (n, k), alternate; 16 stretches of them are checked."""
-    order = np.argsort(np.concatenate([np.asarray(logs) for logs, _ in parts]), kind="stable")
+    ends = np.cumsum([len(logs) for logs, _ in parts])
+    order = np.argsort(np.concatenate([logs for logs, _ in parts]), kind="stable")
     for start in range(0, len(order), max(WINDOW, len(order) // 16)):
-        some, values, begin = order[start : start + WINDOW], [], 0
-        for _, part in parts:
-            rows = np.sort(some[(some >= begin) & (some < begin + len(part))]) - begin
-            values.append(np.asarray(part[rows], np.float64).reshape(len(rows), int(np.prod(part.shape[1:]))))
-            begin += len(part)
-        came = np.argsort(np.argsort(some))
-        if _two_paths(np.concatenate(values)[came]):
+        samples = order[start : start + WINDOW]
+        places = np.searchsorted(ends, samples, side="right").tolist()
+        rows = [np.ravel(parts[part][1][at - ends[part]]) for part, at in zip(places, samples, strict=True)]
+        values = np.array(rows, np.float64)
+        if _two_paths(values[~np.isnan(values).any(axis=1)]):
             return True
     return False
 
@@ -49,21 +64,3 @@ def _two_paths(values: FloatArray) -> bool:
         return False
     others = step[~(np.append(returns, False) | np.insert(returns, 0, False))]
     return not len(others) or bool(np.quantile(others, 0.9) < NEAR * np.median(away[returns]))
-
-
-def report_alternation(pieces: Pieces, problems: Diagnostics, place: SourcePlace) -> None:
-    """Warn of joint states, odometry and multi-DOF joint states whose values alternate."""
-    things: dict[str, dict[str, list[tuple[IntArray, Array]]]] = {}
-    for key, parts in pieces.items():
-        quantity = {"joints": "position", "odometry": "pose", "multi_dof": "pose"}.get(key.kind, "")
-        for part in (part for part in parts if quantity in part):
-            for column, name in enumerate(key.names):
-                values = part[quantity] if key.kind == "odometry" else part[quantity][:, column]
-                things.setdefault(key.topic, {}).setdefault(name, []).append((part["log"], values))
-    for topic, samples in things.items():
-        names = [name for name, parts in samples.items() if alternates(parts)]
-        if names:
-            text = (
-                f"topic '{topic}': values of {quoted(names, 3)} alternate between two paths; are there two publishers?"
-            )
-            problems.warning("two-senders", text, place)

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
-from robot_semantics.recording.alternation import alternates
 from robot_semantics.recording.columns import Array, GroupKey, Part, Pieces
 from robot_semantics.recording.history import Edge, TransformHistory
 from robot_semantics.recording.namespaces import FrameNames
@@ -82,7 +81,6 @@ def _edge(
     if static:
         text = f"frame '{names[child]}' is both static and moving; it is read as moving"
         problems.warning("tf-static-and-moving", text, place)
-    _report_alternation(moving, names[child], problems, place)
     timeline = Timeline.merge(
         [some.stamps for some in moving],
         [some.logs for some in moving],
@@ -99,14 +97,6 @@ def _edge(
     if len(several) <= 1 or timeline.place is None:
         return Edge(child, False, timeline, int(several[0]) if len(several) else -1)
     return Edge(child, False, timeline, parents[timeline.place])
-
-
-def _report_alternation(samples: list[_Samples], name: str, problems: Diagnostics, place: SourcePlace) -> None:
-    """Warn if the transforms of a frame alternate between two paths or parents."""
-    poses = [(some.logs, np.column_stack([some.poses, np.full(len(some.logs), some.parent)])) for some in samples]
-    if poses and alternates(poses):
-        text = f"TF: the transforms of frame '{name}' alternate between two paths; are there two publishers?"
-        problems.warning("two-senders", text, place)
 
 
 def _static_edge(

@@ -69,7 +69,7 @@ def test_transforms_of_two_publishers_are_all_used_whatever_parent_they_name(too
         tape.tf([(stamp, "odom", "base", (i / 100, 0.0, 0.0, *tools.turned(i / 100)))])
         tape.tf([(stamp + 9, parent, "base", (5.0, 1.0, 0.0, *tools.turned(1.0)))])
     found = read(tools, tape, "--every", "0.02")
-    assert "TF: the transforms of frame 'base' alternate between two paths" in found["err"]
+    assert "topic '/tf': values of 'base' alternate between two paths" in found["err"]
     base = found["frames"].tolist().index("base")
     # At the stamps of the first publisher there is its pose.
     np.testing.assert_allclose(found["frame_pose"][:, base, 0], np.arange(200) / 100, atol=1e-9)
