@@ -234,7 +234,7 @@ def test_no_node_puts_something_else_in_the_place_of_what_rclpy_keeps(node: Faul
 
 def test_parameter_services_are_seen_only_when_the_node_is_active(domain: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bool] = []
-    monkeypatch.setattr(nodes, "ParameterService", lambda node: seen.append(node.core.robots.active))
+    monkeypatch.setattr(nodes, "ParameterService", lambda node: seen.append(node.core.active))
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=domain, args=[])
     overrides = [Parameter("robot_description", value=ROBOT["robot_description"])]

@@ -188,7 +188,8 @@ def test_strict_refuses_what_is_otherwise_left_out_with_a_report(client: Client,
 
 
 def test_a_dry_run_changes_nothing(client: Client, node: NodeProcess) -> None:
-    first_robot_at(client, 0.2, 0.1)
+    # Another position than in the tests before: the node still has theirs.
+    first_robot_at(client, 0.3, 0.1)
     answer = replace(client, urdf=SECOND, srdf=SECOND_SRDF, dry_run=True)
     assert answer.success
     assert "would be replaced" in answer.message

@@ -38,18 +38,17 @@ INTERFACES = "robot_semantics_interfaces"
 
 
 class Core:
-    """The life of a node: it makes and removes the parts of the configured node.
-
-    Attributes:
-        robots: the robots; empty while the node is not configured.
-
-    """
+    """The life of a node: it declares the parameters, and makes and removes the configured node."""
 
     def __init__(self, node: GuardedNode) -> None:
         self._node = node
-        self.robots = Robots(node)
         self._configured: ConfiguredNode | None = None
         self._declare_parameters()
+
+    @property
+    def active(self) -> bool:
+        """True while the node publishes."""
+        return self._configured is not None and self._configured.robots.active
 
     def configure(self) -> None:
         """Read the parameters and parse the descriptions.
@@ -58,12 +57,7 @@ class Core:
             RobotSemanticsError: a parameter is invalid, or a description gives no robot.
 
         """
-        with ExitStack() as undo:
-            undo.callback(self._forget)
-            closing = undo.enter_context(ExitStack())
-            self._configured = ConfiguredNode(self._node, self.robots, closing)
-            self._closing = undo.pop_all()
-        self.robots.state = "inactive"
+        self._configured = ConfiguredNode(self._node)
 
     def activate(self) -> None:
         """Publish and listen."""
@@ -77,10 +71,9 @@ class Core:
 
     def cleanup(self) -> None:
         """Forget the robots, stop all threads and remove the topics; parameters stay declared."""
-        if self._configured is not None:
-            if self.robots.active:
-                self._configured.deactivate()
-            self._closing.close()
+        configured, self._configured = self._configured, None
+        if configured is not None:
+            configured.close()
 
     def _declare_parameters(self) -> None:
         """Declare all parameters that need no description.
@@ -96,38 +89,41 @@ class Core:
         for model in models:
             declare_robot(node, model, shared, skip_invalid=True)
 
-    def _forget(self) -> None:
-        self._node.destroy_entities()
-        self._configured = None
-        self.robots.served = []
-        self.robots.state = "unconfigured"
-
 
 class ConfiguredNode:
     """The parts of the configured node, each made with the parts that it needs."""
 
-    def __init__(self, node: GuardedNode, robots: Robots, closing: ExitStack) -> None:
-        """Make the parts; `closing` stops them.
+    def __init__(self, node: GuardedNode) -> None:
+        """Make the parts.
 
         Raises:
             RobotSemanticsError: a parameter is invalid, or a description gives no robot.
 
         """
-        self._node, self.robots, self._closing = node, robots, closing
+        self._node = node
         self._unknown: set[str] = set()
         table = parameters.node_table(node.overrides)
-        robots.settings = settings = parameters.node_settings(node.declare_table(table))
-        raw = settings.raw_messages and raw_transforms_agree()
-        if settings.raw_messages and not raw:
+        self.robots = Robots(node, parameters.node_settings(node.declare_table(table)))
+        raw = self.robots.settings.raw_messages and raw_transforms_agree()
+        if self.robots.settings.raw_messages and not raw:
             node.get_logger().warning(
                 "this middleware's messages are not laid out as CDR: raw messages are switched off"
             )
         node.keep_entities()
-        self._live = LiveParameters(robots, self._replace, self._read_settings)
-        self._make_robots(raw)
-        self._make_parts(raw)
-        self._read_settings()
-        self._warn_of_unknown()
+        with ExitStack() as closing:
+            closing.callback(node.destroy_entities)
+            self._live = LiveParameters(self.robots, self._replace, self._read_settings)
+            self._make_robots(raw)
+            self._make_parts(raw, closing)
+            self._read_settings()
+            self._warn_of_unknown()
+            self._closing = closing.pop_all()
+
+    def close(self) -> None:
+        """Stop all threads and remove the topics."""
+        if self.robots.active:
+            self.deactivate()
+        self._closing.close()
 
     def activate(self) -> None:
         """Publish and listen."""
@@ -149,17 +145,16 @@ class ConfiguredNode:
     def _make_robots(self, raw: bool) -> None:
         node, robots = self._node, self.robots
         shared = node.declare_table(parameters.ROBOT) if robots.settings.models else None
-        robots.served = []
         for prefix in robots.settings.models or ("",):
-            served = ServedRobot(node, prefix, raw, shared, self._live.describe)
+            served = ServedRobot(node, prefix, raw, shared)
             robots.served.append(served)
-            if not served.values[served.parameter("robot_description_topic")]:
+            self._live.listen(served)
+            if not served.description_topic("robot_description"):
                 description = served.read({})
                 served.put(description, served.make_robot(description, {}), {})
 
-    def _make_parts(self, raw: bool) -> None:
+    def _make_parts(self, raw: bool, closing: ExitStack) -> None:
         node, robots = self._node, self.robots
-        closing = self._closing
         self._outputs = outputs = Outputs(node)
         self._frames = frames = WorldFrames(node, self._sent_frames)
         closing.callback(frames.stop)
@@ -170,12 +165,12 @@ class ConfiguredNode:
         closing.callback(self._live.stop)
         self._monitor = Monitor(robots, inputs, outputs, frames)
         closing.callback(self._monitor.stop)
-        self._services = self._make_services(states)
+        self._services = self._make_services(states, closing)
         jump = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True)
         jumps = node.get_clock().create_jump_callback(jump, post_callback=node.guarded(self._on_clock_jump, "clock"))
         closing.callback(jumps.unregister)
 
-    def _make_services(self, states: RobotStates) -> Services | None:
+    def _make_services(self, states: RobotStates, closing: ExitStack) -> Services | None:
         """Make the services with our own interfaces; without the interface package, report this and do the rest."""
         try:
             from robot_semantics.ros.node.services import Services
@@ -187,7 +182,7 @@ class ConfiguredNode:
                 " and snapshots are off; build it in the workspace beside this package, and source it"
             )
             return None
-        return Services(self.robots, states, self._frames, self._monitor, self._live, self._closing)
+        return Services(self.robots, states, self._frames, self._monitor, self._live, closing)
 
     def _replace(self, served: ServedRobot, description: Description, robot: RunningRobot, changed: Values) -> None:
         """Replace a robot and publish all that depends on it."""

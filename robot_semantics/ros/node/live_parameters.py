@@ -10,15 +10,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter
+from std_msgs.msg import String
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.node.robots import Robots
-from robot_semantics.ros.node.served_robot import ServedRobot
+from robot_semantics.ros.node.served_robot import DESCRIPTIONS, ServedRobot
+from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.parameter_table import ParameterError, Values
 from robot_semantics.state.description import Description
 from robot_semantics.state.robot import RunningRobot
@@ -65,8 +68,18 @@ class LiveParameters:
         self._robots.node.remove_on_set_parameters_callback(self._check)
         self._robots.node.remove_post_set_parameters_callback(self._take_effect)
 
-    def describe(self, served: ServedRobot, text: Values) -> None:
+    def listen(self, served: ServedRobot) -> None:
+        """Replace the description of a robot by each text on its description topics."""
+        profile, options = qos.fresh(qos.LATCHED), qos.overridable()
+        for name in DESCRIPTIONS:
+            topic = served.description_topic(name)
+            if topic:
+                take = partial(self._take, served, served.parameter(name))
+                served.node.create_subscription(String, topic, take, profile, qos_overriding_options=options)
+
+    def _take(self, served: ServedRobot, name: str, message: String) -> None:
         """Apply a description from a topic; an invalid one is logged, and the last valid one stays."""
+        text = {name: message.data}
         if served.urdf_is_missing(text):
             # The semantic description came before the robot's own; it is read together with that one.
             served.values.update(text)

@@ -33,7 +33,7 @@ class Monitor:
     """Checks every robot, logs changes of its health, and publishes diagnostics."""
 
     def __init__(self, robots: Robots, inputs: Inputs, outputs: Outputs, frames: WorldFrames) -> None:
-        self._robots, self._inputs, self._outputs, self._frames = robots, inputs, outputs, frames
+        self._robots, self._outputs = robots, outputs
         node = robots.node
         logger = node.get_logger()
         self._health = {served.prefix: Health(served.report, logger.info) for served in robots.served}
@@ -44,6 +44,11 @@ class Monitor:
         self._heard: set[str] = set()
         self._rates: dict[str, tuple[float, float]] = {}
         self._watched: list[tuple[Callable[[], bool], Callable[[], None]]] = []
+        self.watch(frames.has_unheard_others, frames.look_for_others)
+        self.watch(lambda: robots.active and inputs.follows_tf(), inputs.refresh)
+        self.watch(self._has_first_values, self._report_first_values)
+        self.watch(self._has_other_tf_publishers, lambda: outputs.authority.tick(outputs.static_message))
+        self.watch(self._diagnostics_are_due, self._publish)
         # Sleeps on the wall clock: problems must be reported even when simulated time stands still.
         self._pulse = Pulse(node.guarded(self._check, "periodic checks"))
         self._attention = node.create_guard_condition(node.guarded(self._attend, "periodic checks"))
@@ -76,20 +81,8 @@ class Monitor:
                     if served.robot is not None:
                         self._health[served.prefix].update(served.robot, time.monotonic_ns())
         self._rates = {served.prefix: self._rates_of(served) for served in robots.served}
-        if self._needs_attention():
-            self._attention.trigger()
-
-    def _needs_attention(self) -> bool:
-        robots = self._robots
-        if self._diagnostics_are_due() or self._frames.has_unheard_others():
-            return True
         if any(is_due() for is_due, _ in self._watched):
-            return True
-        return robots.active and (
-            any(self._is_first(served) for served in robots.served)
-            or self._inputs.follows_tf()
-            or (robots.settings.check_tf_authority and not self._outputs.authority.is_idle())
-        )
+            self._attention.trigger()
 
     def _diagnostics_are_due(self) -> bool:
         # Do not publish without subscribers: the message costs more than all checks.
@@ -97,33 +90,36 @@ class Monitor:
 
     def _attend(self) -> None:
         """Do the work that uses entities of the node, in the executor."""
+        for is_due, act in self._watched:
+            if is_due():
+                act()
+
+    def _has_other_tf_publishers(self) -> bool:
         robots = self._robots
-        self._frames.look_for_others()
-        for _, act in self._watched:
-            act()
-        if robots.active:
-            self._inputs.refresh()
-            for served in robots.served:
-                self._report_first(served)
-            if robots.settings.check_tf_authority:
-                self._outputs.authority.tick(self._outputs.static_message)
-        if self._diagnostics_are_due():
-            # A pulse may come a little early.
-            self._next_s = time.monotonic() + 0.9 * self._period_s
-            self._publish()
+        return robots.active and robots.settings.check_tf_authority and not self._outputs.authority.is_idle()
 
-    def _is_first(self, served: ServedRobot) -> bool:
-        return served.robot is not None and served.robot.has_moved and served.prefix not in self._heard
+    def _moved_first(self) -> list[ServedRobot]:
+        """Return the robots that have moved but are not reported yet."""
+        return [
+            served
+            for served in self._robots.served
+            if served.robot is not None and served.robot.has_moved and served.prefix not in self._heard
+        ]
 
-    def _report_first(self, served: ServedRobot) -> None:
-        if self._is_first(served) and served.robot is not None:
+    def _has_first_values(self) -> bool:
+        return self._robots.active and bool(self._moved_first())
+
+    def _report_first_values(self) -> None:
+        for served in self._moved_first():
             self._heard.add(served.prefix)
             senders = ", ".join(served.publishers_of(served.topic("joint_states"))) or "another topic"
             self._robots.node.get_logger().info(
-                f"robot '{served.robot.name}': received the first joint values, from {senders}"
+                f"robot '{served.name}': received the first joint values, from {senders}"
             )
 
     def _publish(self) -> None:
+        # A pulse may come a little early.
+        self._next_s = time.monotonic() + 0.9 * self._period_s
         robots = self._robots
         message = DiagnosticArray(
             status=[self._status_of(served, *self._rates[served.prefix]) for served in robots.served]

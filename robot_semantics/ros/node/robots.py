@@ -26,16 +26,15 @@ class Robots:
         lock: held while a robot's state is read or changed, because messages arrive in another thread.
         settings: the parameters of the node as a whole.
         served: the robots, in the order of the `models` parameter.
-        state: the node's state in words, for `~/get_status` and `/diagnostics`.
+        state: the node's state in words, for `~/get_status` and `/diagnostics`: ``inactive`` or ``active``.
 
     """
 
-    def __init__(self, node: GuardedNode) -> None:
-        self.node = node
+    def __init__(self, node: GuardedNode, settings: NodeSettings) -> None:
+        self.node, self.settings = node, settings
         self.lock = threading.RLock()
         self.served: list[ServedRobot] = []
-        self.state = "unconfigured"
-        self.settings: NodeSettings
+        self.state = "inactive"
 
     @property
     def active(self) -> bool:

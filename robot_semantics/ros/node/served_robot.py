@@ -10,11 +10,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
-from rclpy.publisher import Publisher
 from rclpy.subscription import Subscription
 from std_msgs.msg import String
 
@@ -36,7 +34,6 @@ from robot_semantics.state.settings import RobotSettings
 LONGEST_LINE = 1000
 """Characters of a line of the log at most."""
 DESCRIPTIONS = ("robot_description", "robot_description_semantic")
-OnDescription = Callable[["ServedRobot", Values], None]
 
 
 def declare_robot(
@@ -66,17 +63,8 @@ class ServedRobot:
 
     """
 
-    def __init__(
-        self,
-        node: GuardedNode,
-        prefix: str,
-        raw: bool,
-        shared: Values | None,
-        on_description: OnDescription,
-    ) -> None:
+    def __init__(self, node: GuardedNode, prefix: str, raw: bool, shared: Values | None) -> None:
         """Declare the parameters; their defaults are `shared`, the values of the parameters without prefix.
-
-        `on_description` is called with each text on a description topic, as a parameter with its full name.
 
         Raises:
             ParameterError: a parameter has an invalid value.
@@ -89,19 +77,12 @@ class ServedRobot:
         self.traffic = Traffic()
         self._notices = Throttle(burst=50)
         self.refusals = RefusalLog(self.traffic, self.report, self.publishers_of)
-        self._latched: dict[str, Publisher] = {}
-        for name in DESCRIPTIONS:
-            own_name, topic = self.parameter(name), self.values[self.parameter(f"{name}_topic")]
-            profile, options = qos.fresh(qos.LATCHED), qos.overridable()
-            if topic:
-                take = partial(self._take, on_description, own_name)
-                node.create_subscription(String, topic, take, profile, qos_overriding_options=options)
-            else:
-                made = node.create_publisher(String, self.topic(name), profile, qos_overriding_options=options)
-                self._latched[name] = made
-
-    def _take(self, on_description: OnDescription, name: str, message: String) -> None:
-        on_description(self, {name: message.data})
+        profile, options = qos.fresh(qos.LATCHED), qos.overridable()
+        self._latched = {
+            name: node.create_publisher(String, self.topic(name), profile, qos_overriding_options=options)
+            for name in DESCRIPTIONS
+            if not self.description_topic(name)
+        }
 
     @property
     def name(self) -> str:
@@ -115,6 +96,11 @@ class ServedRobot:
     def parameter(self, name: str) -> str:
         """Return the full name of a parameter of this robot."""
         return f"{self.prefix}.{name}" if self.prefix else name
+
+    def description_topic(self, name: str) -> str:
+        """Return the topic from which one of `DESCRIPTIONS` is read; empty if its parameter has the text."""
+        topic: str = self.values[self.parameter(f"{name}_topic")]
+        return topic
 
     def listen(
         self, kind: type[RosMessage], topic: str, take: Callable[[Any], None], group: CallbackGroup, *, raw: bool
