@@ -272,7 +272,7 @@ def _wrapping(space: JointSpace) -> BoolArray:
     """Return (size,) True for angles of which whole turns do not change the pose."""
     wraps = np.zeros(space.size, np.bool_)
     for joint in space.joints:
-        wraps[space.positions_of(joint)] = joint.motion.wraps
+        wraps[space.positions_of(joint)] = joint.motion.wrapping
     return wraps
 
 

@@ -59,9 +59,14 @@ class Motion:
     limited: bool = False
 
     @cached_property
+    def wrapping(self) -> tuple[bool, ...]:
+        """For each position variable, True for an angle without limits: whole turns do not change the pose."""
+        return tuple(quantity is JointQuantity.ANGLE and not self.limited for quantity in self.quantities)
+
+    @cached_property
     def wraps(self) -> bool:
-        """True if the position is one angle without limits, so that whole turns do not change the pose."""
-        return self.quantities == (JointQuantity.ANGLE,) and not self.limited
+        """True if the position is one angle without limits."""
+        return self.wrapping == (True,)
 
     @cached_property
     def turns(self) -> bool:

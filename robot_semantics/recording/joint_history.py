@@ -19,9 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_semantics.kinematics.blending import PositionBlend
 from robot_semantics.recording.columns import Array, Pieces, take_rows
 from robot_semantics.recording.timeline import Bracket, Timeline, blend_straight, bracket, interpolate
-from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
+from robot_semantics.transforms.arrays import FloatArray, IntArray
 
 QUANTITIES = ("position", "velocity", "effort")
 
@@ -140,7 +141,7 @@ class JointHistory:
         joints: Sequence[str],
         times_ns: IntArray,
         mode: str = "linear",
-        turns: BoolArray | None = None,
+        blend: PositionBlend | None = None,
     ) -> JointSamples:
         """Return the values of `joints` at `times_ns` (n,).
 
@@ -149,11 +150,10 @@ class JointHistory:
             times_ns: the times.
             mode: ``linear``, ``previous`` or ``nearest``. A joint keeps its value after its last message. Before its
                 first message it has a value only with ``nearest``.
-            turns: (joints,) True for angles without limits, which go from π to -π the short way.
+            blend: interpolates the positions of `joints`; by default straight.
         """
         count = len(times_ns)
         index = {name: i for i, name in enumerate(joints)}
-        turning = np.zeros(len(joints), bool) if turns is None else turns
         found = {quantity: np.full((count, len(joints)), np.nan) for quantity in QUANTITIES}
         age = np.full((count, len(joints)), -1, dtype=np.int64)
         brackets: dict[tuple[int, ...], Bracket] = {}
@@ -166,8 +166,8 @@ class JointHistory:
                 if family.places not in brackets:
                     brackets[family.places] = bracket(family.timeline.stamps_ns, times_ns, mode)
                 where = brackets[family.places]
-                angles = turning[out] if quantity == "position" else np.zeros(len(out), bool)
-                some = interpolate(where, self._taker(family, quantity, mine), _blend_joints(angles))
+                between = blend.of_columns(out) if blend is not None and quantity == "position" else blend_straight
+                some = interpolate(where, self._taker(family, quantity, mine), between)
                 values[:, out] = where.at_all_times(count, some, np.nan)
                 if quantity == "position":
                     age[:, out] = where.at_all_times(count, where.age_ns, -1)[:, np.newaxis]
@@ -192,19 +192,6 @@ class JointHistory:
             return result
 
         return take
-
-
-def _blend_joints(angles: BoolArray) -> Callable[[FloatArray, FloatArray, FloatArray], FloatArray]:
-    """Return the interpolation of joint values (n, joints); some are angles without limits."""
-    if not angles.any():
-        return blend_straight
-
-    def blend(low: FloatArray, high: FloatArray, share: FloatArray) -> FloatArray:
-        step = high - low
-        step[:, angles] -= 2.0 * np.pi * np.round(step[:, angles] / (2.0 * np.pi))
-        return np.asarray(low + share * step)
-
-    return blend
 
 
 def _whole(columns: IntArray, width: int) -> bool:

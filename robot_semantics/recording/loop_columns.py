@@ -19,6 +19,7 @@ from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.kinematics.mimics import followings
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, RobotModel
 from robot_semantics.state.model_states import ModelSeries
+from robot_semantics.transforms import wrapped_angles
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
 
@@ -98,9 +99,8 @@ class LoopColumns:
             joint, where = space.model.joint(name), space.joint_positions[name]
             if joint.position_count != 1 or name in self._reported:
                 continue
-            off = np.abs(measured[:, where] - closed[:, where])
-            off = np.where(joint.motion.wraps, np.abs(np.remainder(off + np.pi, 2.0 * np.pi) - np.pi), off)
-            worst = float(np.nanmax(off, initial=0.0))
+            off = measured[:, where] - closed[:, where]
+            worst = float(np.nanmax(np.abs(wrapped_angles(off) if joint.motion.wraps else off), initial=0.0))
             if worst > MIMIC_TOLERANCE:
                 self._reported.add(name)
                 text = f"passive joint '{name}' was measured up to {worst:.3g} away from its place in the closed loop"

@@ -16,8 +16,10 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.foreign_text import quoted
+from robot_semantics.kinematics.blending import PositionBlend
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.mimics import MimicMap
+from robot_semantics.model.joint_types import MOTION, JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.recording.columns import Array, Pieces
 from robot_semantics.recording.joint_history import JointHistory, JointSamples
@@ -70,7 +72,8 @@ class ModelSampler:
         self.joints = JointHistory(self._joint_states(recording), robot.joint_topics)
         self._names: list[str] = []
         self._joints = list(self._chosen(robot.model))
-        self._turns = np.array([self._turn(name) for name in self._names], dtype=bool)
+        motions = (MOTION[JointType.REVOLUTE] if joint.model is None else joint.model.motion for joint in self._joints)
+        self._blend = PositionBlend(motions)
         spaces = [other.namespace for other in recording.robots]
         own = [
             track for track in tracks if track.kind == "multi_dof" and owner_of(track.topic, spaces) == robot.namespace
@@ -132,10 +135,6 @@ class ModelSampler:
         self._names.append(name)
         return len(self._names) - 1
 
-    def _turn(self, name: str) -> bool:
-        model = self.robot.model
-        return model is not None and name in model.joint_index and model.joint(name).motion.wraps
-
     def _limits(self) -> tuple[FloatArray, FloatArray]:
         lower, upper = [], []
         for joint in self._joints:
@@ -167,7 +166,7 @@ class ModelSampler:
 
     def sample(self, times_ns: IntArray, mode: str) -> ModelSeries:
         """Return the robot at `times_ns` (n,), without the pose of its root link."""
-        samples = self.joints.sample(self._names, times_ns, mode, self._turns)
+        samples = self.joints.sample(self._names, times_ns, mode, self._blend)
         names, widths, speeds = (
             tuple(getattr(item, key) for item in self._joints) for key in ("name", "width", "speed")
         )

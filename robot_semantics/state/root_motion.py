@@ -16,7 +16,7 @@ import numpy as np
 from robot_semantics.kinematics.motions import plane_axes
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.state.joint_input import Reason, Refusal
-from robot_semantics.transforms import quat_from_rotvec, quat_rotate
+from robot_semantics.transforms import quat_from_rotvec, quat_rotate, wrapped_angles
 from robot_semantics.transforms.arrays import FloatArray
 
 _SHORTEST_QUATERNION = 1e-6
@@ -75,8 +75,7 @@ def _planar(joint: JointModel, pose: FloatArray, velocities: FloatArray | None) 
     axes, normal = plane_axes(joint), joint.axis
     # Of all rotations about the normal, this one leaves the smallest rest, the tilt.
     along, real = float(pose[3:6] @ normal), float(pose[6])
-    theta = 2.0 * np.arctan2(along, real)
-    theta = (theta + np.pi) % (2.0 * np.pi) - np.pi
+    theta = wrapped_angles(2.0 * np.arctan2(along, real))
     tilt = 2.0 * float(np.arccos(min(1.0, np.hypot(along, real))))
     rates = None if velocities is None else np.array([*(axes.T @ velocities[:3]), normal @ velocities[3:]])
     positions = np.array([*(axes.T @ pose[:3]), theta])

@@ -39,6 +39,7 @@ from robot_semantics.transforms.rotations import (
     rotvec_from_quat,
     rpy_from_matrix,
     rpy_from_quat,
+    wrapped_angles,
 )
 from robot_semantics.transforms.twists import (
     compose_twists,
@@ -79,6 +80,7 @@ __all__ = [
     "transform_distance",
     "transform_points",
     "transport_twist",
+    "wrapped_angles",
     "xyz_quat_from_matrix",
     "xyz_rpy_from_matrix",
 ]

@@ -234,6 +234,13 @@ def quat_angle(q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
     return angle
 
 
+def wrapped_angles(angles: npt.ArrayLike) -> FloatArray:
+    """Return angles (...) without whole turns, -π to π [rad]."""
+    values = np.asarray(angles, np.float64)
+    without: FloatArray = values - 2.0 * np.pi * np.round(values / (2.0 * np.pi))
+    return without
+
+
 def quat_slerp(q0: npt.ArrayLike, q1: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
     """Return (..., 4) quaternions at the fraction `t` (...) from `q0` to `q1`, at constant speed, the short way.
 

@@ -16,10 +16,9 @@ from nicegui import background_tasks, events, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import LinkPair
+from robot_semantics.kinematics.blending import PositionBlend
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import with_state
-from robot_semantics.model.joint_types import JointType
-from robot_semantics.transforms import quat_slerp
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.element import Choice
 from robot_semantics.viewer.pose_collisions import PoseCollisions
@@ -172,16 +171,7 @@ def pose_rows(space: JointSpace, joint: JointModel, q: FloatArray) -> list[Shown
 
 
 def pose_between(space: JointSpace, first: FloatArray, second: FloatArray, share: float) -> FloatArray:
-    """Return positions (size,) between two poses (size,) at the fraction `share`; angles without limits go the short
-    way.
-    """
-    difference = second - first
-    q: FloatArray = first + share * difference
-    for joint in space.joints:
-        where = space.joint_positions[joint.name]
-        if joint.type is JointType.CONTINUOUS:
-            q[where] = first[where] + share * ((difference[where] + np.pi) % (2.0 * np.pi) - np.pi)
-        elif joint.type is JointType.FLOATING:
-            turn = slice(where.start + 3, where.stop)
-            q[turn] = quat_slerp(first[turn], second[turn], share)
+    """Return positions (size,) between two poses (size,) at the fraction `share`."""
+    blend = PositionBlend(joint.motion for joint in space.joints)
+    (q,) = blend(first[np.newaxis], second[np.newaxis], np.array([[share]]))
     return np.array(space.with_mimics(q))

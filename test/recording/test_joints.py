@@ -142,6 +142,26 @@ def test_a_message_without_a_stamp_counts_when_it_was_recorded(tools: Any) -> No
     assert state.time_ns == tools.START + tools.S // 2
 
 
+def test_planar_and_floating_joints_turn_the_short_way(tools: Any) -> None:
+    urdf = """<robot name="r"><link name="base"/><link name="cart"/><link name="kite"/>
+      <joint name="slide" type="planar"><parent link="base"/><child link="cart"/><axis xyz="0 0 1"/></joint>
+      <joint name="fly" type="floating"><parent link="base"/><child link="kite"/></joint></robot>"""
+    tape = tools.Tape()
+    tape.text("/robot_description", urdf)
+    names = [f"fly/{word}" for word in ["trans_x", "trans_y", "trans_z", "rot_x", "rot_y", "rot_z", "rot_w"]]
+    names += ["slide/x", "slide/y", "slide/theta"]
+    quarter = np.sqrt(0.5)
+    # The second quaternion is a quarter turn about z, with the other sign.
+    rows = [[0, 0, 0, 0, 0, 0, 1, 0, 0, 3.0], [2, 0, 0, 0, 0, -quarter, -quarter, 4, 0, -3.0]]
+    for second, row in enumerate(rows):
+        tape.joints(tools.START + second * tools.S, names, row)
+    code, _, _ = tools.run("export", tape.write(tools.folder / "bag"), "--every", "0.5", "-o", tools.folder / "out.npz")
+    assert code == 0
+    q = np.load(tools.folder / "out.npz")["r/positions"][1]
+    expected = [1, 0, 0, 0, 0, np.sin(np.pi / 8), np.cos(np.pi / 8), 2, 0, np.pi]
+    np.testing.assert_allclose(q, expected, atol=1e-12)
+
+
 def test_planar_and_floating_joints_come_by_variable_names_and_by_multi_dof_states(tools: Any) -> None:
     urdf = """<robot name="crane"><link name="base"/><link name="cart"/><link name="hook"/>
       <joint name="slide" type="planar"><parent link="base"/><child link="cart"/><axis xyz="0 0 1"/></joint>

@@ -45,19 +45,24 @@ def test_two_boxes_collide_as_long_as_they_overlap(q: float, collides: bool) -> 
 
 
 def test_a_pose_between_two_goes_the_short_way_round() -> None:
+    kinds = ("continuous", "revolute", "floating", "planar")
     joints = "".join(
         f'<link name="l{at}"/><joint name="{kind}" type="{kind}"><parent link="{above}"/><child link="l{at}"/>'
         '<axis xyz="0 0 1"/><limit lower="-9" upper="9" effort="1" velocity="1"/></joint>'
-        for at, (kind, above) in enumerate((("continuous", "base"), ("revolute", "l0"), ("floating", "l1")))
+        for at, (kind, above) in enumerate(
+            (("continuous", "base"), ("revolute", "l0"), ("floating", "l1"), ("planar", "l2"))
+        )
     )
     space = JointSpace.of(robot_from_text(f'<robot name="r"><link name="base"/>{joints}</robot>'))
     # A floating joint at the second pose is turned by 90 degrees about z.
-    first = np.array([3.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
-    second = np.array([-3.0, -3.0, 2.0, 0.0, 0.0, 0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)])
+    first = np.array([3.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 3.0])
+    second = np.array([-3.0, -3.0, 2.0, 0.0, 0.0, 0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5), 2.0, 0.0, -3.0])
     middle = pose_between(space, first, second, 0.5)
     assert np.cos(middle[0]) == pytest.approx(-1.0)
     np.testing.assert_allclose(middle[1:3], [0.0, 1.0], atol=1e-12)
-    np.testing.assert_allclose(middle[5:], [0.0, 0.0, np.sin(np.pi / 8), np.cos(np.pi / 8)], atol=1e-12)
+    np.testing.assert_allclose(
+        middle[5:], [0.0, 0.0, np.sin(np.pi / 8), np.cos(np.pi / 8), 1.0, 0.0, np.pi], atol=1e-12
+    )
     np.testing.assert_allclose(pose_between(space, first, second, 0.0), first)
 
 
