@@ -49,9 +49,7 @@ def test_a_pose_between_two_goes_the_short_way_round() -> None:
     joints = "".join(
         f'<link name="l{at}"/><joint name="{kind}" type="{kind}"><parent link="{above}"/><child link="l{at}"/>'
         '<axis xyz="0 0 1"/><limit lower="-9" upper="9" effort="1" velocity="1"/></joint>'
-        for at, (kind, above) in enumerate(
-            (("continuous", "base"), ("revolute", "l0"), ("floating", "l1"), ("planar", "l2"))
-        )
+        for at, (kind, above) in enumerate(zip(kinds, ("base", "l0", "l1", "l2"), strict=True))
     )
     space = JointSpace.of(robot_from_text(f'<robot name="r"><link name="base"/>{joints}</robot>'))
     # A floating joint at the second pose is turned by 90 degrees about z.
