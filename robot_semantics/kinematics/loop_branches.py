@@ -5,16 +5,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Branches of a closed linkage: to stay on one, to find another one, and to follow one over time."""
+"""Branches of a closed linkage: to stay on one, and to find another one."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 import numpy as np
 
 from robot_semantics.kinematics.loop_equations import IndexArray
-from robot_semantics.kinematics.loop_newton import ITERATIONS, Linkage, NewtonResult
+from robot_semantics.kinematics.loop_newton import Linkage, NewtonResult
 from robot_semantics.transforms.arrays import FloatArray
 
 _ON_THE_WAY = 3
@@ -27,8 +25,6 @@ _STRIDES = (0.5, 0.1, 0.02)
 """The same [rad, m] for the first, second and third attempt: near a singularity only short ones succeed."""
 _SEEDS = 24
 """Number of random starts for another branch."""
-_ANCHORS = 16
-"""Every so many configurations of a series are closed one after another, those between them together."""
 
 
 def continued(linkage: Linkage, start: FloatArray, q: FloatArray, stride: float) -> NewtonResult:
@@ -47,35 +43,17 @@ def continued(linkage: Linkage, start: FloatArray, q: FloatArray, stride: float)
         gap = np.maximum(passed.position_error / linkage.equations.length, passed.rotation_error)
         fine[at] = (gap <= _PASSED) & ~linkage.is_far(passed.q, predicted)
         here[at] = passed.q
-    predicted = linkage.predicted(here, q, way * fine[:, np.newaxis])
-    found = linkage.newton(predicted)
-    return found._replace(closed=found.closed & fine & ~linkage.is_far(found.q, predicted))
-
-
-def close_in_order(linkage: Linkage, before: FloatArray, q: FloatArray) -> NewtonResult:
-    """Return `q` (n, size) closed in order of time, from a closed configuration `before` (1, size)."""
-    result = NewtonResult(np.array(q), np.zeros(len(q), np.bool_), np.zeros(len(q)), np.zeros(len(q)), ITERATIONS)
-
-    def one_by_one(rows: Iterable[int], last: FloatArray) -> None:
-        for row in rows:
-            put(result, [row], follow(linkage, last, q[[row]]))
-            last = result.q[[row]]
-
-    anchors = sorted({*range(0, len(q), _ANCHORS), len(q) - 1} - {-1})
-    one_by_one(anchors, before)
-    between = np.setdiff1d(np.arange(len(q)), anchors)
-    if between.size:
-        guess = linkage.interpolated(result.q, np.array(anchors), q, between)
-        found = linkage.newton(guess)
-        fine = found.closed & ~linkage.is_far(found.q, guess)
-        put(result, between, found._replace(closed=fine))
-        for row in between[~fine]:
-            one_by_one([row], result.q[[row - 1]])
-    return result
+    # The last attempt also looks for the smallest gap of a loop that does not close.
+    at = np.flatnonzero(fine | (stride == _STRIDES[-1]))
+    found = NewtonResult(here, np.zeros(len(q), np.bool_), np.full(len(q), np.inf), np.full(len(q), np.inf), 0)
+    predicted = linkage.predicted(here[at], q[at], (way * fine[:, np.newaxis])[at])
+    last = linkage.newton(predicted)
+    put(found, at, last._replace(closed=last.closed & fine[at] & ~linkage.is_far(last.q, predicted)))
+    return found._replace(iterations=last.iterations)
 
 
 def follow(linkage: Linkage, start: FloatArray, q: FloatArray) -> NewtonResult:
-    """Return `q` (n, size) on the branch of `start`, or the start where this branch does not close."""
+    """Return `q` (n, size) on the branch of `start`; where it does not close, its joints have the start."""
     found = continued(linkage, start, q, _STRIDES[0])
     for stride in _STRIDES[1:]:
         missed = np.flatnonzero(~found.closed)
@@ -84,15 +62,9 @@ def follow(linkage: Linkage, start: FloatArray, q: FloatArray) -> NewtonResult:
             position = np.minimum(again.position_error, found.position_error[missed])
             rotation = np.minimum(again.rotation_error, found.rotation_error[missed])
             put(found, missed, again._replace(position_error=position, rotation_error=rotation))
-    return held(linkage, found, start)
-
-
-def held(linkage: Linkage, found: NewtonResult, start: FloatArray) -> NewtonResult:
-    """Return `found` with the positions of `start` where a loop does not close."""
-    q = np.array(found.q)
-    at = np.ix_(~found.closed, linkage.positions)
-    q[at] = start[at]
-    return found._replace(q=q)
+    result, at = np.where(found.closed[:, np.newaxis], found.q, q), np.ix_(~found.closed, linkage.positions)
+    result[at] = start[at]
+    return found._replace(q=result)
 
 
 def another_branch(linkage: Linkage, near: FloatArray, q: FloatArray, *, driven: bool = False) -> NewtonResult:

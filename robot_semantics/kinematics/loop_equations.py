@@ -186,7 +186,7 @@ class LoopEquations:
 
     def scaled_errors(self, state: LoopState) -> FloatArray:
         """Return (..., rows) the errors without a unit, only those that the joints can change."""
-        flat = state.errors.reshape(*state.errors.shape[:-2], -1)
+        flat = state.errors.reshape(*state.errors.shape[:-2], self.rows.shape[1])
         scaled: FloatArray = (self.rows @ flat[..., np.newaxis])[..., 0]
         return scaled
 
@@ -212,7 +212,7 @@ class LoopEquations:
             b = state.T_a_b[..., 0][..., self._crossed, :, np.newaxis]
             turned = J[..., self._crossed, :, :]
             J[..., self._crossed, 3, :] = b[..., 2, :] * turned[..., 4, :] - b[..., 1, :] * turned[..., 5, :]
-        scaled: FloatArray = self.rows @ J.reshape(*J.shape[:-3], -1, J.shape[-1]) @ self._by_variable
+        scaled: FloatArray = self.rows @ J.reshape(*J.shape[:-3], self.rows.shape[1], J.shape[-1]) @ self._by_variable
         return scaled
 
     def residuals(self, state: LoopState) -> tuple[FloatArray, FloatArray]:

@@ -150,6 +150,11 @@ class Linkage:
         return regular
 
     @property
+    def has_quaternions(self) -> bool:
+        """Return True if a dependent joint is a floating one."""
+        return bool(self._quaternions)
+
+    @property
     def neutral(self) -> FloatArray:
         """The default positions, (1, size)."""
         return self._space.neutral()[np.newaxis]
@@ -191,12 +196,23 @@ class Linkage:
         start[:, self._solved] = here[:, self._solved]
         return self.moved(start, (self.slopes(here) @ motion[..., np.newaxis])[..., 0])
 
-    def interpolated(self, closed: FloatArray, anchors: IndexArray, q: FloatArray, rows: IndexArray) -> FloatArray:
-        """Return `q` (n, size) at `rows`, with dependent positions interpolated between the closed `anchors`."""
+    def interpolated(
+        self, closed: FloatArray, anchors: IndexArray, way: FloatArray, q: FloatArray, rows: IndexArray
+    ) -> FloatArray:
+        """Return `q` (n, size) at `rows`, with dependent positions interpolated between the closed `anchors`.
+
+        `way` (n,) is the place of each row on the way along which they are interpolated.
+        """
         there = q[rows]
-        for at in self._solved:
-            there[:, at] = np.interp(rows, anchors, closed[anchors, at])
+        for at in self.places:
+            there[:, at] = np.interp(way[rows], way[anchors], closed[anchors, at])
         return there
+
+    def is_near(self, q: FloatArray, before: FloatArray, predicted: FloatArray, share: float) -> BoolArray:
+        """Return (n,) True where `q` misses `predicted` by at most a `share` of the motion from `before` (n, size)."""
+        missed = np.abs((q - predicted)[:, self._solved]).max(axis=-1, initial=0.0)
+        moved = np.abs((q - before)[:, self.positions]).max(axis=-1, initial=0.0)
+        return np.asarray(missed <= share * moved + 1e-9)
 
     def is_far(self, q: FloatArray, predicted: FloatArray) -> BoolArray:
         """Return (n,) True where a dependent position is not near the predicted one."""

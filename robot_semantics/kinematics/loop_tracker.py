@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Closed loops of one robot over time: one configuration after another, with little work for each."""
+"""One linkage over time: one configuration after another, with little work for each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ import numpy as np
 from robot_semantics.kinematics.loop_branches import STRIDE, follow
 from robot_semantics.kinematics.loop_equations import LoopEquations, LoopState
 from robot_semantics.kinematics.loop_newton import FAR, FLOOR, Linkage
-from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.model.constraints import ConstraintType
 from robot_semantics.transforms.arrays import FloatArray
 
@@ -29,7 +28,7 @@ _LONGER = 2.0
 
 
 class TrackedLoops(NamedTuple):
-    """A configuration of a robot with closed loops.
+    """A configuration with closed loops.
 
     Attributes:
         q: (size,) joint positions; the joints of a loop that does not close keep their last positions.
@@ -46,56 +45,24 @@ class TrackedLoops(NamedTuple):
     iterations: int
 
 
-class LoopTracker:
-    """The newest closed configuration of a robot.
-
-    Attributes:
-        loops: the loops of the robot.
-        q: (size,) the newest closed positions; None before the first `update` that closes.
-    """
-
-    def __init__(self, loops: ClosedLoops) -> None:
-        self.loops = loops
-        self.q: FloatArray | None = None
-        self._trackers = [_LinkageTracker(linkage) for linkage in loops.linkages]
-        self._follows = bool(loops.space.mimics.followers.size)
-
-    def update(self, q: FloatArray) -> TrackedLoops:
-        """Return finite positions `q` (size,) with closed loops, on the branch of the newest closed configuration.
-
-        The first configuration is closed from its own dependent positions.
-        """
-        if self.q is None:
-            first = self.loops.near(q)
-            self.q = first.q if first.closed else None
-            return TrackedLoops(
-                first.q, bool(first.closed), float(first.position_error), float(first.rotation_error), first.iterations
-            )
-        closed, position, rotation, steps = True, 0.0, 0.0, 0
-        now = np.array(q)
-        for tracker in self._trackers:
-            found = tracker.update(self.q, now)
-            now = found.q
-            closed &= found.closed
-            position, rotation = max(position, found.position_error), max(rotation, found.rotation_error)
-            steps = max(steps, found.iterations)
-        self.q = self.loops.space.mimics.followed(now) if self._follows else now
-        return TrackedLoops(self.q, closed, position, rotation, steps)
-
-
-class _LinkageTracker:
-    """One linkage. For joints that turn or slide, the constants of one configuration are prepared.
+class LinkageTracker:
+    """One linkage over time. For joints that turn or slide, the constants of one configuration are prepared.
 
     The general functions take 0.6 ms of CPU time for a four-bar linkage, this class 0.15 ms.
     """
 
     def __init__(self, linkage: Linkage) -> None:
+        """Prepare for a linkage; no configuration is known yet."""
         self._linkage = linkage
         self._chain = _Chain.of(linkage.equations) if linkage.dependent.size else None
         # The last motion of the driven joints, and what the last prediction by slopes missed: it grows with the square.
         self._slopes = np.zeros((0, 0))
         self._way = np.zeros(linkage.driven.size)
         self._bend = np.zeros(linkage.dependent.size)
+
+    def restart(self) -> None:
+        """Forget the last motion: the next `update` has another start."""
+        self._slopes = np.zeros((0, 0))
 
     def update(self, start: FloatArray, q: FloatArray) -> TrackedLoops:
         """Return `q` (size,), which changes, on the branch of the closed `start` (size,)."""
@@ -110,7 +77,7 @@ class _LinkageTracker:
                 found = self._predicted(self._chain, start, q, way)
                 if found is not None:
                     return found
-        self._slopes = np.zeros((0, 0))
+        self.restart()
         general = follow(linkage, start[np.newaxis], q[np.newaxis])
         return TrackedLoops(
             general.q[0],

@@ -23,9 +23,11 @@ import numpy.typing as npt
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.loop_branches import another_branch, close_in_order, follow, home_of, put
+from robot_semantics.kinematics.loop_branches import another_branch, follow, home_of, put
 from robot_semantics.kinematics.loop_freedom import LoopFreedom, linkages_of
 from robot_semantics.kinematics.loop_newton import Linkage, NewtonResult
+from robot_semantics.kinematics.loop_series import close_in_order
+from robot_semantics.kinematics.loop_tracker import LinkageTracker, TrackedLoops
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, RobotModel
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
@@ -229,6 +231,44 @@ class ClosedLoops:
             position, rotation = np.maximum(position, found.position_error), np.maximum(rotation, found.rotation_error)
             iterations = max(iterations, found.iterations)
         return LoopSolution(q, closed, within, position, rotation, iterations)
+
+
+class LoopTracker:
+    """The newest closed configuration of a robot.
+
+    Attributes:
+        loops: the loops of the robot.
+        q: (size,) the newest closed positions; None before the first `update` that closes.
+    """
+
+    def __init__(self, loops: ClosedLoops) -> None:
+        """Begin without a configuration."""
+        self.loops = loops
+        self.q: FloatArray | None = None
+        self._trackers = [LinkageTracker(linkage) for linkage in loops.linkages]
+        self._follows = bool(loops.space.mimics.followers.size)
+
+    def update(self, q: FloatArray) -> TrackedLoops:
+        """Return finite positions `q` (size,) with closed loops, on the branch of the newest closed configuration.
+
+        The first configuration is closed from its own dependent positions.
+        """
+        if self.q is None:
+            first = self.loops.near(q)
+            self.q = first.q if first.closed else None
+            return TrackedLoops(
+                first.q, bool(first.closed), float(first.position_error), float(first.rotation_error), first.iterations
+            )
+        closed, position, rotation, steps = True, 0.0, 0.0, 0
+        now = np.array(q)
+        for tracker in self._trackers:
+            found = tracker.update(self.q, now)
+            now = found.q
+            closed &= found.closed
+            position, rotation = max(position, found.position_error), max(rotation, found.rotation_error)
+            steps = max(steps, found.iterations)
+        self.q = self.loops.space.mimics.followed(now) if self._follows else now
+        return TrackedLoops(self.q, closed, position, rotation, steps)
 
 
 def close_loops(

@@ -12,8 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from robot_semantics.kinematics.loop_freedom import LoopError
-from robot_semantics.kinematics.loop_tracker import LoopTracker
-from robot_semantics.kinematics.loops import ClosedLoops
+from robot_semantics.kinematics.loops import ClosedLoops, LoopTracker
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.joint_buffer import FollowedJoints, JointBuffer
 from robot_semantics.state.joint_input import IndexArray

@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -87,6 +89,27 @@ def test_a_hundred_turns_stay_on_their_branch_and_need_few_steps() -> None:
         one = loops.close(driven(loops, crank=at), here, other_branches=False)
         here = one.q
         assert one.iterations <= 3
+
+
+@pytest.mark.parametrize("lengths", [FOUR_BAR, (0.4, 0.3, 0.3, 0.3), (0.4, 0.1, 0.4, 0.1)])
+def test_a_series_has_the_results_of_closing_row_after_row(lengths: tuple[float, ...]) -> None:
+    loops = loops_of(four_bar(lengths))
+    rng, rows = np.random.default_rng(4), np.arange(120)
+    motions = (
+        0.04 * rows,
+        1.5 * np.sin(0.05 * rows),
+        np.cumsum(rng.normal(0.0, 0.08, len(rows))),
+        np.cumsum(rng.choice([0.0, 0.001, 0.02, 0.3, 1.5], len(rows))),
+    )
+    for motion in motions:
+        q = driven(loops, crank=loops.home.q[0, loops.space.index["crank"]] + motion)
+        series = loops.close_series(q)
+        here = loops.home.q[0]
+        for row, wanted in enumerate(q):
+            found = loops.close(wanted, here, other_branches=False)
+            here = found.q
+            assert series.closed[row] == found.closed
+            assert np.abs(series.q[row] - here).max() < 1e-9
 
 
 def test_a_slider_crank_has_its_closed_form() -> None:
@@ -374,6 +397,25 @@ def test_out_of_reach_the_last_closed_configuration_is_held() -> None:
     assert np.abs(np.diff(found.q[open_rows], axis=0)).max() == 0.0
     gap = (distance - lengths[2] - lengths[3])[open_rows]
     assert np.abs(found.position_error[open_rows] - gap).max() < 5e-4
+
+
+def test_joints_outside_of_an_open_loop_and_other_loops_move_on() -> None:
+    first, second = (four_bar_text((0.5, 0.3, 0.25, 0.2)).replace('name="', f'name="{n}') for n in "ab")
+    parts = [re.sub(r'link="', f'link="{name}', text) for name, text in (("a", first), ("b", second))]
+    bodies = "".join(re.sub(r"</?robot[^>]*>", "", part) for part in parts)
+    bodies = bodies.replace("<link name='", "<link name='a", 4).replace("<link name='", "<link name='b")
+    bodies = bodies.replace("<link name='ba", "<link name='a")
+    joined = joint("apart", "fixed", "abase", "bbase", (0, 1, 0), X) + joint("lamp", "revolute", "abase", "l", ZERO, X)
+    text = f"<robot name='two'>{bodies}<link name='l'/>{joined}</robot>"
+    loops = loops_of(robot_from_text(text, srdf("acoupler", "arocker", "bcoupler", "brocker")))
+    q = driven(
+        loops, acrank=np.linspace(0.0, 2.0, 60), bcrank=np.linspace(0.0, 0.5, 60), lamp=np.linspace(0.0, 1.0, 60)
+    )
+    for found in (loops.close_series(q), loops.close(q[-1:], loops.home.q[0], other_branches=False)):
+        assert not found.closed[-1]
+        assert column(loops, found.q, "bcrank")[-1] == 0.5
+        assert column(loops, found.q, "lamp")[-1] == 1.0
+        assert column(loops, found.q, "acrank")[-1] < 1.9
 
 
 def test_a_parallelogram_stays_one_through_its_flat_positions() -> None:

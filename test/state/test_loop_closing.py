@@ -18,8 +18,7 @@ from support.loops import FOUR_BAR, FloatArray, constraint, four_bar, four_bar_p
 from robot_semantics import RobotModel
 from robot_semantics.cdr.joint_states import JointStateData
 from robot_semantics.kinematics.local import LocalTransforms
-from robot_semantics.kinematics.loop_tracker import LoopTracker
-from robot_semantics.kinematics.loops import ClosedLoops
+from robot_semantics.kinematics.loops import ClosedLoops, LoopTracker
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.state.health import Health
 from robot_semantics.state.joint_input import Refusal
