@@ -25,6 +25,7 @@ from robot_semantics.recording.channels import (
     MessageDefinition,
     in_batches,
 )
+from robot_semantics.recording.mcap_check import mcap_damage
 
 _FORMATS = {"ros2msg": DefinitionFormat.MSG, "ros2idl": DefinitionFormat.IDL}
 
@@ -43,9 +44,11 @@ class Rosbag2Source(OwnMetadata):
         self.path = path
 
     def __enter__(self) -> Rosbag2Source:
-        for file in sorted(self.path.glob("*.db3")) if self.path.is_dir() else (self.path,):
+        for file in sorted(self.path.iterdir()) if self.path.is_dir() else (self.path,):
             if file.suffix == ".db3" and is_cut_off(file):
                 raise RuntimeError(f"'{file.name}' is cut off in its last pages")
+            if file.suffix == ".mcap" and (damage := mcap_damage(file)):
+                raise RuntimeError(f"'{file.name}': {damage}")
         reader = self._open()
         self._metadata: rosbag2_py.BagMetadata = reader.get_metadata()
         counts = {item.topic_metadata.name: item.message_count for item in self._metadata.topics_with_message_count}

@@ -22,9 +22,9 @@ from robot_semantics.base.unpack_limit import longest_part
 from robot_semantics.recording.bags import READ_ERRORS, describe
 from robot_semantics.recording.channels import Channel, DefinitionFormat, Message, MessageDefinition, Report
 from robot_semantics.recording.compression import unpack, unpack_cut, unpack_message
+from robot_semantics.recording.mcap_check import MCAP_MAGIC
 from robot_semantics.recording.message_types import ROS1_NAMES
 
-MCAP_MAGIC = b"\x89MCAP0\r\n"
 _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _DATA_END = 3, 4, 5, 6, 15
 
 _DEFINITION_FORMATS = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -90,18 +90,45 @@ def test_a_written_recording_has_the_same_messages(tools: Any, request: pytest.F
         assert len({item["rosbag2_bagfile_information"]["custom_data"]["robot_semantics"] for item in metadata}) == 1
 
 
-def test_a_bag_of_ros_1_and_a_damaged_one_name_the_extra(tools: Any, with_rosbag2_py: None) -> None:
+def test_a_bag_of_ros_1_names_the_extra(tools: Any, with_rosbag2_py: None) -> None:
     old = tools.rover().write(tools.folder / "old", "ros1")
     code, _, stderr = tools.run("export", old, "-o", tools.folder / "out.usdf")
     assert (code, stderr) == (
         1,
         f"error: {old}: rosbag2 does not read bags of ROS 1: pip install 'robot_semantics[bag]'\n",
     )
-    cut = tools.rover().write(tools.folder / "cut", "bare mcap")
-    cut.write_bytes(cut.read_bytes()[: cut.stat().st_size // 2])
-    code, _, stderr = tools.run("export", cut, "-o", tools.folder / "out.usdf")
+
+
+def cut_off(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def turned_bit(data: bytes) -> bytes:
+    return data[: len(data) // 2] + bytes([data[len(data) // 2] ^ 1]) + data[len(data) // 2 + 1 :]
+
+
+def left_out(data: bytes) -> bytes:
+    return data[:8] + data[72:]
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (cut_off, "the file was not closed: its end is missing"),
+        (turned_bit, "fails its checksum"),
+        (left_out, "no record starts here"),
+    ],
+)
+def test_a_damaged_mcap_names_the_extra(
+    tools: Any, with_rosbag2_py: None, damage: Callable[[bytes], bytes], words: str
+) -> None:
+    """rosbag2 itself reads the rest of such a file without an error."""
+    file = tools.rover().write(tools.folder / "drive", "bare mcap")
+    file.write_bytes(damage(file.read_bytes()))
+    code, _, stderr = tools.run("export", file, "-o", tools.folder / "out.usdf")
     assert code == 1
     assert "the bag is damaged (" in stderr
+    assert words in stderr
     assert "to read the rest: pip install 'robot_semantics[bag]'" in stderr
 
 

@@ -92,8 +92,10 @@ def first_robot_at(client: Client, shoulder: float, elbow: float) -> None:
     values = {"shoulder": shoulder, "elbow": elbow, "root/x": 1.0, "root/y": 2.0, "root/theta": 0.5}
 
     def arrived() -> bool:
-        answer = client.call(GetCurrentState, f"{NODE}/get_current_state", GetCurrentState.Request(group="arm"))
-        return bool(answer.success and list(answer.state.values) == [shoulder])
+        # The shoulder may have kept its value from an earlier robot; the elbow then has none yet.
+        models = client.call(GetWorldState, f"{NODE}/get_world_state").state.model_states
+        found = {joint.name: list(joint.positions) for model in models for joint in model.joint_states}
+        return (found.get("shoulder"), found.get("elbow")) == ([shoulder], [elbow])
 
     client.publish_until(publisher, lambda: joint_state(values), arrived, "the positions")
     client.node.destroy_publisher(publisher)

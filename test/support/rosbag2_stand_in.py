@@ -7,7 +7,8 @@
 
 """A stand-in for `rosbag2_py` of ROS 2 Jazzy, with the part of its documented interface that is used, over `rosbags`.
 
-No wheel of rosbag2_py exists, so tests outside a ROS 2 installation use this module under its name.
+No wheel of rosbag2_py exists, so tests outside a ROS 2 installation use this module under its name; inside of one they
+use the real modules.
 """
 
 from __future__ import annotations
@@ -205,6 +206,13 @@ def _profile(profile: QoS) -> Qos:
 
 def modules() -> dict[str, ModuleType]:
     """Return the modules under their names in a ROS 2 installation."""
+    try:
+        import rosbag2_py
+        from rosbag2_py import _storage
+
+        return {"rosbag2_py": rosbag2_py, "rosbag2_py._storage": _storage}
+    except ImportError:
+        pass
     storage = ModuleType("rosbag2_py._storage")
     vars(storage)["QoS"] = QoS
     return {"rosbag2_py": sys.modules[__name__], "rosbag2_py._storage": storage}
