@@ -48,11 +48,11 @@ def _is_sound(file: BinaryIO, length: int) -> bool:
     head = file.read(_CHUNK_HEAD.size)
     if len(head) < _CHUNK_HEAD.size:
         return False
-    *_, expected, name = _CHUNK_HEAD.unpack(head)
+    _, _, _, expected, name = _CHUNK_HEAD.unpack(head)
     if name or not expected:
         return True
     left, crc = length - _CHUNK_HEAD.size - 8, 0
     file.seek(8, 1)
     while left > 0 and (block := file.read(min(left, _BLOCK_BYTES))):
         crc, left = zlib.crc32(block, crc), left - len(block)
-    return crc == expected
+    return bool(crc == expected)

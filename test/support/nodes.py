@@ -204,16 +204,19 @@ class Client:
             again = time.monotonic() + 2.0
             while time.monotonic() < again:
                 self._executor.spin_once(timeout_sec=0.05)
-                for number, future in enumerate(futures):
-                    if future.done():
-                        # A repeated request that is still on its way would act on what the test does next.
-                        later = futures[number + 1 :]
-                        self.until(
-                            lambda later=later: all(item.done() for item in later) or not client.service_is_ready(),
-                            f"the answers of {name} to repeated requests",
-                        )
-                        return future.result()
+                done = [number for number, future in enumerate(futures) if future.done()]
+                if done:
+                    # A repeated request that is still on its way would act on what the test does next.
+                    self._wait_for_answers(client, futures[done[0] + 1 :])
+                    return futures[done[0]].result()
         raise AssertionError(f"waited in vain for the answer of {name}")
+
+    def _wait_for_answers(self, client: Any, futures: list[Any]) -> None:
+        """Wait for all answers of a service, or for its end."""
+        self.until(
+            lambda: all(future.done() for future in futures) or not client.service_is_ready(),
+            f"the answers of {client.srv_name} to repeated requests",
+        )
 
     def set_parameters(self, node: str, **values: Any) -> Any:
         """Set parameters (`__` in a name is a dot) and return the results."""
