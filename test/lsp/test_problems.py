@@ -9,11 +9,13 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
 import re
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,8 +24,8 @@ from support.editor import Editor, position, text_at
 from support.explained import CONTEXTS
 
 import robot_semantics
+from robot_semantics.cli import check
 from robot_semantics.cli.explain import explanations
-from robot_semantics.cli.main import main
 
 EXAMPLES = Path(robot_semantics.__file__).parent / "examples"
 EDITS = int(os.environ.get("LSP_EDITS", "300"))
@@ -55,13 +57,21 @@ def checked(capsys: pytest.CaptureFixture[str], folder: Path, *files: str) -> di
     before = Path.cwd()
     os.chdir(folder)
     try:
-        main(["check", *files, "--all", "--json"])
+        check.run(argparse.Namespace(**vars(_arguments(files))))
     finally:
         os.chdir(before)
     found: dict[str, list[Row]] = {name: [] for name in files}
     for row in json.loads(capsys.readouterr().out)["diagnostics"]:
         found[row["file"]].append((row["code"], row["line"], row["column"], row["severity"]))
     return {name: sorted(rows) for name, rows in found.items()}
+
+
+@cache
+def _arguments(files: tuple[str, ...]) -> argparse.Namespace:
+    """Return the arguments of `check`; to parse them takes longer than most checks."""
+    parser = argparse.ArgumentParser()
+    check.COMMAND.declare(parser)
+    return parser.parse_args([*files, "--all", "--json"], argparse.Namespace(xacro_arguments={}, xacro_asked=set()))
 
 
 def rows(editor: Editor, name: str, found: list[types.Diagnostic]) -> list[Row]:
