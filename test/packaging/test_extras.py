@@ -68,6 +68,17 @@ def called(extras: set[str]) -> str:
     return "+".join(sorted(extras)) or "none"
 
 
+def runs(own: list[Block]) -> list[list[Block]]:
+    """Return the blocks of a page by the process that runs them: one for Python blocks without another between them."""
+    found: list[list[Block]] = []
+    for block in own:
+        if block.language == "python" and found and found[-1][0].language == "python":
+            found[-1].append(block)
+        else:
+            found.append([block])
+    return found
+
+
 class Environment:
     """A folder of examples where only what some extras bring can be imported."""
 
@@ -100,17 +111,17 @@ def test_what_the_documents_run_runs_with_the_extra_alone(extras: set[str], tmp_
             continue
         environment = Environment(extras, tmp_path / str(number))
         python = ""
-        for block in own:
-            if block.language == "python":
-                python += block.text
+        for run in runs(own):
+            text = "".join(block.text for block in run)
+            if run[0].language == "python":
+                # A block may use the names of those above it.
+                python += text
                 done = environment.run("python", "-c", python)
             else:
-                done = environment.run("bash", "-euo", "pipefail", "-c", block.text)
-            missing = missing_lines(block.output, done.stdout)
+                done = environment.run("bash", "-euo", "pipefail", "-c", text)
+            missing = [line for block in run for line in missing_lines(block.output, done.stdout)]
             if done.returncode or missing:
-                failed.append(
-                    f"{name(document)}:{block.line}:\n{block.text}\n{done.stdout[-2000:]}\nmissing: {missing}"
-                )
+                failed.append(f"{name(document)}:{run[0].line}:\n{text}\n{done.stdout[-2000:]}\nmissing: {missing}")
     assert not failed, "\n".join(failed)
 
 
