@@ -124,20 +124,13 @@ def link_spheres(surface: list[Patches], stated: Sequence[SrdfSphere] | None) ->
 
 def enclosing_sphere(surface: list[Patches]) -> Spheres:
     """Return one sphere around the surface, with its centre in the middle of the bounding box."""
-    bounds = [
-        part.corners.reshape(-1, 3)
-        if part.ball is None
-        else np.stack([part.ball[0] - part.ball[1], part.ball[0] + part.ball[1]])
-        for part in surface
-    ]
-    points = np.concatenate(bounds)
-    center = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    reach = [
-        float(np.linalg.norm(part.corners.reshape(-1, 3) - center, axis=1).max())
-        if part.ball is None
-        else float(np.linalg.norm(part.ball[0] - center)) + part.ball[1]
-        for part in surface
-    ]
+    # A ball is a point with a radius.
+    points = [part.corners.reshape(-1, 3) if part.ball is None else part.ball[0][None] for part in surface]
+    around = [0.0 if part.ball is None else part.ball[1] for part in surface]
+    low = np.min([own.min(axis=0) - radius for own, radius in zip(points, around, strict=True)], axis=0)
+    high = np.max([own.max(axis=0) + radius for own, radius in zip(points, around, strict=True)], axis=0)
+    center = 0.5 * (low + high)
+    reach = [np.linalg.norm(own - center, axis=1).max() + radius for own, radius in zip(points, around, strict=True)]
     return Spheres(center[None], np.array([max(reach)]))
 
 
@@ -145,6 +138,9 @@ def surface_parts(piece: Piece, element: int, sides: int = SIDES) -> Iterator[Pa
     """Yield the surface of a piece in the link frame: boxes, spheres and meshes exactly, round walls circumscribed
     with a number of sides.
     """
+    # Import here: it takes half a second.
+    import trimesh
+
     shape, pose = piece.shape, piece.T_link_piece
     if shape.surface is not None:
         corners = transform_points(pose, shape.surface.vertices)[shape.surface.faces]
@@ -155,11 +151,14 @@ def surface_parts(piece: Piece, element: int, sides: int = SIDES) -> Iterator[Pa
         yield _half_ball(pose, x, 0.0, 1.0, element)
         yield _half_ball(pose, x, 0.0, -1.0, element)
     elif shape.type == _BOX:
-        yield Patches(transform_points(pose, np.array(shape.size) * _cube()), element)
+        box = trimesh.creation.box(2.0 * np.array(shape.size))
+        yield Patches(transform_points(pose, box.triangles), element)
     else:
-        flat_ends = shape.type == _CYLINDER
-        yield Patches(transform_points(pose, _tube(x, y, sides, with_ends=flat_ends)), element)
-        if not flat_ends:
+        has_ends = shape.type == _CYLINDER
+        prism = trimesh.creation.cylinder(x / math.cos(math.pi / sides), 2.0 * y, sections=sides)
+        is_shown = has_ends | (np.abs(prism.face_normals[:, 2]) < 0.5)
+        yield Patches(transform_points(pose, prism.triangles[is_shown]), element)
+        if not has_ends:
             yield _half_ball(pose, x, y, 1.0, element)
             yield _half_ball(pose, x, y, -1.0, element)
 
@@ -196,25 +195,3 @@ def _half_ball(pose: FloatArray, radius: float, height: float, side: float, elem
     center = np.array([0.0, 0.0, side * height])
     corners = center + np.stack([ring, np.roll(ring, -1, axis=0), top], axis=1)
     return Patches(transform_points(pose, corners), element, ball=(transform_points(pose, center), radius))
-
-
-def _cube() -> FloatArray:
-    """Return the 12 triangles of the cube from -1 to 1."""
-    square = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
-    faces = [np.insert(square[list(half)], axis, side, axis=1) for axis in range(3) for side in (-1.0, 1.0)
-             for half in ((0, 1, 2), (0, 2, 3))]  # fmt: skip
-    return np.stack(faces)
-
-
-def _tube(radius: float, half: float, sides: int, *, with_ends: bool) -> FloatArray:
-    """Return the triangles of a prism around a cylinder."""
-    angles = 2.0 * math.pi / sides * np.arange(sides)
-    outer = radius / math.cos(math.pi / sides)
-    low = np.stack([outer * np.cos(angles), outer * np.sin(angles), np.full(sides, -half)], axis=1)
-    high = low * [1.0, 1.0, -1.0]
-    after_low, after_high = np.roll(low, -1, axis=0), np.roll(high, -1, axis=0)
-    triangles = [np.stack([low, after_low, after_high], axis=1), np.stack([low, after_high, high], axis=1)]
-    for ring, after in ((low, after_low), (high, after_high)) if with_ends else ():
-        middle = np.broadcast_to(ring[0] * [0.0, 0.0, 1.0], ring.shape)
-        triangles.append(np.stack([middle, ring, after], axis=1))
-    return np.concatenate(triangles)

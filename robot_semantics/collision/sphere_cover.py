@@ -158,16 +158,12 @@ def _pieces(
     surface: Iterable[Patches], spheres: Spheres, too_large: Callable[[Patches], npt.NDArray[np.bool_]]
 ) -> Iterator[Patches]:
     """Yield the pieces of a surface, split until none is too large."""
-    stack = list(surface)
-    count = max(1, _ENTRIES // (3 * len(spheres.radii)))
+    stack = [chunk for part in surface for chunk in _chunks(part, spheres)]
     while stack:
         todo = stack.pop()
-        if len(todo.corners) > count:
-            stack += [_selected(todo, slice(at, at + count)) for at in range(0, len(todo.corners), count)]
-            continue
         large = too_large(todo)
         if large.any():
-            stack.append(_halved(_selected(todo, large)))
+            stack += _chunks(_halved(_selected(todo, large)), spheres)
         if not large.all():
             yield _selected(todo, ~large)
 

@@ -35,35 +35,27 @@ def from_curobo(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -
         OSError: the file cannot be read.
     """
     reader = _Reader(read_yaml(path), robot, diagnostics)
-    top = reader.root.get("robot_cfg") or reader.root
-    kinematics = top.get("kinematics") or top
-    reader.declare(kinematics.get("extra_links"))
-    buffer = kinematics.get("collision_sphere_buffer")
+    top = reader.get(reader.root, "robot_cfg") or reader.root
+    kinematics = reader.get(top, "kinematics") or top
+    reader.first(kinematics, *_DERIVED)
+    cspace = reader.get(kinematics, "cspace")
+    reader.declare(list(reader.map_of(reader.get(kinematics, "extra_links"))))
     spheres = reader.spheres(reader.required(kinematics, "collision_spheres"))
-    names = reader.joints(kinematics.get("cspace", "joint_names"))
-    stated = kinematics.get("cspace", "default_joint_position") or kinematics.get("cspace", "retract_config")
-    locked = reader.by_name(kinematics.get("lock_joints"), "joint", robot.joint_index)
-    tools = kinematics.get("tool_frames") or kinematics.get("ee_link")
+    names = reader.joints(reader.get(cspace, "joint_names"))
+    locked = reader.by_name(reader.get(kinematics, "lock_joints"), "joint", robot.joint_index)
+    stated = reader.per_joint(reader.first(cspace, "default_joint_position", "retract_config"), names)
     planner = PlannerRobot(
         spheres=spheres,
-        ignored=reader.pairs(kinematics.get("self_collision_ignore")),
+        ignored=reader.pairs(reader.get(kinematics, "self_collision_ignore")),
         joints=tuple(name for name in reader.existing(names) if name not in locked),
-        positions={**reader.per_joint(stated, names), **locked},
-        tool_frames=reader.links(tools, "a tool frame"),
-        base_link=reader.base(kinematics.get("base_link")),
-        acceleration=reader.per_joint(kinematics.get("cspace", "max_acceleration"), names),
-        jerk=reader.per_joint(kinematics.get("cspace", "max_jerk"), names),
-        buffer=reader.buffers(buffer, spheres),
-        self_buffer=reader.buffers(kinematics.get("self_collision_buffer"), spheres),
+        positions={**stated, **locked},
+        tool_frames=reader.links(reader.first(kinematics, "tool_frames", "ee_link"), "a tool frame"),
+        base_link=reader.base(reader.get(kinematics, "base_link")),
+        acceleration=reader.per_joint(reader.get(cspace, "max_acceleration"), names),
+        jerk=reader.per_joint(reader.get(cspace, "max_jerk"), names),
+        buffer=reader.buffers(reader.get(kinematics, "collision_sphere_buffer"), spheres),
+        self_buffer=reader.buffers(reader.get(kinematics, "self_collision_buffer"), spheres),
     )
-    used = {"collision_spheres", "self_collision_ignore", "self_collision_buffer", "collision_sphere_buffer"}
-    used |= {"cspace", "lock_joints", "tool_frames", "ee_link", "base_link", "extra_links"}
-    reader.leave(reader.root, {"robot_cfg", "kinematics"} if top is not kinematics else used | _DERIVED)
-    if top is not kinematics:
-        reader.leave(top, {"kinematics"}, skip=top is reader.root)
-        reader.leave(kinematics, used | _DERIVED)
-    cspace = {"joint_names", "default_joint_position", "retract_config", "max_acceleration", "max_jerk"}
-    reader.leave(kinematics.get("cspace"), cspace)
     return reader.finish(planner)
 
 
@@ -80,73 +72,81 @@ def from_xrdf(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -> 
         stated = reader.required(root, key)
         if stated is not None and stated.value != wanted:
             diagnostics.error("bad-value", f"the {key} should be {wanted}, not '{stated.text}'", stated.place)
-    frames = [item.get("add_frame") for item in reader.list_of(root.get("modifiers"))]
-    base = next((item.get("set_base_frame") for item in reader.list_of(root.get("modifiers"))[::-1]), None)
-    reader.declare_names([name for frame in frames if frame and (name := frame.get("frame_name"))])
-    spheres = reader.spheres(reader.geometry("collision"))
-    own = root.get("self_collision", "geometry")
-    if own is not None and own.value != (root.get("collision", "geometry") or own).value:
+    modifiers = reader.list_of(reader.get(root, "modifiers"))
+    added = [frame.get("frame_name") for item in modifiers if (frame := reader.get(item, "add_frame")) is not None]
+    reader.declare([name.text for name in added if name is not None])
+    base = next((base for item in reversed(modifiers) if (base := reader.get(item, "set_base_frame"))), None)
+    cspace, collision = reader.get(root, "cspace"), reader.required(root, "collision")
+    itself = reader.get(root, "self_collision")
+    used, own = reader.required(collision, "geometry"), reader.get(itself, "geometry")
+    geometries = reader.required(root, "geometry") if used is not None else None
+    geometry = reader.required(geometries, used.text) if used is not None else None
+    spheres = reader.spheres(reader.required(geometry, "spheres"))
+    if own is not None and used is not None and own.value != used.value:
+        reader.get(geometries, own.text)
         reader.lost.append(f"geometry '{own.text}', which only checks of collisions between links use")
-    names = reader.joints(root.get("cspace", "joint_names"))
+    names = reader.joints(reader.get(cspace, "joint_names"))
+    positions = reader.get(root, "default_joint_positions")
     planner = PlannerRobot(
         spheres=spheres,
-        ignored=reader.pairs(root.get("self_collision", "ignore")),
+        ignored=reader.pairs(reader.get(itself, "ignore")),
         joints=reader.existing(names),
-        positions=reader.by_name(root.get("default_joint_positions"), "joint", robot.joint_index),
-        tool_frames=reader.links(root.get("tool_frames"), "a tool frame"),
+        positions=reader.by_name(positions, "joint", robot.joint_index),
+        tool_frames=reader.links(reader.get(root, "tool_frames"), "a tool frame"),
         base_link=reader.base(base),
-        acceleration=reader.per_joint(root.get("cspace", "acceleration_limits"), names),
-        jerk=reader.per_joint(root.get("cspace", "jerk_limits"), names),
-        buffer=reader.buffers(root.get("collision", "buffer_distance"), spheres),
-        self_buffer=reader.buffers(root.get("self_collision", "buffer_distance"), spheres),
+        acceleration=reader.per_joint(reader.get(cspace, "acceleration_limits"), names),
+        jerk=reader.per_joint(reader.get(cspace, "jerk_limits"), names),
+        buffer=reader.buffers(reader.get(collision, "buffer_distance"), spheres),
+        self_buffer=reader.buffers(reader.get(itself, "buffer_distance"), spheres),
     )
-    used = {"format", "format_version", "modifiers", "default_joint_positions", "cspace", "tool_frames"}
-    reader.leave(root, used | {"collision", "self_collision", "geometry"})
-    reader.leave(root.get("cspace"), {"joint_names", "acceleration_limits", "jerk_limits"})
-    reader.leave(root.get("collision"), {"geometry", "buffer_distance"})
-    reader.leave(root.get("self_collision"), {"geometry", "buffer_distance", "ignore"})
     return reader.finish(planner)
 
 
 class _Reader:
-    """Reads values of a YAML tree; wrong forms are errors, unknown names warnings, and added frames are lost."""
+    """Reads values of a YAML tree; wrong forms are errors, unknown names warnings, and unread keys are lost."""
 
     def __init__(self, root: YamlNode, robot: RobotModel, found: Diagnostics) -> None:
         self.root, self._robot, self._found = root, robot, found
         self.lost: list[str] = []
         self._added: set[str] = set()
+        self._unread: dict[int, dict[str, YamlNode]] = {id(root): dict(root.entries)}
 
     def finish(self, planner: PlannerRobot) -> Converted[PlannerRobot]:
+        """Return the facts, and what they cannot hold: also the keys that were not read and are not empty."""
         self._found.raise_if_failed()
+        left = [entry for unread in self._unread.values() for entry in unread.values()]
+        self.lost += [
+            f"{entry.key_place.path.strip('/')} (line {entry.key_place.line})"
+            for entry in left
+            if entry.value not in (None, [], {}, "")
+        ]
         return Converted(planner, tuple(dict.fromkeys(self.lost)))
 
     def error(self, node: YamlNode, message: str) -> None:
         self._found.error("bad-value", message, node.place)
 
+    def get(self, node: YamlNode | None, key: str) -> YamlNode | None:
+        """Return an entry of a map; None for no map and no entry."""
+        if node is None:
+            return None
+        self._unread.setdefault(id(node), dict(node.entries)).pop(key, None)
+        return node.get(key)
+
+    def first(self, node: YamlNode | None, *keys: str) -> YamlNode | None:
+        """Return the first entry with one of the keys, of which only one is used."""
+        return next(filter(None, [self.get(node, key) for key in keys]), None)
+
     def required(self, node: YamlNode | None, key: str) -> YamlNode | None:
         """Return the entry; without it, add an error. Return None for no node."""
-        found = node.get(key) if node is not None else None
+        found = self.get(node, key)
         if found is None and node is not None:
             self.error(node, f"the key '{key}' is missing")
         return found
 
-    def leave(self, node: YamlNode | None, used: set[str], *, skip: bool = False) -> None:
-        """List the keys that are not used and not empty."""
-        for key, entry in (node.entries if node is not None and not skip else {}).items():
-            if key not in used and entry.value not in (None, [], {}, ""):
-                self.lost.append(f"{entry.key_place.path.strip('/')} (line {entry.key_place.line})")
-
-    def declare(self, node: YamlNode | None) -> None:
-        """Take the keys of a map for the names of added frames."""
-        self._added |= {name for name in (node.entries if node is not None else {}) if not self._known(name)}
+    def declare(self, names: Sequence[str]) -> None:
+        """List the names of added frames, which no planner robot has."""
+        self._added |= {name for name in names if name not in self._robot.link_index}
         self.lost += [f"the added frame '{name}'" for name in sorted(self._added)]
-
-    def declare_names(self, nodes: Sequence[YamlNode]) -> None:
-        self._added |= {node.text for node in nodes}
-        self.lost += [f"the added frame '{node.text}'" for node in nodes]
-
-    def _known(self, link: str) -> bool:
-        return link in self._robot.link_index
 
     def known(self, node: YamlNode, name: str, kind: str, user: str, valid: Mapping[str, int]) -> bool:
         """Return whether a name exists; add a warning, or list an added frame, if it does not."""
@@ -183,13 +183,6 @@ class _Reader:
         if node is not None and node.value is not None and not isinstance(node.value, dict):
             self.error(node, "should be a map")
         return node.entries if node is not None else {}
-
-    def geometry(self, user: str) -> YamlNode | None:
-        """Return the spheres of the geometry that a section of an XRDF names."""
-        name = self.required(self.required(self.root, user), "geometry")
-        if name is None:
-            return None
-        return self.required(self.required(self.required(self.root, "geometry"), name.text), "spheres")
 
     def spheres(self, node: YamlNode | None) -> dict[str, tuple[SrdfSphere, ...]]:
         if node is not None and isinstance(node.value, str):
