@@ -18,7 +18,14 @@ from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity, 
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.lru_cache import LruCache
 from robot_semantics.base.yaml_reader import MAX_BYTES, YamlNode, parse_yaml
-from robot_semantics.bringup import joint_limits, moveit_controllers, other_sections, planning_groups, ros2_controllers
+from robot_semantics.bringup import (
+    joint_limits,
+    moveit_controllers,
+    name_checks,
+    other_sections,
+    planning_groups,
+    ros2_controllers,
+)
 from robot_semantics.bringup.configuration import Configuration, Rule, Section, sections_of, substitutions
 from robot_semantics.bringup.description import check_chosen, choose_descriptions
 from robot_semantics.model.resolve import resolve_urdf
@@ -33,6 +40,7 @@ _Tree = TypeVar("_Tree")
 
 ENDINGS = (".yaml", ".yml")
 RULES: tuple[Rule, ...] = (
+    *name_checks.RULES,
     *joint_limits.RULES,
     *planning_groups.RULES,
     *moveit_controllers.RULES,
@@ -110,12 +118,11 @@ def check_sections(
 ) -> None:
     """Report the problems of YAML sections against a robot; without a robot, names are not checked."""
     configuration = Configuration(robot, blocks, tuple(sections))
-    reports = {Severity.ERROR: diagnostics.error, Severity.WARNING: diagnostics.warning}
     for problem in (problem for rule in RULES for problem in rule(configuration)):
-        report = reports.get(problem.severity)
-        if report is None:
+        if problem.severity is Severity.NOTE:
             diagnostics.note(problem.code, problem.message, problem.place)
         else:
+            report = diagnostics.error if problem.severity is Severity.ERROR else diagnostics.warning
             report(problem.code, problem.message, problem.place, name=problem.name, valid=problem.valid)
 
 

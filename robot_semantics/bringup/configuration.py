@@ -84,6 +84,11 @@ class Configuration:
         """Yield the sections of a kind."""
         return (section for section in self.sections if section.kind is kind)
 
+    def entries(self, kind: SectionKind) -> Iterator[tuple[str, YamlNode]]:
+        """Yield the keys and values of the sections of a kind."""
+        for section in self.of(kind):
+            yield from section.node.entries.items()
+
     @cached_property
     def joints(self) -> Mapping[str, JointModel]:
         """The joints of the URDF by name."""

@@ -13,17 +13,17 @@ text. A node that declares the parameter as a double then ends with an exception
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from robot_semantics.base.diagnostics import Severity
 from robot_semantics.base.yaml_reader import YamlNode
-from robot_semantics.bringup.configuration import ConfigurationProblem, has_substitution
+from robot_semantics.bringup.configuration import Configuration, ConfigurationProblem, SectionKind, has_substitution
 from robot_semantics.xml.numbers import one_line
 
 CODE = "decimal-point"
-_DECIMAL = re.compile(r"[-+]?(?:\d[\d_]*\.[\d_]*|\.\d[\d_]*)(?:[eE][-+]\d+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_FINITE = re.compile(r"[-+]?(?:\d[\d_]*\.[\d_]*|\.\d[\d_]*)(?:[eE][-+]\d+)?")
+_DECIMAL = re.compile(rf"{_FINITE.pattern}|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _OTHER = re.compile(r"([-+]?(?:0|[1-9]\d*))(\.\d*)?(?:[eE]([-+]?)(\d+))?")
 
 
@@ -41,10 +41,9 @@ def number_in(node: YamlNode | None) -> float | None:
     if node is None or has_substitution(node) or not node.plain:
         return None
     text = decimal_text(node.text) or node.text
-    if not _DECIMAL.fullmatch(text):
+    if not _FINITE.fullmatch(text):
         return None
-    value = float(text.replace("_", "").replace(".inf", "inf").replace(".nan", "nan").lower().replace(".inf", "inf"))
-    return value if math.isfinite(value) else None
+    return float(text.replace("_", ""))
 
 
 def doubles(nodes: Iterator[tuple[str, YamlNode]]) -> Iterator[ConfigurationProblem]:
@@ -59,6 +58,15 @@ def doubles(nodes: Iterator[tuple[str, YamlNode]]) -> Iterator[ConfigurationProb
         elif not node.plain or not _DECIMAL.fullmatch(node.text):
             message = f"{what} should be a number, not {_shown(node)}"
             yield ConfigurationProblem(Severity.ERROR, "bad-number", message, node.place)
+
+
+def doubles_of_entries(
+    configuration: Configuration, kind: SectionKind, what: str, keys: Sequence[str]
+) -> Iterator[ConfigurationProblem]:
+    """Yield the problems of doubles under known keys of the things that sections of a kind describe."""
+    for name, entry in configuration.entries(kind):
+        found = entry.entries
+        yield from doubles((f"{key} of {what} '{name}'", found[key]) for key in keys if key in found)
 
 
 def _shown(node: YamlNode) -> str:

@@ -19,10 +19,10 @@ from robot_semantics.bringup.configuration import (
     Rule,
     Section,
     SectionKind,
+    has_substitution,
 )
 from robot_semantics.bringup.control_checks import is_within
-from robot_semantics.bringup.decimal_numbers import doubles, number_in
-from robot_semantics.bringup.name_checks import keys_of, unknown_names
+from robot_semantics.bringup.decimal_numbers import doubles, doubles_of_entries, number_in
 
 LIMITED = ("velocity", "acceleration", "deceleration", "jerk")
 """Quantities with ``has_X_limits`` and ``max_X``."""
@@ -38,24 +38,12 @@ _BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False,
 _SHOWN = 5
 
 
-def _joint_entries(configuration: Configuration) -> Iterator[tuple[str, YamlNode]]:
-    for section in configuration.of(SectionKind.JOINT_LIMITS):
-        yield from section.node.entries.items()
-
-
 def _boolean(node: YamlNode | None) -> bool | None:
     return _BOOLEANS.get(node.text.lower()) if node is not None and node.plain else None
 
 
-def _joints_exist(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    if configuration.joints:
-        for section in configuration.of(SectionKind.JOINT_LIMITS):
-            uses = keys_of(section.node)
-            yield from unknown_names(uses, configuration.joints, "joint", "unknown-joint", Severity.WARNING)
-
-
 def _keys_are_known(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for joint, entry in _joint_entries(configuration):
+    for joint, entry in configuration.entries(SectionKind.JOINT_LIMITS):
         for key, node in entry.entries.items():
             if key not in KEYS:
                 message = f"'{key}' of joint '{joint}' is not a key of joint limits; MoveIt ignores it"
@@ -63,58 +51,39 @@ def _keys_are_known(configuration: Configuration) -> Iterator[ConfigurationProbl
 
 
 def _limits_are_doubles(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for joint, entry in _joint_entries(configuration):
-        found = entry.entries
-        yield from doubles((f"{key} of joint '{joint}'", found[key]) for key in DOUBLES if key in found)
+    yield from doubles_of_entries(configuration, SectionKind.JOINT_LIMITS, "joint", DOUBLES)
     for section in configuration.of(SectionKind.JOINT_LIMITS):
         around = section.around.entries
         yield from doubles((key, around[key]) for key in SCALING if key in around)
 
 
 def _switches_are_booleans(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for joint, entry in _joint_entries(configuration):
+    for joint, entry in configuration.entries(SectionKind.JOINT_LIMITS):
         for key, node in entry.entries.items():
-            if (
-                key.startswith("has_")
-                and key in KEYS
-                and _boolean(node) is None
-                and not node.tag
-                and "$" not in node.text
-            ):
+            if key.startswith("has_") and key in KEYS and _boolean(node) is None and not has_substitution(node):
                 message = f"{key} of joint '{joint}' should be true or false, not '{node.text}'"
                 yield ConfigurationProblem(Severity.ERROR, "bad-value", message, node.place)
 
 
-def _limit_has_value(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for joint, entry in _joint_entries(configuration):
+def _limits_and_switches_agree(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    for joint, entry in configuration.entries(SectionKind.JOINT_LIMITS):
         for name in LIMITED:
-            switch = entry.get(f"has_{name}_limits")
-            if _boolean(switch) and entry.get(f"max_{name}") is None and switch is not None:
-                message = f"joint '{joint}' has has_{name}_limits: true, but no max_{name}"
-                yield ConfigurationProblem(Severity.ERROR, "limit-without-value", message, switch.key_place)
-
-
-def _value_is_used(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for joint, entry in _joint_entries(configuration):
-        for name in LIMITED:
-            limit = entry.get(f"max_{name}")
-            if limit is not None and entry.get(f"has_{name}_limits") is None:
+            switch, limit = entry.get(f"has_{name}_limits"), entry.get(f"max_{name}")
+            value = number_in(limit)
+            if limit is None:
+                if switch is not None and _boolean(switch):
+                    message = f"joint '{joint}' has has_{name}_limits: true, but no max_{name}"
+                    yield ConfigurationProblem(Severity.ERROR, "limit-without-value", message, switch.key_place)
+            elif switch is None:
                 message = f"MoveIt ignores max_{name} of joint '{joint}' without has_{name}_limits: true"
                 yield ConfigurationProblem(Severity.WARNING, "limit-not-used", message, limit.key_place)
-
-
-def _value_is_positive(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for joint, entry in _joint_entries(configuration):
-        for name in ("velocity", "acceleration", "jerk"):
-            limit = entry.get(f"max_{name}")
-            value = number_in(limit)
-            if limit is not None and value is not None and value <= 0.0 and _boolean(entry.get(f"has_{name}_limits")):
+            elif _boolean(switch) and value is not None and value <= 0.0 and name != "deceleration":
                 message = f"max_{name} of joint '{joint}' should be above 0, not {value:g}"
                 yield ConfigurationProblem(Severity.ERROR, "bad-number", message, limit.place)
 
 
 def _positions_are_ordered(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for joint, entry in _joint_entries(configuration):
+    for joint, entry in configuration.entries(SectionKind.JOINT_LIMITS):
         node = entry.get("min_position")
         lower, upper = number_in(node), number_in(entry.get("max_position"))
         if node is not None and lower is not None and upper is not None and lower > upper:
@@ -123,7 +92,7 @@ def _positions_are_ordered(configuration: Configuration) -> Iterator[Configurati
 
 
 def _limits_are_within_the_urdf(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for name, entry in _joint_entries(configuration):
+    for name, entry in configuration.entries(SectionKind.JOINT_LIMITS):
         joint = configuration.joints.get(name)
         if joint is None:
             continue
@@ -144,7 +113,11 @@ def _limits_are_within_the_urdf(configuration: Configuration) -> Iterator[Config
 def _accelerations_are_limited(configuration: Configuration) -> Iterator[ConfigurationProblem]:
     sections = list(configuration.of(SectionKind.JOINT_LIMITS))
     planned = {name for group in configuration.groups.values() for name in group.commandable_joints}
-    limited = {name for name, entry in _joint_entries(configuration) if _boolean(entry.get("has_acceleration_limits"))}
+    limited = {
+        name
+        for name, entry in configuration.entries(SectionKind.JOINT_LIMITS)
+        if _boolean(entry.get("has_acceleration_limits"))
+    }
     # A name that the robot does not have, or a computed key, has a message of its own.
     if not sections or not set(sections[0].node.entries) <= configuration.joints.keys():
         return
@@ -167,13 +140,10 @@ def _place_of_acceleration(section: Section, missing: list[str]) -> SourcePlace:
 
 
 RULES: tuple[Rule, ...] = (
-    _joints_exist,
     _keys_are_known,
     _limits_are_doubles,
     _switches_are_booleans,
-    _limit_has_value,
-    _value_is_used,
-    _value_is_positive,
+    _limits_and_switches_agree,
     _positions_are_ordered,
     _limits_are_within_the_urdf,
     _accelerations_are_limited,

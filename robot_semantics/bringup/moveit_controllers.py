@@ -19,12 +19,11 @@ from robot_semantics.bringup.configuration import (
     Configuration,
     ConfigurationProblem,
     Rule,
-    Section,
     SectionKind,
     has_substitution,
     substitutions,
 )
-from robot_semantics.bringup.name_checks import ConfiguredName, last_name, texts_of, unknown_names
+from robot_semantics.bringup.name_checks import ConfiguredName, last_name, severity_by_name, texts_of, unknown_names
 
 TYPES = ("FollowJointTrajectory", "GripperCommand", "ParallelGripperCommand")
 REQUIRED = ("type", "action_ns", "joints")
@@ -37,24 +36,33 @@ class MoveItController(NamedTuple):
     node: YamlNode
 
 
-def _is_of_moveit_2(section: Section) -> bool:
-    return isinstance(section.node.value, dict)
+class ControllerList(NamedTuple):
+    """The controllers of MoveIt 2 in a file: their names, and a map that describes them."""
+
+    names: list[ConfiguredName]
+    node: YamlNode
+
+
+def _lists(configuration: Configuration) -> Iterator[ControllerList]:
+    for section in configuration.of(SectionKind.MOVEIT_CONTROLLERS):
+        if isinstance(section.node.value, dict):
+            yield ControllerList(texts_of(section.node.get("controller_names")), section.node)
 
 
 def _controllers(configuration: Configuration) -> Iterator[MoveItController]:
+    for listed in _lists(configuration):
+        names = {use.name for use in listed.names}
+        yield from (MoveItController(name, node) for name, node in listed.node.entries.items() if name in names)
     for section in configuration.of(SectionKind.MOVEIT_CONTROLLERS):
-        if _is_of_moveit_2(section):
-            names = {use.name for use in texts_of(section.node.get("controller_names"))}
-            yield from (MoveItController(name, node) for name, node in section.node.entries.items() if name in names)
         for item in section.node.items:
             name = item.get("name")
             yield MoveItController("" if name is None else name.text, item)
 
 
 def _controllers_are_described(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for section in filter(_is_of_moveit_2, configuration.of(SectionKind.MOVEIT_CONTROLLERS)):
-        described = tuple(name for name, node in section.node.entries.items() if node.entries)
-        for use in texts_of(section.node.get("controller_names")):
+    for listed in _lists(configuration):
+        described = tuple(name for name, node in listed.node.entries.items() if node.entries)
+        for use in listed.names:
             if use.name not in described:
                 message = f"controller '{use.name}' is not described in this file"
                 code = "unknown-controller"
@@ -62,30 +70,27 @@ def _controllers_are_described(configuration: Configuration) -> Iterator[Configu
 
 
 def _controllers_are_named(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for section in filter(_is_of_moveit_2, configuration.of(SectionKind.MOVEIT_CONTROLLERS)):
-        listed = section.node.get("controller_names")
-        if listed is None or any(substitutions(listed)):
-            continue
-        names = {use.name for use in texts_of(listed)}
-        for name, node in section.node.entries.items():
+    for listed in _lists(configuration):
+        stated, names = listed.node.get("controller_names"), {use.name for use in listed.names}
+        for name, node in listed.node.entries.items() if stated is not None and not any(substitutions(stated)) else ():
             if "joints" in node.entries and name not in names:
                 message = f"controller_names does not have controller '{name}', so MoveIt ignores it"
                 yield ConfigurationProblem(Severity.WARNING, "unknown-controller", message, node.key_place)
 
 
 def _keys_are_present(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for section in filter(_is_of_moveit_2, configuration.of(SectionKind.MOVEIT_CONTROLLERS)):
-        names = {use.name for use in texts_of(section.node.get("controller_names"))}
-        for name, node in section.node.entries.items():
-            for key in REQUIRED if name in names and node.entries else ():
-                if key not in node.entries:
-                    message = f"controller '{name}' has no {key}"
+    for listed in _lists(configuration):
+        for use in listed.names:
+            node = listed.node.get(use.name)
+            for key in REQUIRED if node is not None and node.entries else ():
+                if node is not None and key not in node.entries:
+                    message = f"controller '{use.name}' has no {key}"
                     yield ConfigurationProblem(Severity.ERROR, "missing-key", message, node.key_place)
 
 
 def _types_are_known(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for section in filter(_is_of_moveit_2, configuration.of(SectionKind.MOVEIT_CONTROLLERS)):
-        for name, node in section.node.entries.items():
+    for listed in _lists(configuration):
+        for name, node in listed.node.entries.items():
             kind = node.get("type") if "joints" in node.entries else None
             if kind is not None and kind.text not in TYPES and not has_substitution(kind):
                 message = f"the type of controller '{name}' should be {', '.join(TYPES)}, not '{kind.text}'"
@@ -93,20 +98,10 @@ def _types_are_known(configuration: Configuration) -> Iterator[ConfigurationProb
 
 
 def _joints_exist(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    if not configuration.joints:
-        return
-    found = list(_controllers(configuration))
-    files: dict[str, set[str]] = {}
-    for controller in found:
-        files.setdefault(controller.name, set()).add(controller.node.place.source)
-    by_file: dict[tuple[str, Severity], list[ConfiguredName]] = {}
-    for controller in found:
-        # A launch file uses one of several files.
-        severity = Severity.WARNING if len(files[controller.name]) > 1 else Severity.ERROR
-        for use in texts_of(controller.node.get("joints")):
-            by_file.setdefault((use.place.source, severity), []).append(use)
-    for (_, severity), uses in by_file.items():
-        yield from unknown_names(uses, configuration.joints, "joint", "unknown-joint", severity)
+    controllers = list(_controllers(configuration))
+    severities = severity_by_name(controllers)
+    uses = ((use, severities[name]) for name, node in controllers for use in texts_of(node.get("joints")))
+    return unknown_names(uses, configuration.joints, "joint") if configuration.joints else iter(())
 
 
 def _defaults_are_unique(configuration: Configuration) -> Iterator[ConfigurationProblem]:
@@ -140,11 +135,9 @@ def _joints_are_served(configuration: Configuration) -> Iterator[ConfigurationPr
 
 def _controllers_run(configuration: Configuration) -> Iterator[ConfigurationProblem]:
     """Report a misspelt name of a controller of ros2_control; other names may be a driver's."""
-    running = {
-        last_name(name) for section in configuration.of(SectionKind.CONTROLLERS) for name in section.node.entries
-    }
-    for section in filter(_is_of_moveit_2, configuration.of(SectionKind.MOVEIT_CONTROLLERS)):
-        for use in texts_of(section.node.get("controller_names")) if running else ():
+    running = {last_name(name) for name, _ in configuration.entries(SectionKind.CONTROLLERS)}
+    for listed in _lists(configuration):
+        for use in listed.names if running else ():
             name = last_name(use.name)
             near = nearest_names(name, running)
             if name not in running and is_certain(name, near):

@@ -9,15 +9,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Severity, SourcePlace
 from robot_semantics.base.yaml_reader import YamlNode
-from robot_semantics.bringup.configuration import ConfigurationProblem, has_substitution
+from robot_semantics.bringup.configuration import (
+    Configuration,
+    ConfigurationProblem,
+    Rule,
+    Section,
+    SectionKind,
+    has_substitution,
+)
 
 FEWEST = 2
 """Smallest number of names from which a common prefix is derived."""
+
+_NAMED_BY_KEYS: Mapping[SectionKind, tuple[str, str]] = {
+    SectionKind.JOINT_LIMITS: ("joint", ""),
+    SectionKind.INITIAL_POSITIONS: ("joint", ""),
+    SectionKind.KINEMATICS: ("group", "kinematics_solver"),
+    SectionKind.PLANNERS: ("group", "planner_configs"),
+}
+"""What the keys of a section name, and the entry that such a key has."""
 
 
 class ConfiguredName(NamedTuple):
@@ -49,23 +64,56 @@ def last_name(name: str) -> str:
     return name.strip("/").rpartition("/")[2]
 
 
+def keys_that_name(section: Section) -> tuple[str, list[ConfiguredName]]:
+    """Return the kind of things that the keys of a section name, and these keys; an empty kind for another section."""
+    what, mark = _NAMED_BY_KEYS.get(section.kind, ("", ""))
+    uses = keys_of(section.node) if what else []
+    return what, [use for use in uses if not mark or mark in section.node.entries[use.name].entries]
+
+
+def _named_things_exist(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    valid: Mapping[str, Collection[str]] = {"joint": configuration.joints, "group": configuration.groups}
+    for section in configuration.sections:
+        what, uses = keys_that_name(section)
+        if what and valid[what]:
+            yield from unknown_names(((use, Severity.WARNING) for use in uses), valid[what], what)
+
+
 def unknown_names(
-    uses: Sequence[ConfiguredName], valid: Collection[str], what: str, code: str, severity: Severity
+    uses: Iterable[tuple[ConfiguredName, Severity]], valid: Collection[str], what: str
 ) -> Iterator[ConfigurationProblem]:
-    """Yield the problems of names that are not `valid`; `what` describes a name in messages."""
-    wrong = [use for use in uses if use.name not in valid]
-    names = list(dict.fromkeys(use.name for use in wrong))
-    better = _with_common_prefix(names, valid) if len(names) >= FEWEST else None
-    if better is not None:
-        verb, prefix = better
-        first = wrong[0]
-        message = f"{what} '{first.name}' and {len(names) - 1} more {verb} the prefix '{prefix}' of the robot's names"
-        yield ConfigurationProblem(severity, code, message, first.place)
-        return
-    known = tuple(valid)
-    for use in wrong:
-        message = f"{what} '{use.name}' does not exist in the robot"
-        yield ConfigurationProblem(severity, code, message, use.place, use.name, known)
+    """Yield the problems of names that are not `valid`; `what` is the kind of thing that they name.
+
+    A prefix that all names of a file lack is one problem.
+    """
+    by_file: dict[tuple[str, Severity], list[ConfiguredName]] = {}
+    for use, severity in uses:
+        if use.name not in valid:
+            by_file.setdefault((use.place.source, severity), []).append(use)
+    code, known = f"unknown-{what}", tuple(valid)
+    for (_, severity), wrong in by_file.items():
+        names = list(dict.fromkeys(use.name for use in wrong))
+        better = _with_common_prefix(names, valid) if len(names) >= FEWEST else None
+        if better is not None:
+            verb, prefix = better
+            first = f"{what} '{names[0]}' and {len(names) - 1} more"
+            message = f"{first} {verb} the prefix '{prefix}' of the robot's names"
+            yield ConfigurationProblem(severity, code, message, wrong[0].place)
+            continue
+        for use in wrong:
+            message = f"{what} '{use.name}' does not exist in the robot"
+            yield ConfigurationProblem(severity, code, message, use.place, use.name, known)
+
+
+def severity_by_name(uses: Iterable[tuple[str, YamlNode]]) -> Mapping[str, Severity]:
+    """Return the severity of wrong names in each description, by the name of the described thing.
+
+    If several files describe the same thing, a launch file uses one of them: a warning.
+    """
+    files: dict[str, set[str]] = {}
+    for name, node in uses:
+        files.setdefault(name, set()).add(node.place.source)
+    return {name: Severity.WARNING if len(found) > 1 else Severity.ERROR for name, found in files.items()}
 
 
 def _with_common_prefix(names: Sequence[str], valid: Collection[str]) -> tuple[str, str] | None:
@@ -78,3 +126,6 @@ def _with_common_prefix(names: Sequence[str], valid: Collection[str]) -> tuple[s
         if first.endswith(known) and all(name.startswith(prefix) and name[len(prefix) :] in valid for name in names):
             return "should not have", prefix
     return None
+
+
+RULES: tuple[Rule, ...] = (_named_things_exist,)

@@ -15,45 +15,30 @@ from robot_semantics.base.diagnostics import Severity
 from robot_semantics.bringup.configuration import Configuration, ConfigurationProblem, Rule, SectionKind
 from robot_semantics.bringup.control_checks import is_within
 from robot_semantics.bringup.decimal_numbers import doubles, number_in
-from robot_semantics.bringup.name_checks import keys_of, texts_of, unknown_names
+from robot_semantics.bringup.name_checks import texts_of
 
 CARTESIAN = ("max_trans_vel", "max_trans_acc", "max_trans_dec", "max_rot_vel")
 """Limits that the Pilz planner reads; none has a default."""
 
 
-def _positioned_joints_exist(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for section in configuration.of(SectionKind.INITIAL_POSITIONS) if configuration.joints else ():
-        uses = keys_of(section.node)
-        yield from unknown_names(uses, configuration.joints, "joint", "unknown-joint", Severity.WARNING)
-
-
 def _positions_are_numbers(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for section in configuration.of(SectionKind.INITIAL_POSITIONS):
-        for problem in doubles(
-            (f"the initial position of '{name}'", node) for name, node in section.node.entries.items()
-        ):
-            # A xacro copies the text, so an integer is a number there.
-            if problem.severity is Severity.ERROR:
-                yield problem
+    positions = configuration.entries(SectionKind.INITIAL_POSITIONS)
+    found = doubles((f"the initial position of '{name}'", node) for name, node in positions)
+    # A xacro copies the text, so an integer is a number there.
+    return (problem for problem in found if problem.severity is Severity.ERROR)
 
 
 def _positions_are_within_limits(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for section in configuration.of(SectionKind.INITIAL_POSITIONS):
-        for name, node in section.node.entries.items():
-            joint, value = configuration.joints.get(name), number_in(node)
-            if joint is None or value is None:
-                continue
-            lower, upper = joint.limits.lower, joint.limits.upper
-            if not is_within(value, lower, upper):
-                message = (
-                    f"the initial position {value:g} of joint '{name}' is outside its limits {lower:g} to {upper:g}"
-                )
-                yield ConfigurationProblem(Severity.WARNING, "outside-limits", message, node.place)
+    for name, node in configuration.entries(SectionKind.INITIAL_POSITIONS):
+        joint, value = configuration.joints.get(name), number_in(node)
+        if joint is not None and value is not None and not is_within(value, joint.limits.lower, joint.limits.upper):
+            limits = f"{joint.limits.lower:g} to {joint.limits.upper:g}"
+            message = f"the initial position {value:g} of joint '{name}' is outside its limits {limits}"
+            yield ConfigurationProblem(Severity.WARNING, "outside-limits", message, node.place)
 
 
 def _cartesian_limits_are_doubles(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for section in configuration.of(SectionKind.CARTESIAN_LIMITS):
-        yield from doubles((key, node) for key, node in section.node.entries.items())
+    return doubles(configuration.entries(SectionKind.CARTESIAN_LIMITS))
 
 
 def _cartesian_limits_are_complete(configuration: Configuration) -> Iterator[ConfigurationProblem]:
@@ -75,7 +60,6 @@ def _sensors_are_described(configuration: Configuration) -> Iterator[Configurati
 
 
 RULES: tuple[Rule, ...] = (
-    _positioned_joints_exist,
     _positions_are_numbers,
     _positions_are_within_limits,
     _cartesian_limits_are_doubles,

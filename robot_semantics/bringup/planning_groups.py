@@ -14,42 +14,24 @@ from collections.abc import Iterator
 
 from robot_semantics.base.diagnostics import Severity
 from robot_semantics.bringup.configuration import Configuration, ConfigurationProblem, Rule, SectionKind
-from robot_semantics.bringup.decimal_numbers import doubles
-from robot_semantics.bringup.name_checks import ConfiguredName, keys_of, unknown_names
+from robot_semantics.bringup.decimal_numbers import doubles_of_entries
 
 SOLVER_DOUBLES = ("kinematics_solver_search_resolution", "kinematics_solver_timeout")
 _OF_CHAINS = re.compile(r"kdl|trac|lma|ikfast|srv", re.IGNORECASE)
 """Names of the solvers that only accept a chain."""
 
 
-def _groups_exist(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    if not configuration.groups:
-        return
-    for kind, mark in ((SectionKind.KINEMATICS, "kinematics_solver"), (SectionKind.PLANNERS, "planner_configs")):
-        for section in configuration.of(kind):
-            uses = [use for use in keys_of(section.node) if mark in section.node.entries[use.name].entries]
-            yield from _unknown_groups(uses, configuration)
-
-
-def _unknown_groups(uses: list[ConfiguredName], configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    return unknown_names(uses, configuration.groups, "group", "unknown-group", Severity.WARNING)
-
-
 def _solved_group_is_a_chain(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for section in configuration.of(SectionKind.KINEMATICS):
-        for name, entry in section.node.entries.items():
-            group, solver = configuration.groups.get(name), entry.get("kinematics_solver")
-            if group is None or solver is None or group.is_chain or not _OF_CHAINS.search(solver.text):
-                continue
-            message = f"group '{name}' is not a chain, so the solver '{solver.text}' does not accept it"
-            yield ConfigurationProblem(Severity.WARNING, "group-not-chain", message, entry.key_place)
+    for name, entry in configuration.entries(SectionKind.KINEMATICS):
+        group, solver = configuration.groups.get(name), entry.get("kinematics_solver")
+        if group is None or solver is None or group.is_chain or not _OF_CHAINS.search(solver.text):
+            continue
+        message = f"group '{name}' is not a chain, so the solver '{solver.text}' does not accept it"
+        yield ConfigurationProblem(Severity.WARNING, "group-not-chain", message, entry.key_place)
 
 
 def _solver_has_doubles(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    for section in configuration.of(SectionKind.KINEMATICS):
-        for name, entry in section.node.entries.items():
-            found = entry.entries
-            yield from doubles((f"{key} of group '{name}'", found[key]) for key in SOLVER_DOUBLES if key in found)
+    return doubles_of_entries(configuration, SectionKind.KINEMATICS, "group", SOLVER_DOUBLES)
 
 
-RULES: tuple[Rule, ...] = (_groups_exist, _solved_group_is_a_chain, _solver_has_doubles)
+RULES: tuple[Rule, ...] = (_solved_group_is_a_chain, _solver_has_doubles)

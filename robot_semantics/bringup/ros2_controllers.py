@@ -17,7 +17,7 @@ from robot_semantics.base.names import is_certain, nearest_names
 from robot_semantics.base.yaml_reader import YamlNode
 from robot_semantics.bringup.configuration import Configuration, ConfigurationProblem, Rule, SectionKind
 from robot_semantics.bringup.decimal_numbers import doubles
-from robot_semantics.bringup.name_checks import ConfiguredName, last_name, texts_of, unknown_names
+from robot_semantics.bringup.name_checks import ConfiguredName, last_name, severity_by_name, texts_of, unknown_names
 
 JOINT_KEYS = ("joints", "joint", "command_joints", "left_wheel_names", "right_wheel_names")
 GROUP_CONTROLLERS = {
@@ -78,48 +78,42 @@ class RosController(NamedTuple):
         return texts_of(self.parameters.get("state_interfaces")) if self.is_trajectory_controller else []
 
 
+def node_parameters(configuration: Configuration) -> Iterator[tuple[str, YamlNode]]:
+    """Yield the names of nodes, as they are written, and their parameters."""
+    for name, node in configuration.entries(SectionKind.CONTROLLERS):
+        parameters = node.get("ros__parameters")
+        if parameters is not None:
+            yield name, parameters
+
+
 def _controllers(configuration: Configuration) -> Iterator[RosController]:
     types = _types(configuration)
-    files: dict[str, set[str]] = {}
-    found = []
-    for section in configuration.of(SectionKind.CONTROLLERS):
-        for name, node in section.node.entries.items():
-            parameters = node.get("ros__parameters")
-            if parameters is not None:
-                found.append((last_name(name), parameters))
-                files.setdefault(last_name(name), set()).add(parameters.place.source)
+    found = [(last_name(name), parameters) for name, parameters in node_parameters(configuration)]
+    severities = severity_by_name(found)
     for name, parameters in found:
-        severity = Severity.WARNING if len(files[name]) > 1 else Severity.ERROR
-        yield RosController(name, types.get(name, ""), parameters, severity)
+        yield RosController(name, types.get(name, ""), parameters, severities[name])
 
 
 def _types(configuration: Configuration) -> Mapping[str, str]:
     """Return the type of each controller that a controller manager lists."""
-    found = {}
-    for section in configuration.of(SectionKind.CONTROLLERS):
-        for name, node in section.node.entries.items():
-            parameters = node.get("ros__parameters") if name.endswith(MANAGER) else None
-            for controller, entry in parameters.entries.items() if parameters is not None else ():
-                kind = entry.get("type")
-                if kind is not None:
-                    found[controller] = kind.text
-    return found
+    managers = (parameters for name, parameters in node_parameters(configuration) if name.endswith(MANAGER))
+    listed = (item for parameters in managers for item in parameters.entries.items())
+    return {name: kind.text for name, entry in listed if (kind := entry.get("type")) is not None}
 
 
 def _joints_exist(configuration: Configuration) -> Iterator[ConfigurationProblem]:
     if not configuration.joints:
         return
     valid = {*configuration.joints, *(part.name for block in configuration.blocks for part in block.components)}
-    by_file: dict[tuple[str, Severity], list[ConfiguredName]] = {}
+    uses: list[tuple[ConfiguredName, Severity]] = []
     for controller in _controllers(configuration):
         # Without a block, the name may be of a GPIO or sensor.
         severity = controller.severity if configuration.blocks and controller.moves_joints else Severity.WARNING
         for use in (use for key in JOINT_KEYS for use in texts_of(controller.parameters.get(key))):
             is_misspelt = use.name not in valid and is_certain(use.name, nearest_names(use.name, valid))
             if "/" not in use.name and (controller.moves_joints or not controller.type or is_misspelt):
-                by_file.setdefault((use.place.source, severity), []).append(use)
-    for (_, severity), uses in by_file.items():
-        yield from unknown_names(uses, valid, "joint", "unknown-joint", severity)
+                uses.append((use, severity))
+    yield from unknown_names(uses, valid, "joint")
 
 
 def _interfaces_exist(configuration: Configuration) -> Iterator[ConfigurationProblem]:

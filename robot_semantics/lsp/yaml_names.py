@@ -14,11 +14,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from robot_semantics.bringup.configuration import Section, SectionKind
-from robot_semantics.bringup.name_checks import ConfiguredName, keys_of, texts_of
+from robot_semantics.bringup.name_checks import ConfiguredName, keys_of, keys_that_name, texts_of
 from robot_semantics.bringup.ros2_controllers import JOINT_KEYS, MANAGER
-
-_MARKS = ("kinematics_solver", "planner_configs")
-"""Keys of the settings of a group."""
 
 KINDS = {
     **dict.fromkeys(JOINT_KEYS, ("joint",)),
@@ -43,13 +40,9 @@ class YamlName(NamedTuple):
 
 def yaml_names(section: Section) -> Iterator[YamlName]:
     """Yield the names of joints, groups and controllers in a section."""
-    if section.kind in (SectionKind.JOINT_LIMITS, SectionKind.INITIAL_POSITIONS):
-        yield from (YamlName("joint", use) for use in keys_of(section.node))
-    elif section.kind in (SectionKind.KINEMATICS, SectionKind.PLANNERS):
-        for use in keys_of(section.node):
-            if any(mark in section.node.entries[use.name].entries for mark in _MARKS):
-                yield YamlName("group", use)
-    elif section.kind is SectionKind.CONTROLLERS:
+    what, uses = keys_that_name(section)
+    yield from (YamlName(what, use) for use in uses)
+    if section.kind is SectionKind.CONTROLLERS:
         yield from _of_ros2_control(section)
     elif section.kind is SectionKind.MOVEIT_CONTROLLERS:
         yield from _of_moveit(section)
@@ -57,16 +50,14 @@ def yaml_names(section: Section) -> Iterator[YamlName]:
 
 def _of_ros2_control(section: Section) -> Iterator[YamlName]:
     for use in keys_of(section.node):
-        parameters = section.node.entries[use.name].get("ros__parameters")
-        if parameters is None:
-            continue
-        if use.name.endswith(MANAGER):
-            listed = (key for key in keys_of(parameters) if parameters.entries[key.name].get("type") is not None)
+        parameters = section.node.get(use.name, "ros__parameters")
+        if parameters is not None and use.name.endswith(MANAGER):
+            listed = (key for key in keys_of(parameters) if parameters.get(key.name, "type") is not None)
             yield from (YamlName("controller", key, declares=True) for key in listed)
-            continue
-        yield YamlName("controller", use)
-        for key in JOINT_KEYS:
-            yield from (YamlName("joint", joint) for joint in texts_of(parameters.get(key)) if "/" not in joint.name)
+        elif parameters is not None:
+            yield YamlName("controller", use)
+            named = (joint for key in JOINT_KEYS for joint in texts_of(parameters.get(key)))
+            yield from (YamlName("joint", joint) for joint in named if "/" not in joint.name)
 
 
 def _of_moveit(section: Section) -> Iterator[YamlName]:
