@@ -37,6 +37,21 @@ def seconds_text(time_ns: int) -> str:
     return f"{'-' if time_ns < 0 else ''}{seconds}.{nanoseconds:09d}"
 
 
+def short_seconds(time_ns: int) -> str:
+    """Return nanoseconds as seconds with three digits after the point, for messages and labels."""
+    return f"{float_seconds(time_ns):.3f} s"
+
+
+def float_seconds(time_ns: int) -> float:
+    """Return the float that is nearest to a time [s]."""
+    return time_ns / 1_000_000_000
+
+
+def whole_nanoseconds(seconds: float) -> int:
+    """Return the whole nanoseconds that are nearest to a time [s]."""
+    return round(seconds * 1e9)
+
+
 class Stamp(Protocol):
     """A builtin_interfaces/Time of any library."""
 

@@ -19,6 +19,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved, save_bytes
+from robot_semantics.base.nanoseconds import short_seconds
 from robot_semantics.cli.argument_values import (
     add_repeatable,
     by_model,
@@ -164,7 +165,7 @@ def _run(arguments: argparse.Namespace) -> None:
     rate = f", {simulated / elapsed:.1f} times real time" if elapsed > 0.0 and arguments.steps else ""
     restart = "continued bit for bit" if report.exact else "started from positions and velocities"
     print_line(
-        f"{restart}; {arguments.steps} steps to {simulator.time_ns * 1e-9:.3f} s{rate}"
+        f"{restart}; {arguments.steps} steps to {short_seconds(simulator.time_ns)}{rate}"
         + (f"; written to {arguments.output}" if arguments.output else ""),
         file=sys.stderr,
     )

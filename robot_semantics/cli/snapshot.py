@@ -13,7 +13,7 @@ import argparse
 import sys
 from typing import Any
 
-from robot_semantics.base.nanoseconds import stamp_ns
+from robot_semantics.base.nanoseconds import short_seconds, stamp_ns
 from robot_semantics.cli.argument_values import add_repeatable, wait
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
@@ -111,7 +111,7 @@ def _list(arguments: argparse.Namespace) -> None:
     elif rows:
         shown = table("snapshot", "time", "comment")
         for row in rows:
-            shown.add_row(str(row["name"]), f"{row['time_ns'] * 1e-9:.3f} s", str(row["comment"]))
+            shown.add_row(str(row["name"]), short_seconds(row["time_ns"]), str(row["comment"]))
         console_for_output().print(shown)
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robot_semantics.base.nanoseconds import float_seconds, whole_nanoseconds
 from robot_semantics.convert.conversion import Converted, beyond_motion
 from robot_semantics.convert.mujoco_actuators import KEYFRAME, controls_of
 from robot_semantics.convert.mujoco_bases import MocapBase, mocap_bases
@@ -150,8 +151,8 @@ class _KeyframeExport:
         ctrl, act, lost = controls_of(self._state, self._model)
         self._lost += lost
         time_ns = self._state.time_ns or 0
-        time = time_ns / 1_000_000_000
-        if round(time * 1_000_000_000) != time_ns:
+        time = float_seconds(time_ns)
+        if whole_nanoseconds(time) != time_ns:
             self._lost.append(f"the last digits of the time: {shortest(time)} s is the nearest number that MuJoCo has")
         key = Keyframe(self._qpos, self._qvel, time, name, ctrl, act, mpos, mquat)
         return Converted(key, tuple(self._lost))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_semantics.base.errors import ArrayError
-from robot_semantics.base.nanoseconds import seconds_text
+from robot_semantics.base.nanoseconds import float_seconds, seconds_text, whole_nanoseconds
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.mujoco_actuators import engines_of
 from robot_semantics.convert.mujoco_bases import MocapBase, mocap_bases
@@ -73,8 +73,8 @@ def from_keyframe(key: Keyframe, model: mujoco.MjModel) -> Converted[WorldState]
         for made, (_, places) in zip(models, sorted(trees.items()), strict=True)
         for place in places
     }
-    time_ns = round(key.time * 1e9)
-    if time_ns / 1_000_000_000 != key.time:
+    time_ns = whole_nanoseconds(key.time)
+    if float_seconds(time_ns) != key.time:
         lost.append(f"the last digits of the time: {seconds_text(time_ns)} s is the nearest whole nanosecond")
     state = WorldState(
         name=key.name or None,

@@ -38,9 +38,14 @@ def check_joint(joint: Joint, places: SourceMap, diagnostics: Diagnostics) -> Jo
     return kind
 
 
+def default_axis(kind: JointType | None) -> Vec3:
+    """Return the axis of a joint without ``<axis>``; None is an unknown type."""
+    return Z_AXIS if kind is JointType.PLANAR else X_AXIS
+
+
 def unit_axis(joint: Joint, kind: JointType) -> Vec3:
     """Return the joint's axis with length 1; the default of its type if the axis is missing or zero."""
-    default = Z_AXIS if kind is JointType.PLANAR else X_AXIS
+    default = default_axis(kind)
     axis = joint.axis or default
     largest = max(map(abs, axis))
     if largest == 0.0:

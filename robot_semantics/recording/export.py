@@ -22,6 +22,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.files import declared_utf8, save_all, scratch_folder
 from robot_semantics.base.json_value import JsonObject
+from robot_semantics.base.nanoseconds import float_seconds
 from robot_semantics.recording.around import read_around
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
 from robot_semantics.recording.description_files import description_files, with_descriptions
@@ -267,7 +268,7 @@ def _open(path: Path, report: Report, descriptions: Mapping[str, str], scratch: 
         "run": report.recording.run + 1,
         "world_frame": report.world_frame,
         "interpolate": request.sampling.mode,
-        "max_gap": request.sampling.max_gap_ns / 1e9,
+        "max_gap": float_seconds(request.sampling.max_gap_ns),
         "count": len(report.times_ns),
     }
     max_gap_ns = min(request.sampling.max_gap_ns, 2**63 - 1)

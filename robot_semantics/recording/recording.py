@@ -17,6 +17,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.nanoseconds import short_seconds
 from robot_semantics.cdr.message_types import STRING
 from robot_semantics.recording.alternation import report_alternation
 from robot_semantics.recording.clock_resets import (
@@ -201,7 +202,7 @@ def _report_ahead(ahead: Sequence[ClockStep], problems: Diagnostics, plan: Recor
         noun = "1 message is" if len(mine) == 1 else f"{len(mine)} messages are"
         text = (
             f"topic '{topic}': {noun} stamped ahead of the clock and left out, "
-            f"by {max(message.by_ns for message in mine) / 1e9:.3f} s, the first at {_clock(mine[0].log_ns)}"
+            f"by {short_seconds(max(message.by_ns for message in mine))}, the first at {_clock(mine[0].log_ns)}"
         )
         problems.warning("stamped-ahead", text, plan.place_of(topic))
 
@@ -223,7 +224,7 @@ def _chosen_run(
     for jump in jumps[:5]:
         problems.warning(
             "time-jump",
-            f"the stamps of '{jump.topic}' jump ahead by {jump.by_ns / 1e9:.3f} s at {_clock(jump.log_ns)}",
+            f"the stamps of '{jump.topic}' jump ahead by {short_seconds(jump.by_ns)} at {_clock(jump.log_ns)}",
             plan.place_of(jump.topic),
         )
     chosen = len(resets) if run is None else run - 1
@@ -231,7 +232,9 @@ def _chosen_run(
         raise RequestError(f"run {run} does not exist; the recording has {len(resets) + 1}")
     for number, reset in enumerate(resets):
         which = f"run {chosen + 1} of {len(resets) + 1} is read" if number == 0 else f"run {number + 2} begins"
-        text = f"the stamps of '{reset.topic}' go back by {reset.by_ns / 1e9:.3f} s at {_clock(reset.log_ns)}; {which}"
+        text = (
+            f"the stamps of '{reset.topic}' go back by {short_seconds(reset.by_ns)} at {_clock(reset.log_ns)}; {which}"
+        )
         problems.warning("time-reset", text, plan.place_of(reset.topic))
     return chosen
 
@@ -293,4 +296,4 @@ def _span(pieces: Pieces, plan: RecordingPlan) -> tuple[int, int]:
 
 
 def _clock(log_ns: int) -> str:
-    return f"log time {log_ns / 1e9:.3f} s"
+    return f"log time {short_seconds(log_ns)}"

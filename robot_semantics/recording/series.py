@@ -20,7 +20,7 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import quoted
-from robot_semantics.base.nanoseconds import seconds_text
+from robot_semantics.base.nanoseconds import float_seconds, seconds_text
 from robot_semantics.state.model_states import ABSENT, ModelSeries, model_rows, model_state
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 from robot_semantics.transforms.pose import pose_from_row, pose_rows, six_or_none
@@ -124,7 +124,7 @@ class Series:
         bad: BoolArray = (self.ages_ns < 0) | (self.ages_ns > max_gap_ns)
         for old, ages in zip(bad, self.ages_ns, strict=True):
             aged = ((*self.labels[at], int(ages[at])) for at in np.flatnonzero(old).tolist())
-            yield tuple(Gap(kind, name, None if age_ns < 0 else age_ns / 1e9) for kind, name, age_ns in aged)
+            yield tuple(Gap(kind, name, None if age_ns < 0 else float_seconds(age_ns)) for kind, name, age_ns in aged)
 
     @cached_property
     def parents(self) -> tuple[tuple[str, str | None], ...]:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError
+from robot_semantics.base.nanoseconds import whole_nanoseconds
 
 try:
     import mujoco  # noqa: F401  needed by the geometry reader
@@ -168,7 +169,7 @@ class DrakeSimulator(JointStateSimulator):
             if not np.abs(_concatenated(ours, part) - _concatenated(theirs, part)).max(initial=0.0) <= _CONTRADICTION:
                 return f"its {_STATED[part]} differ from the engine's state in the same file"
         (time,) = engine.arrays["time"]
-        if state.time_ns not in (None, round(time * 1e9)):
+        if state.time_ns not in (None, whole_nanoseconds(time)):
             return TIME_DIFFERS
         self._trial, self._trial_time = beside, time
         return None

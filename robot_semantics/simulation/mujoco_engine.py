@@ -16,6 +16,7 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.base.nanoseconds import whole_nanoseconds
 from robot_semantics.simulation.mujoco_builder import BuiltWorld
 from robot_semantics.simulation.restoring import TIME_DIFFERS
 from robot_semantics.transforms.arrays import FloatArray
@@ -113,4 +114,4 @@ def contradiction(
             return f"its {kind} differ from the engine's state in the same file"
     if commands_of(state)[0]:
         return "it has commands as well as the engine's state"
-    return TIME_DIFFERS if state.time_ns not in (None, round(float(scratch.time) * 1e9)) else None
+    return TIME_DIFFERS if state.time_ns not in (None, whole_nanoseconds(float(scratch.time))) else None

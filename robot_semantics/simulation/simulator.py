@@ -21,6 +21,7 @@ from typing import ClassVar
 import numpy as np
 
 from robot_semantics.base.errors import ArrayError, RobotSemanticsError, UnknownNameError
+from robot_semantics.base.nanoseconds import float_seconds, whole_nanoseconds
 from robot_semantics.convert.mujoco_actuators import KEYFRAME
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.simulation.restoring import (
@@ -184,7 +185,7 @@ class Simulator(ABC):
     @property
     def time_ns(self) -> int:
         """Simulation time in integer nanoseconds."""
-        return round(self.time * 1e9)
+        return whole_nanoseconds(self.time)
 
     def command(self, model: str, mode: ControlMode, targets: Mapping[str, float]) -> None:
         """Set the targets and the mode of a model's motors.
@@ -279,7 +280,7 @@ class Simulator(ABC):
             return plan, "a frame has no known parent"
         log, time = plan.log, self.time
         if names is None and state.time_ns is not None:
-            time = state.time_ns * 1e-9
+            time = float_seconds(state.time_ns)
             log.done("time", "", "set")
         self._compute_trial(plan, plan.now, time)
         self._set_trial_commands(state, names, log)

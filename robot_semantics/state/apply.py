@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from robot_semantics.base.nanoseconds import float_seconds
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.loop_freedom import LoopError
@@ -201,7 +202,9 @@ class _Application:
             if age_ns:
                 named.setdefault(age_ns, []).append(name)
         if named:
-            older = "; ".join(f"{age_ns * 1e-9:.9g} s: {', '.join(names)}" for age_ns, names in sorted(named.items()))
+            older = "; ".join(
+                f"{float_seconds(age_ns):.9g} s: {', '.join(names)}" for age_ns, names in sorted(named.items())
+            )
             self.log.note(f"values older than the state, used as if from its time: {older}")
 
     # --- the joints

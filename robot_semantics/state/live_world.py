@@ -20,6 +20,7 @@ import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.nanoseconds import float_seconds, short_seconds
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.model_states import model_rows, model_state, series_of, with_links
@@ -196,8 +197,8 @@ class _Making:
         age_ns = self.sample.stamp_ns - stamp_ns
         if self.max_age_ns and age_ns > self.max_age_ns:
             raise StaleStateError(
-                f"{what} is {age_ns * 1e-9:.3f} s older than the newest value, "
-                f"more than max_age {self.max_age_ns * 1e-9:g} s"
+                f"{what} is {short_seconds(age_ns)} older than the newest value, "
+                f"more than max_age {float_seconds(self.max_age_ns):g} s"
             )
         self.ages.append(ValueAge(model, name, max(0, age_ns)))
 

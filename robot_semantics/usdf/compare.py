@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from robot_semantics.base.json_value import Json, JsonObject
+from robot_semantics.base.nanoseconds import float_seconds
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_angle, quat_from_rpy
@@ -191,8 +192,8 @@ class _Comparison:
             self._found.append(StateDifference(path.strip(), kind, math.inf, first, second))
 
     def _times(self, path: str, field: ElementField, _: object, first: int, second: int) -> None:
-        distance = abs(first - second) * 1e-9
-        self._found.append(StateDifference(path, field.quantity.kinds[0], distance, first * 1e-9, second * 1e-9))
+        distance, *values = map(float_seconds, (abs(first - second), first, second))
+        self._found.append(StateDifference(path, field.quantity.kinds[0], distance, *values))
 
     def _poses(self, path: str, field: ElementField, _: object, first: Pose, second: Pose) -> None:
         a, b = first.xyz_rpy[:3], second.xyz_rpy[:3]

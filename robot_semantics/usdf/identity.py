@@ -18,6 +18,7 @@ from lxml import etree
 
 from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.base.object_cache import cached_per_object
+from robot_semantics.model.joint_checks import TYPES, WITHOUT_AXIS, default_axis
 from robot_semantics.model.robot_model import MimicSource, RobotModel
 from robot_semantics.urdf import tree
 from robot_semantics.usdf.world_state import ModelState
@@ -107,11 +108,8 @@ def _joint(joint: tree.Joint) -> JsonObject:
     if joint.mimic is not None:
         followed = MimicSource.of(joint.mimic)
         kept["mimic"] = [followed.joint, *_numbers(followed.multiplier, followed.offset)]
-    axis = (
-        None
-        if joint.type in ("fixed", "floating")
-        else joint.axis or ((0, 0, 1) if joint.type == "planar" else (1, 0, 0))
-    )
+    kind = TYPES.get(joint.type)
+    axis = None if kind in WITHOUT_AXIS else joint.axis or default_axis(kind)
     return {
         "type": joint.type,
         "between": [joint.parent, joint.child],

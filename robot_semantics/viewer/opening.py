@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.nanoseconds import short_seconds
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -305,7 +306,7 @@ def moment_of(
                 tell = diagnostics.note if item.done else diagnostics.warning
                 tell("derived" if item.done else "not-shown", str(item), place)
         parents[model.name] = world.pose(model.parent)
-    label = path.name if state.time_ns is None else f"{state.time_ns / 1e9:.3f} s"
+    label = path.name if state.time_ns is None else short_seconds(state.time_ns)
     frames = {frame.name: world.pose(frame.name) for frame in state.frames}
     frames |= {model.name: world.pose(model.name) for model in state.models if model.name not in actors}
     wrenches = {

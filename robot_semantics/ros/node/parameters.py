@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from robot_semantics.base.nanoseconds import whole_nanoseconds
 from robot_semantics.ros.running import parameter_table as checks
 from robot_semantics.ros.running.parameter_table import Parameter, Values
 from robot_semantics.state.settings import Invalid, RobotSettings, Source, VirtualJointSettings
@@ -210,7 +211,7 @@ def defaults_of_models(models: Iterable[str]) -> dict[str, str]:
 
 def _nanoseconds(seconds: float) -> int:
     # Thirty years mean "never"; differences to other times fit into 64 bits.
-    return int(min(seconds * 1e9, 1e18))
+    return whole_nanoseconds(min(seconds, 1e9))
 
 
 def robot_settings(values: Values, prefix: str, virtual_joints: Iterable[str], raw: bool) -> RobotSettings:

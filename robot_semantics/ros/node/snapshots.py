@@ -16,6 +16,7 @@ from robot_semantics_interfaces.msg import SnapshotInfo
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import ArrayError, UnknownNameError
+from robot_semantics.base.nanoseconds import whole_nanoseconds
 from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.messages.world_messages import item_messages, note_messages
 from robot_semantics.ros.node.background import in_background
@@ -55,7 +56,7 @@ class Snapshots:
             )
         except SnapshotError as error:
             raise ParameterError(f"parameter 'snapshots.directory' must be a folder: {error}") from None
-        self._max_age_ns = int(values["snapshots.max_age"] * 1e9)
+        self._max_age_ns = whole_nanoseconds(values["snapshots.max_age"])
         self._keep = int(values["snapshots.autosave_keep"])
         self._autosaving = False
         for kind, name, answer in (

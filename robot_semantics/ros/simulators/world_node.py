@@ -27,6 +27,7 @@ from std_srvs.srv import SetBool, Trigger
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.nanoseconds import float_seconds
 from robot_semantics.convert.topic_names import topic_namespaces
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.maker import MAKER
@@ -197,7 +198,7 @@ class MujocoWorld(GuardedNode):
         while True:
             now = time.monotonic()
             target = self._synced_sim + (now - self._synced_wall) * factor
-            ahead = simulator.time_ns * 1e-9 + step_s - target
+            ahead = float_seconds(simulator.time_ns) + step_s - target
             if ahead > 0.0:
                 return min(ahead / factor, 1.0 / self.settings.publish_frequency)
             if self._due():
@@ -225,7 +226,7 @@ class MujocoWorld(GuardedNode):
         self._publish(force=True)
 
     def _resync(self) -> None:
-        self._synced_wall, self._synced_sim = time.monotonic(), self.simulator.time_ns * 1e-9
+        self._synced_wall, self._synced_sim = time.monotonic(), float_seconds(self.simulator.time_ns)
 
     # --- publishing
 

@@ -27,7 +27,7 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.nanoseconds import stamp_ns
+from robot_semantics.base.nanoseconds import short_seconds, stamp_ns
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.maker import matrix_of
@@ -289,7 +289,7 @@ class LiveRobots:
 def _when(time_ns: int) -> str:
     """Return a time as text: date and time if it is in this century, else seconds of simulated time."""
     if time_ns < THIS_CENTURY_NS:
-        return f"{time_ns / 1e9:.3f} s"
+        return short_seconds(time_ns)
     at = datetime.fromtimestamp(time_ns // 1_000_000_000).astimezone()
     return f"{at:%Y-%m-%d %H:%M:%S}.{time_ns // 1_000_000 % 1000:03d}"
 
