@@ -127,21 +127,25 @@ def shrunk(surface: Iterable[Patches], spheres: Spheres, spacing: float) -> Sphe
 def uncovered(surface: Iterable[Patches], spheres: Spheres, spacing: float) -> FloatArray:
     """Return the pieces (n, 3, 3) of a surface with a corner outside of all spheres [m].
 
-    Their edges are at most `spacing` long. Pieces without such a corner are split further, to `spacing` / 16.
+    Their edges are at most `spacing` long; a flat piece that is wholly outside may be larger. Pieces without such a
+    corner are split further, to `spacing` / 16.
     """
-
-    def bounds(part: Patches) -> tuple[FloatArray, FloatArray]:
+    found = [np.zeros((0, 3, 3))]
+    stack = [chunk for part in surface for chunk in _chunks(part, spheres)]
+    while stack:
+        part = stack.pop()
         distances = _distances(part.corners.reshape(-1, 3), spheres)
-        corner = distances.min(axis=1).reshape(-1, 3).max(axis=1)
-        return corner, _bounds(part, spheres, distances).min(axis=1)
-
-    def too_large(part: Patches) -> npt.NDArray[np.bool_]:
-        (corner, bound), longest = bounds(part), _longest_edges(part)
-        limit = np.where(corner > ROUNDING, spacing, spacing / 16.0)
-        return np.asarray((bound > ROUNDING) & (longest > limit))
-
-    pieces = _pieces(surface, spheres, too_large)
-    return np.concatenate([np.zeros((0, 3, 3)), *(part.corners[bounds(part)[0] > ROUNDING] for part in pieces)])
+        corners, longest = distances.min(axis=1).reshape(-1, 3), _longest_edges(part)
+        outside = corners.max(axis=1) > ROUNDING
+        large = _bounds(part, spheres, distances).min(axis=1) > ROUNDING
+        large &= longest > np.where(outside, spacing, spacing / 16.0)
+        if part.ball is None:
+            # A point of a piece is nearer to a corner than the longest edge.
+            large &= corners.min(axis=1) <= longest
+        found.append(part.corners[outside & ~large])
+        if large.any():
+            stack += _chunks(_halved(_selected(part, large)), spheres)
+    return np.concatenate(found)
 
 
 def corner_points(surface: Iterable[Patches], spacing: float) -> FloatArray:

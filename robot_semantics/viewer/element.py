@@ -97,7 +97,7 @@ class Shortcuts(ui.element, component=str(ASSETS / "shortcuts.js")):
         self.props["keys"] = dict(keys)
 
     def focus(self, name: str) -> None:
-        """Give the focus to the field of an id, and select its text."""
+        """Give the focus to the element of an id; the text of a field is selected."""
         self.run_method("focus", name)
 
     def scroll_to(self, selector: str) -> None:

@@ -315,6 +315,7 @@ def _serve(*, port: int, open_browser: bool) -> None:
             reconnect_timeout=RECONNECT_S,
             show_welcome_message=False,
             gzip_middleware_factory=None,
+            tailwind=False,
         )
         config = uvicorn.Config(
             OwnPageOnly(outer, port),

@@ -167,6 +167,10 @@ class Studio:
         """Open a tab."""
         self._chosen.set_value(name)
 
+    def focus(self, name: str) -> None:
+        """Give the focus to the element of an id."""
+        self._keys.focus(name)
+
     def is_open(self, name: str) -> bool:
         """Return whether a tab is open."""
         return str(self._chosen.value) == name

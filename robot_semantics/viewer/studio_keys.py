@@ -26,14 +26,18 @@ KEYS = {
 }
 """Purpose of each key."""
 
+NEXT_STEP = "next-step"
+"""Id of the button on the tab start that continues the work."""
+
 FIRST_FIELDS = {
+    "start": NEXT_STEP,
     "robot": "property-joint",
     "groups": "group-name",
     "states": "state-of-group",
     "collisions": "samples",
     "text": "whole-text",
 }
-"""The field of each tab that has the focus when the tab is opened by a key."""
+"""The element of each tab that has the focus when the tab is opened by a key."""
 
 LISTED = (
     ("Ctrl+S", "save"),

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from robot_semantics.collision.matrix import CollisionMatrix
 
 RED = [0.83, 0.2, 0.25]
-COLUMNS = (("link1", "link", "31%"), ("link2", "link", "31%"), ("state", "state", ""), ("evidence", "evidence", "22%"))
-"""Name, title and width of each column."""
+COLUMNS = {"link1": "link", "link2": "link", "state": "state", "evidence": "evidence"}
+"""Title of each column by its name."""
 COLUMN = {"align": "left", "sortable": True}
 BETWEEN = "\n"
 """Between the two names of a pair's id: a name may have spaces."""
@@ -66,10 +66,7 @@ class PairsTab:
             button("check", lambda: self._decide(False, reason.value or "User"), "enable", outline=True)
         self._find = field("find", "find-pair", "", self._search)
         self._find.props("clearable")
-        columns = [
-            {"name": name, "label": title, "field": name, "headerStyle": _width(width), **COLUMN}
-            for name, title, width in COLUMNS
-        ]
+        columns = [{"name": name, "label": title, "field": name, **COLUMN} for name, title in COLUMNS.items()]
         self._table = PairTable(rows=[], columns=columns, row_key="id").classes("pairs")
         self._table.props("dense flat hide-bottom data-pairs").style("width: 100%; flex: 1; min-height: 200px")
         self._table.on("pair", self._show_pair)
@@ -92,7 +89,7 @@ class PairsTab:
             known = {row["id"] for row in rows}
             self._table.selected = [row for row in self._table.selected if row["id"] in known]
             self._table.rows = [dict(row) for row in rows]
-            self._table.props["visible-columns"] = [name for name, *_ in COLUMNS if self._matrix or name != "evidence"]
+            self._table.props["visible-columns"] = [name for name in COLUMNS if self._matrix or name != "evidence"]
             return
         chosen = next((row for row in rows if row["id"] == self._clicked), None)
         self._about.set_text(
@@ -235,7 +232,3 @@ def _state_word(status: PairStatus) -> str:
     if status.cause is PairCause.DEFAULT_DISABLED:
         return "disabled by default"
     return "enabled" if status.enabled else "checked"
-
-
-def _width(width: str) -> str:
-    return f"width: {width}" if width else ""

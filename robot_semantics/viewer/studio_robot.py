@@ -33,6 +33,7 @@ from robot_semantics.viewer.studio_widgets import (
     small,
     toggle,
 )
+from robot_semantics.viewer.suggestions import virtual_joint_name
 
 
 class RobotTab:
@@ -174,7 +175,8 @@ class RobotTab:
 
     def _add_virtual(self) -> None:
         frame = (self._frame.value or "").strip() or new.VIRTUAL_JOINT_FRAMES[self._type]
-        element = new.virtual_joint(f"{frame}_joint", self._type, frame, self._studio.session.bare.root_link)
+        robot = self._studio.session.bare
+        element = new.virtual_joint(virtual_joint_name(robot, frame), self._type, frame, robot.root_link)
         self._studio.do("virtual joint", lambda text: text.add([element]))
 
     def _button(self, title: str, of: Choice, edit: Callable[[SrdfText, str], SrdfText], name: str) -> None:

@@ -17,6 +17,7 @@ from nicegui import ui
 from robot_semantics.base.diagnostics import Severity
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.viewer.element import with_attributes
+from robot_semantics.viewer.studio_keys import NEXT_STEP
 from robot_semantics.viewer.studio_widgets import Panel, heading, remark
 from robot_semantics.viewer.suggestions import Suggestion, suggestions
 
@@ -35,7 +36,7 @@ STEPS = (
         "Virtual joint",
         "robot",
         "virtual joint",
-        "Connects the robot to the world. Not needed if no other object is placed in the world.",
+        "Connects the robot to the world. Not needed if the root link is the world, or if no other object is in it.",
     ),
     Step("Groups", "groups", "group", "Joints that are planned together: an arm, a hand, a leg. Always needed."),
     Step(
@@ -83,6 +84,7 @@ class StartTab:
     def _list(self) -> None:
         session = self._studio.session
         found = suggestions(session.robot, session.text.semantic)
+        following = next((step for step in STEPS if not self._state(step)[1]), STEPS[-1])
         heading("Steps to a complete SRDF")
         for step in STEPS:
             count, done = self._state(step)
@@ -93,20 +95,28 @@ class StartTab:
                     icon.classes("done" if done else "open")
                     opener = ui.button(step.title, on_click=partial(self._studio.open, step.tab))
                     with_attributes(opener, data_open=step.title).props("flat dense no-caps align=left")
+                    if not found and step is following:
+                        with_attributes(opener, id=NEXT_STEP)
                     opener.style("font-weight: 600; padding: 0 4px")
                     ui.space()
                     remark(count)
                 remark(step.about).style("padding-left: 28px")
                 for suggestion in found:
-                    if step.suggested and suggestion.step == step.suggested:
-                        self._suggestion(suggestion)
+                    if suggestion.step == step.suggested:
+                        self._suggestion(suggestion, is_first=suggestion is found[0])
 
-    def _suggestion(self, suggestion: Suggestion) -> None:
-        accept = partial(self._studio.do, suggestion.title, suggestion.edit)
+    def _suggestion(self, suggestion: Suggestion, *, is_first: bool) -> None:
+        def accept() -> None:
+            if self._studio.do(suggestion.title, suggestion.edit):
+                # The pressed button no longer exists.
+                self._studio.focus(NEXT_STEP)
+
         with ui.row(wrap=False).style("padding-left: 28px; width: 100%; align-items: center; gap: 8px"):
             ui.label(suggestion.title).style("flex: 1; font-size: 12px; overflow-wrap: anywhere")
             add = ui.button("add", on_click=accept).props("dense no-caps outline size=12px").style("padding: 0 8px")
             with_attributes(add, data_accept=suggestion.title, aria_label=f"add {suggestion.title}")
+            if is_first:
+                with_attributes(add, id=NEXT_STEP)
 
     def _state(self, step: Step) -> tuple[str, bool]:
         """Return the state of a step in words, and True if it is done."""

@@ -56,6 +56,9 @@ class Panel(Protocol):
     def is_open(self, name: str) -> bool:
         """Return whether a tab is open."""
 
+    def focus(self, name: str) -> None:
+        """Give the focus to the element of an id."""
+
     def pose(self, q: FloatArray) -> None:
         """Show the robot in a pose."""
 

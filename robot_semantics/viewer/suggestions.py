@@ -23,7 +23,8 @@ from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.xml.edit import NewElement
 
 ARM_JOINTS, LEG_JOINTS, FINGER_JOINTS = 4, 3, 4
-"""Driven joints of an arm and of a leg at least, and of a finger at most."""
+"""Driven joints of an arm and of a leg at least, and of a finger without a name of a hand at most."""
+HAND = re.compile(r"hand|palm|finger|thumb|gripper", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,10 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument) -> list[Suggestion]:
         semantic: the same semantics as an SRDF tree.
     """
     found: list[Suggestion] = []
-    if not semantic.virtual_joints:
-        kind = base_type(robot)
-        frame = new.VIRTUAL_JOINT_FRAMES[kind]
-        joint = new.virtual_joint(f"{frame}_joint", kind, frame, robot.root_link)
+    kind = base_type(robot)
+    frame = new.VIRTUAL_JOINT_FRAMES[kind]
+    if not semantic.virtual_joints and robot.root_link != frame:
+        joint = new.virtual_joint(virtual_joint_name(robot, frame), kind, frame, robot.root_link)
         found.append(_adding("virtual joint", f"{kind} virtual joint: {robot.root_link} in {frame}", joint))
     stated = {group.name for group in semantic.groups}
     effectors = {item.name for item in semantic.end_effectors}
@@ -95,6 +96,14 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument) -> list[Suggestion]:
         title = f"passive joint{'s' * (len(passive) > 1)} {', '.join(passive)}"
         found.append(_adding("passive joint", title, *map(new.passive_joint, passive)))
     return found
+
+
+def virtual_joint_name(robot: RobotModel, frame: str) -> str:
+    """Return a name for the virtual joint in a frame that no joint of the robot has."""
+    name = f"{frame}_joint"
+    while name in {joint.name for joint in robot.joints if not joint.virtual}:
+        name = f"virtual_{name}"
+    return name
 
 
 def base_type(robot: RobotModel) -> str:
@@ -133,11 +142,13 @@ def named_chains(robot: RobotModel) -> list[tuple[str, str, Chain]]:
 
 
 def _kind(chain: Chain) -> str:
-    """Return the kind of a chain: leg, head, arm, or an empty text."""
+    """Return the kind of a chain: leg, head, finger, arm, or an empty text."""
     if _is_leg(chain.tip) and len(chain.joints) >= LEG_JOINTS:
         return "leg"
     if "head" in chain.tip.lower():
         return "head"
+    if HAND.search(chain.base):
+        return "finger"
     return "arm" if len(chain.joints) >= ARM_JOINTS else ""
 
 
@@ -154,9 +165,12 @@ def chains(robot: RobotModel) -> Iterator[Chain]:
         while len(on := moving[link]) == 1:
             (link,) = on
             way.append(link)
-        joints = [joint_above[name].name for name in way[1:] if _is_driven(joint_above[name])]
-        fingers = on and all(moves[child] <= FINGER_JOINTS for child in on) and len(joints) >= ARM_JOINTS
-        if fingers:
+        base, joints = _driven_part(way, joint_above)
+        if (
+            len(joints) >= ARM_JOINTS
+            and on
+            and all(moves[child] <= FINGER_JOINTS or HAND.search(child) for child in on)
+        ):
             above = joint_above[link]
             tip = link if _is_moving(above) else way[-2]
             hand = _below(children, [link] if tip != link else on)
@@ -168,6 +182,15 @@ def chains(robot: RobotModel) -> Iterator[Chain]:
         if joints:
             yield Chain(base, link, tuple(joints))
         waiting += [(link, child) for child in on]
+
+
+def _driven_part(way: Sequence[str], joint_above: Mapping[str, JointModel]) -> tuple[str, list[str]]:
+    """Return the link above the first driven joint of a row of links, and the driven joints.
+
+    The fixed joints above it belong to no group.
+    """
+    driven = [at for at in range(1, len(way)) if _is_driven(joint_above[way[at]])]
+    return way[driven[0] - 1 if driven else 0], [joint_above[way[at]].name for at in driven]
 
 
 def _moving_joints(robot: RobotModel, children: Mapping[str, Sequence[str]]) -> dict[str, int]:

@@ -181,16 +181,24 @@ class Browser:
         self._call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", text=text, **named)
         self._call("Input.dispatchKeyEvent", type="keyUp", **named)
 
-    def audit(self) -> list[str]:
-        """Return what axe-core finds wrong for people who use a keyboard or a screen reader, or see little contrast."""
-        # Elements that fade in have low contrast for a moment.
+    def still(self) -> None:
+        """Wait until nothing fades or moves."""
         self.wait("document.getAnimations().every((one) => one.playState !== 'running')", 10.0)
+
+    def audit(self, part: str = "html") -> list[str]:
+        """Return what axe-core finds wrong for people who use a keyboard or a screen reader, or see little contrast, in
+        the part of the page with a CSS selector.
+        """
+        # Elements that fade in have low contrast for a moment.
+        self.still()
         package = importlib.util.find_spec("axe_core_python")
         assert package is not None
         assert package.origin is not None
-        self.run(Path(package.origin).with_name("axe.min.js").read_text(encoding="utf-8") + "; 1")
+        if not self.run("Boolean(window.axe)"):
+            self.run(Path(package.origin).with_name("axe.min.js").read_text(encoding="utf-8") + "; 1")
         found: list[str] = self.run(
-            "axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations.flatMap(({id, nodes}) =>"
+            f"axe.run({json.dumps(part)}, {{resultTypes: ['violations']}}).then((found) => "
+            "found.violations.flatMap(({id, nodes}) =>"
             " nodes.map(({html, failureSummary}) => `${id}: ${html.slice(0, 200)}: ${failureSummary.slice(0, 300)}`)))"
         )
         return found

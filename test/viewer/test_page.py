@@ -77,9 +77,24 @@ def test_a_slow_browser_without_a_graphics_card_says_so(browser: Browser, rover:
     said = "document.getElementById('message').textContent"
     browser.run("viewer.message(''); viewer.checkSpeed(33)")
     assert browser.run(said) == ""
-    browser.run("viewer.checkSpeed(100)")
-    assert browser.run(said).startswith("Slow picture: 10 frames/s for ")
+    for time, rate in ((100, "10"), (2000, "0.5")):
+        browser.run(f"viewer.checkSpeed({time})")
+        assert browser.run(said).startswith(f"Slow picture: {rate} frames/s for ")
     assert "without a graphics card" in browser.run(said)
+
+
+def test_the_pairs_are_listed_when_their_section_is_opened(browser: Browser, rover: Scene, tmp_path: Path) -> None:
+    shown(browser, rover, tmp_path)
+    section = "document.getElementById('disabled-collision-pairs')"
+    pairs = rover.actors[0].model.semantics.disabled_collisions
+    assert browser.run(f"{section}.querySelectorAll('tr').length") == 0
+    for _ in range(2):
+        browser.run(f"{section}.querySelector('summary').click()")
+        browser.wait(f"{section}.querySelectorAll('tr').length === {len(pairs)}")
+    browser.run(f"{section}.querySelector('summary').click()")
+    # A panel that is built again keeps what is open.
+    browser.run("viewer.panel.build()")
+    assert browser.run(f"{section}.querySelectorAll('tr').length") == len(pairs)
 
 
 def test_choosing_a_group_colours_it_and_fades_the_rest(browser: Browser, rover: Scene, tmp_path: Path) -> None:

@@ -62,6 +62,13 @@ def test_the_uncovered_area_of_a_cube_is_that_of_its_faces_without_a_disc(tmp_pa
     assert (np.linalg.norm(triangles, axis=2).max(axis=1) > radius - 0.01).all()
 
 
+def test_a_face_far_from_the_sphere_is_uncovered_in_few_pieces(tmp_path: Path) -> None:
+    triangles = uncovered_triangles(scene_with(tmp_path, 0.01))
+    edges = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    assert 0.5 * np.linalg.norm(edges, axis=1).sum() == pytest.approx(2 * 24)
+    assert len(triangles) <= 2 * 12 * 4**3
+
+
 @pytest.mark.parametrize("radius", [0.0, math.sqrt(3.0) + 1e-9])
 def test_a_covered_link_and_one_with_radius_0_have_no_uncovered_part(tmp_path: Path, radius: float) -> None:
     assert len(uncovered_triangles(scene_with(tmp_path, radius))) == 0

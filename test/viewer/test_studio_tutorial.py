@@ -37,9 +37,10 @@ def picture(browser: Browser, name: str) -> None:
         from PIL import Image
 
         browser.run("new Promise((done) => setTimeout(done, 1500))")
+        browser.run("viewer.message('')")  # no warning of a slow picture
         browser.drawn()
         image = Image.open(io.BytesIO(browser.picture())).convert("RGB")
-        image.quantize(128).save(Path(PICTURES) / f"{name}.png", optimize=True)
+        image.quantize(192).save(Path(PICTURES) / f"{name}.png", optimize=True)
 
 
 @pytest.mark.timeout(400)

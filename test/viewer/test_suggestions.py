@@ -18,7 +18,7 @@ from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.viewer.edit_session import EditSession
-from robot_semantics.viewer.suggestions import base_type, named_chains, suggestions
+from robot_semantics.viewer.suggestions import base_type, named_chains, suggestions, virtual_joint_name
 
 pin = pytest.importorskip("pinocchio")
 
@@ -84,3 +84,33 @@ def test_the_rover_moves_on_a_plane_and_its_casters_are_passive() -> None:
     # As the example's own SRDF has it.
     shipped = load_robot(example("rover_arm.urdf"), example("rover_arm.srdf")).semantics
     assert set(session.robot.semantics.passive_joints) == set(shipped.passive_joints)
+
+
+@pytest.mark.parametrize(
+    ("urdf", "base", "tip"),
+    [
+        ("ur_description/urdf/ur5_robot.urdf", "base_link", "wrist_3_link"),
+        ("xarm_description/urdf/xarm7.urdf", "link_base", "link_eef"),
+    ],
+)
+def test_a_robot_whose_root_is_the_world_needs_no_virtual_joint(urdf: str, base: str, tip: str) -> None:
+    session = accepted(described(urdf))
+    assert session.text.semantic.virtual_joints == ()
+    (group,) = session.text.semantic.groups
+    assert [(chain.base_link, chain.tip_link) for chain in group.chains] == [(base, tip)]
+
+
+def test_a_name_for_the_virtual_joint_is_not_that_of_a_joint() -> None:
+    robot = described("ur_description/urdf/ur5_robot.urdf")
+    assert "world_joint" in {joint.name for joint in robot.joints}
+    assert virtual_joint_name(robot, "world") == "virtual_world_joint"
+    assert virtual_joint_name(robot, "odom") == "odom_joint"
+
+
+def test_five_fingers_of_many_joints_are_one_hand() -> None:
+    session = accepted(described("tiago_description/robots/tiago.urdf"))
+    groups = session.robot.semantics.groups
+    assert set(groups) == {"arm", "hand"}
+    assert list(groups["arm"].active_joints) == [f"arm_{number}_joint" for number in range(1, 8)]
+    tips = ("index_flex_3", "little_flex_3", "middle_flex_3", "ring_flex_3", "thumb_flex_2")
+    assert {f"hand_{tip}_link" for tip in tips} <= set(groups["hand"].links)

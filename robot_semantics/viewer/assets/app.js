@@ -45,7 +45,7 @@ export class App {
   // Say why the picture moves slowly in a browser without a graphics card.
   checkSpeed(time = this.scene.drawingTime()) {
     if (time <= SLOW_MS) return;
-    const rate = Math.max(1, Math.round(1000 / time)), count = this.scene.triangles().toLocaleString("en");
+    const rate = time > 500 ? (1000 / time).toPrecision(1) : Math.round(1000 / time), count = this.scene.triangles().toLocaleString("en");
     this.message(`Slow picture: ${rate} frames/s for ${count} triangles, because this browser draws without a graphics card. Switch on hardware acceleration in the browser, or open fewer robots.`);
   }
 

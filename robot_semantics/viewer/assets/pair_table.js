@@ -9,16 +9,16 @@ export default {
     <q-table ref="qRef" v-bind="$attrs" :columns="columns" :rows="shown" row-key="id" selection="multiple" :selected="selected"
       v-model:pagination="sorting" :sort-method="(rows) => rows" :rows-per-page-options="[0]">
       <template #header-selection><q-checkbox dense aria-label="all pairs" :model-value="all" @update:model-value="choose(found, $event)" /></template>
-      <template #top-row><tr v-if="first" aria-hidden="true"><td :style="{ height: first * ${HEIGHT} + 'px' }" /></tr></template>
+      <template #top-row><tr v-if="first" aria-hidden="true" :style="{ height: first * ${HEIGHT} + 'px' }" /></template>
       <template #body="{ key, row, cols, selected }">
         <tr :key="key" class="cursor-pointer" :class="{ selected }" @click="$emit('pair', key)">
           <td @click.stop><input type="checkbox" :checked="selected" :aria-label="row.link1 + ' ' + row.link2"
             @change="choose([row], $event.target.checked)" @keydown.enter="$emit('pair', key)"></td>
-          <td v-for="{ name, value } in cols" :title="value"><span v-if="name.startsWith('link')" class="cut" :title="value"
-            ><span>{{ value.slice(0, -9) }}</span><span>{{ value.slice(-9) }}</span></span><template v-else>{{ value }}</template></td>
+          <td v-for="{ name, value } in cols" :title="value" :class="{ cut: name.startsWith('link') }"><template v-if="name.startsWith('link')"
+            ><span>{{ value.slice(0, -9) }}</span><span>{{ value.slice(-9) }}</span></template><template v-else>{{ value }}</template></td>
         </tr>
       </template>
-      <template #bottom-row><tr v-if="last < found.length" aria-hidden="true"><td :style="{ height: (found.length - last) * ${HEIGHT} + 'px' }" /></tr></template>
+      <template #bottom-row><tr v-if="last < found.length" aria-hidden="true" :style="{ height: (found.length - last) * ${HEIGHT} + 'px' }" /></template>
     </q-table>
   `,
   data() { return { sorting: { sortBy: null, descending: false, rowsPerPage: 0 }, first: 0, last: 0 }; },

@@ -50,6 +50,14 @@ export class Panel {
     return make("details", { id, open: before ? before.open : open }, summary, ...children);
   }
 
+  // A closed section that gets its content when it is opened first: thousands of hidden rows slow down the whole page.
+  longSection(title, count, content) {
+    const section = this.section(title, count, false), fill = () => { if (section.open && section.children.length === 1) section.append(content()); };
+    section.addEventListener("toggle", fill);
+    fill();
+    return section;
+  }
+
   // Everything, for the chosen robot; sliders keep their places when only positions change.
   build() {
     const { app } = this, { robot } = app;
@@ -64,7 +72,7 @@ export class Panel {
       if (robot.endEffectors.length) sections.push(this.section("End effectors", robot.endEffectors.length, false,
         table(robot.endEffectors.map((item) => [item.name, item.group, item.parentLink, item.parentGroup]), ["name", "group", "mounted on", "of group"])));
       if (robot.passive.length) sections.push(this.section("Passive joints", robot.passive.length, false, ...robot.passive.map((name) => make("div", {}, name))));
-      if (robot.disabled.length) sections.push(this.section("Disabled collision pairs", robot.disabled.length, false, table(robot.disabled)));
+      if (robot.disabled.length) sections.push(this.longSection("Disabled collision pairs", robot.disabled.length, () => table(robot.disabled)));
       sections.push(this.saving());
     }
     if (app.data.witnesses.length) sections.push(this.witnesses());

@@ -17,10 +17,12 @@ export default {
   },
   unmounted() { document.removeEventListener("keydown", this.listen, { capture: true }); },
   methods: {
-    // A tab that has just been opened has its fields a little later.
+    // A tab that has just been opened has its fields a little later, and a new list its buttons.
     focus(id, tries = 30) {
-      const field = document.getElementById(id);
-      if (field?.offsetParent) { field.focus(); field.select?.(); } else if (tries) requestAnimationFrame(() => this.focus(id, tries - 1));
+      requestAnimationFrame(() => {
+        const field = document.getElementById(id);
+        if (field?.offsetParent) { field.focus(); field.select?.(); } else if (tries) this.focus(id, tries - 1);
+      });
     },
     show(selector) { this.$nextTick(() => document.querySelector(selector)?.scrollIntoView({ block: "nearest" })); },
   },
