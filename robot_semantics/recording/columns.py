@@ -131,7 +131,7 @@ class Columns:
         self._held = 0
         self._groups: dict[GroupKey, dict[str, _Column]] = {}
 
-    def append(self, key: GroupKey, arrays: Mapping[str, Array]) -> None:
+    def add_rows(self, key: GroupKey, arrays: Mapping[str, Array]) -> None:
         """Add a block of rows to a group; all arrays have the same length, and all blocks the same names."""
         columns = self._groups.setdefault(key, {name: _Column() for name in arrays})
         for name, array in arrays.items():

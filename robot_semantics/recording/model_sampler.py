@@ -24,7 +24,6 @@ from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.recording.columns import Array, Pieces
 from robot_semantics.recording.joint_history import JointHistory, JointSamples
 from robot_semantics.recording.loop_columns import LoopColumns
-from robot_semantics.recording.namespaces import owner_of
 from robot_semantics.recording.pose_track import PoseTrack
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robot_joints import robot_joint_states
@@ -74,10 +73,7 @@ class ModelSampler:
         self._joints = list(self._chosen(robot.model))
         motions = (MOTION[JointType.REVOLUTE] if joint.model is None else joint.model.motion for joint in self._joints)
         self._blend = PositionBlend(motions)
-        spaces = [other.namespace for other in recording.robots]
-        own = [
-            track for track in tracks if track.kind == "multi_dof" and owner_of(track.topic, spaces) == robot.namespace
-        ]
+        own = [track for track in tracks if track.kind == "multi_dof" and recording.is_of(robot, track.topic)]
         self._multi_dof = {
             joint.name: _only([track for track in own if track.name == joint.name], problems, self._place)
             for joint in self._joints

@@ -166,8 +166,8 @@ class Npz(Output):
                 if self._count:
                     # No earlier state has it.
                     nothing = np.full((self._count, *array.shape[1:]), np.nan, array.dtype)
-                    self._columns.append(key, {"rows": nothing})
-            self._columns.append(key, {"rows": array})
+                    self._columns.add_rows(key, {"rows": nothing})
+            self._columns.add_rows(key, {"rows": array})
         self._count += len(series)
 
     def finish(self) -> None:

@@ -131,7 +131,7 @@ class TopicReader:
         if bad is not None:
             holes, poses = ("holes",), np.where(bad[..., np.newaxis], np.nan, poses)
         key = GroupKey(self._tf_kind, self.topic, children, parents, holes)
-        self._columns.append(key, {"log": logs, "stamp": stamps, "pose": poses})
+        self._columns.add_rows(key, {"log": logs, "stamp": stamps, "pose": poses})
 
     def _single_transforms(self, messages: Sequence[bytes], logs: IntArray) -> IntArray:
         """Add transforms one by one; return the indices (n,) of messages for the general reader."""
@@ -143,7 +143,7 @@ class TopicReader:
                 some.stamps_ns, logs[some.message], arrays, (child,), "frame ", "transform"
             )
             stamps = np.where(stamps == 0, came, stamps)[:, np.newaxis]
-            self._columns.append(
+            self._columns.add_rows(
                 GroupKey(self._tf_kind, self.topic, (child,), (parent,)), {"log": came, "stamp": stamps, **arrays}
             )
         return left
@@ -221,7 +221,8 @@ class TopicReader:
     ) -> None:
         # Stamp 0 means no stamp; then the time of recording is used.
         stamps = np.where(stamps == 0, logs, stamps)
-        self._columns.append(GroupKey(kind, self.topic, names, parents, has), {"log": logs, "stamp": stamps, **arrays})
+        key = GroupKey(kind, self.topic, names, parents, has)
+        self._columns.add_rows(key, {"log": logs, "stamp": stamps, **arrays})
 
 
 def _first_and_count(logs: IntArray) -> tuple[int, int]:
@@ -251,7 +252,7 @@ class StampReader:
             (self._has_header and header_stamp_ns(message, ros1=self._ros1)) or log_ns
             for log_ns, message in zip(logs, messages, strict=True)
         ]
-        self._columns.append(self._key, {"log": np.array(logs, np.int64), "stamp": np.array(stamps, np.int64)})
+        self._columns.add_rows(self._key, {"log": np.array(logs, np.int64), "stamp": np.array(stamps, np.int64)})
 
 
 _PARSERS: dict[str, Callable[[TopicReader, LayoutMatch, IntArray], None]] = {

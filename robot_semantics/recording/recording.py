@@ -31,7 +31,7 @@ from robot_semantics.recording.clock_resets import (
 from robot_semantics.recording.columns import IN_MEMORY_BYTES, Part, Pieces, in_order
 from robot_semantics.recording.frames import transform_history
 from robot_semantics.recording.history import TransformHistory
-from robot_semantics.recording.namespaces import FrameNames, frame_names
+from robot_semantics.recording.namespaces import FrameNames, frame_names, owner_of
 from robot_semantics.recording.parent_frames import with_parent_frames
 from robot_semantics.recording.reading import REFUSED, Refusals, Text
 from robot_semantics.recording.recording_plan import RecordingPlan
@@ -84,6 +84,10 @@ class Recording:
             for joint in robot.model.joints
             if joint.name not in robot.stated_joints
         )
+
+    def is_of(self, robot: RecordedRobot, topic: str) -> bool:
+        """Return True if the robot's namespace is the innermost one of the robots' namespaces around a topic."""
+        return owner_of(topic, [other.namespace for other in self.robots]) == robot.namespace
 
     def topic_stamps(self, topic: str) -> IntArray:
         """Return the stamps (n,) of a topic's messages of this run, in their order of arrival [ns]."""

@@ -20,7 +20,6 @@ from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.recording.history import Edge, TransformHistory
 from robot_semantics.recording.joint_history import JointHistory
-from robot_semantics.recording.namespaces import owner_of
 from robot_semantics.recording.pose_track import PoseTrack, difference_twists
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RecordedRobot
@@ -104,10 +103,9 @@ def find_root(
 
 def _of_no_link(robot: RecordedRobot, recording: Recording, tracks: Sequence[PoseTrack]) -> Iterator[str]:
     """Yield the child frames of a robot's odometry that are not its root link."""
-    spaces = [other.namespace for other in recording.robots]
     for track in tracks:
         child = recording.names.of(track.topic, track.name)
-        if track.kind == "odometry" and owner_of(track.topic, spaces) == robot.namespace:
+        if track.kind == "odometry" and recording.is_of(robot, track.topic):
             yield f"; '{track.topic}' has '{child}', which is not fixed to its root link '{robot.root_frame}'"
 
 
@@ -119,10 +117,9 @@ def _candidates(
     of_joint = set() if virtual is None else {virtual.name}
     called = {robot.root_frame, robot.name} | of_joint
     fixed_links = _links_fixed_to_root(robot)
-    spaces = [other.namespace for other in recording.robots]
     for track in tracks:
         parent = names.of(track.topic, track.parent) if track.parent else robot.standing
-        inside = owner_of(track.topic, spaces) == robot.namespace
+        inside = recording.is_of(robot, track.topic)
         if track.kind == "multi_dof":
             if inside and (track.name in of_joint or names.of(track.topic, track.name) in called):
                 yield RootCandidate(RootSource.VIRTUAL_JOINT, track.topic, parent), track

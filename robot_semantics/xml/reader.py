@@ -16,6 +16,7 @@ import copy
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -26,7 +27,7 @@ from lxml import etree
 
 from robot_semantics.base.diagnostics import SourcePlace
 from robot_semantics.xml.decoding import MAX_BYTES, read_text, refusal, utf8_of
-from robot_semantics.xml.source_map import SKIPPED, Lines, SourceMap
+from robot_semantics.xml.source_map import SKIPPED, SourceMap, SourceText
 from robot_semantics.xml.well_formed import (
     UNDECLARED_NAMESPACE,
     ForgivingParse,
@@ -161,13 +162,13 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> Xml
             the one diagnostic has line and column.
 
     """
-    utf8 = utf8_of(text, source)
-    has_doctype = starts_with_doctype(utf8)
-    if has_doctype and b"<!ENTITY" in utf8:
-        _refuse_entities(utf8, source)
-    found = parse_forgiving(utf8, source) if forgiving else ForgivingParse(parse_strictly(utf8, source), utf8)
+    read = SourceText(utf8_of(text, source), source)
+    has_doctype = starts_with_doctype(read.utf8)
+    if has_doctype and b"<!ENTITY" in read.utf8:
+        _refuse_entities(read)
+    found = parse_forgiving(read) if forgiving else ForgivingParse(parse_strictly(read), read.utf8)
     if has_doctype:
-        _refuse_references(found.utf8, source)
+        _refuse_references(replace(read, utf8=found.utf8))
     odd = found.odd_declaration, found.odd_comments
     document = XmlDocument(found.root, SourceMap(source, found.utf8), odd_declaration=odd[0], odd_comments=odd[1])
     if found.prefixes:
@@ -186,27 +187,26 @@ def _first_uses(document: XmlDocument) -> dict[str, int]:
     return first
 
 
-def _refuse_entities(utf8: bytes, source: str) -> None:
+def _refuse_entities(text: SourceText) -> None:
     """Refuse a text that declares entities, before any entity is expanded."""
     parser = expat.ParserCreate("utf-8")
 
     def entity(*_: object) -> None:
         # expat is somewhere inside the declaration now.
-        start = max(utf8.rfind(b"<!ENTITY", 0, parser.CurrentByteIndex + 1), 0)
-        place = Lines(utf8).place(source, start)
-        raise refusal("entity-declared", "entity declarations are not supported", place)
+        start = max(text.utf8.rfind(b"<!ENTITY", 0, parser.CurrentByteIndex + 1), 0)
+        raise refusal("entity-declared", "entity declarations are not supported", text.place(start))
 
     parser.EntityDeclHandler = entity
     with suppress(expat.ExpatError):
-        parser.Parse(utf8, True)
+        parser.Parse(text.utf8, True)
 
 
-def _refuse_references(utf8: bytes, source: str) -> None:
+def _refuse_references(text: SourceText) -> None:
     """Refuse references to entities, which an external document type may declare."""
     # Replace comments and the like by spaces of the same length, so that places stay correct.
-    found = _REFERENCE.search(SKIPPED.sub(lambda skipped: b" " * len(skipped.group()), utf8))
+    found = _REFERENCE.search(SKIPPED.sub(lambda skipped: b" " * len(skipped.group()), text.utf8))
     if found:
-        place = Lines(utf8).place(source, found.start())
+        place = text.place(found.start())
         raise refusal(
             "entity-reference", f"the entity '{found.group().decode()}' is not declared in this document", place
         )

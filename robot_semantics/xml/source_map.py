@@ -17,6 +17,7 @@ import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import accumulate
 
@@ -129,10 +130,6 @@ class Lines:
         start = self._starts[line - 1]
         return line, offset - start - (self._continuations(offset) - self._continuations(start)) + 1
 
-    def place(self, source: str, offset: int) -> SourcePlace:
-        """Return the place of a byte of the text of `source`."""
-        return SourcePlace(source, *self.line_column(offset))
-
     def _continuations(self, offset: int) -> int:
         """Return the number of continuation bytes before a byte of the text."""
         if self._is_ascii:
@@ -149,6 +146,23 @@ class Lines:
 
 def _continuation_count(text: bytes) -> int:
     return len(text) - len(text.translate(None, _CONTINUATION))
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """The UTF-8 text of a source, which messages call `source`."""
+
+    utf8: bytes
+    source: str
+
+    @cached_property
+    def lines(self) -> Lines:
+        """The lines of the text."""
+        return Lines(self.utf8)
+
+    def place(self, offset: int) -> SourcePlace:
+        """Return the place of a byte of the text."""
+        return SourcePlace(self.source, *self.lines.line_column(offset))
 
 
 class PartPlaces(SourceMap):

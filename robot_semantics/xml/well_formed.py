@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 from urllib.parse import quote
 
@@ -19,7 +20,7 @@ from lxml import etree
 from robot_semantics.base.diagnostics import SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.xml.decoding import refusal
-from robot_semantics.xml.source_map import SKIPPED, Lines
+from robot_semantics.xml.source_map import SKIPPED, SourceText
 
 UNDECLARED_NAMESPACE = "urn:robot-semantics:undeclared-prefix:"
 """Beginning of the namespaces of undeclared prefixes in the tree; it is never written."""
@@ -72,50 +73,50 @@ class ForgivingParse(NamedTuple):
     odd_comments: tuple[SourcePlace, ...] = ()
 
 
-def parse_strictly(utf8: bytes, source: str) -> etree._Element:
+def parse_strictly(text: SourceText) -> etree._Element:
     """Return the tree of a text.
 
     Raises:
         DescriptionError: it is not well-formed, or nested too deep.
     """
     try:
-        return etree.fromstring(utf8, etree.XMLParser(**_OPTIONS))
+        return etree.fromstring(text.utf8, etree.XMLParser(**_OPTIONS))
     except etree.XMLSyntaxError as error:
-        raise _not_well_formed(str(error.msg), utf8, source, *error.position) from None
+        raise _not_well_formed(str(error.msg), text, *error.position) from None
 
 
-def parse_forgiving(utf8: bytes, source: str) -> ForgivingParse:
+def parse_forgiving(text: SourceText) -> ForgivingParse:
     """Return the tree of a text; faults in prefixes, XML declaration and comments are accepted.
 
     Raises:
         DescriptionError: as `parse_strictly`, for all other faults.
     """
-    utf8, odd_declaration = _without_odd_declaration(utf8, source)
+    text, odd_declaration = _without_odd_declaration(text)
     try:
-        root, prefixes = _parse_with_prefixes(utf8, source)
-        return ForgivingParse(root, utf8, prefixes, odd_declaration)
+        root, prefixes = _parse_with_prefixes(text)
+        return ForgivingParse(root, text.utf8, prefixes, odd_declaration)
     except DescriptionError:
-        utf8, odd_comments = _without_odd_comments(utf8, source)
+        text, odd_comments = _without_odd_comments(text)
         if not odd_comments:
             raise
-    root, prefixes = _parse_with_prefixes(utf8, source)
-    return ForgivingParse(root, utf8, prefixes, odd_declaration, tuple(odd_comments))
+    root, prefixes = _parse_with_prefixes(text)
+    return ForgivingParse(root, text.utf8, prefixes, odd_declaration, tuple(odd_comments))
 
 
-def _parse_with_prefixes(utf8: bytes, source: str) -> tuple[etree._Element, Collection[str]]:
+def _parse_with_prefixes(text: SourceText) -> tuple[etree._Element, Collection[str]]:
     """Parse a text that may have prefixes without a declaration; return the tree and these prefixes."""
     parser = etree.XMLParser(**{**_OPTIONS, "recover": True})
     try:
-        recovered = etree.fromstring(utf8, parser)
+        recovered = etree.fromstring(text.utf8, parser)
     except etree.XMLSyntaxError as error:
-        raise _not_well_formed(str(error.msg), utf8, source, *error.position) from None
+        raise _not_well_formed(str(error.msg), text, *error.position) from None
     errors = parser.error_log.filter_from_errors()
     if not errors:
         return recovered, ()
     prefixes = _undeclared_prefixes(recovered)
     if not prefixes:
-        raise _not_well_formed(errors[0].message, utf8, source, errors[0].line, errors[0].column)
-    return _parse_declaring(prefixes, utf8, source), prefixes
+        raise _not_well_formed(errors[0].message, text, errors[0].line, errors[0].column)
+    return _parse_declaring(prefixes, text), prefixes
 
 
 def _undeclared_prefixes(recovered: etree._Element | None) -> set[str]:
@@ -126,22 +127,23 @@ def _undeclared_prefixes(recovered: etree._Element | None) -> set[str]:
     return prefixes - {"xmlns"}
 
 
-def _parse_declaring(prefixes: Collection[str], utf8: bytes, source: str) -> etree._Element:
+def _parse_declaring(prefixes: Collection[str], text: SourceText) -> etree._Element:
     """Parse a copy of the text that declares these prefixes on its root."""
     added = "".join(f' xmlns:{prefix}="{UNDECLARED_NAMESPACE}{quote(prefix)}"' for prefix in sorted(prefixes))
+    utf8 = text.utf8
     start = _skip(utf8, _BEFORE_ROOT)
     while skipped := SKIPPED.match(utf8, start):
         start = _skip(utf8, _BEFORE_ROOT, skipped.end())
     name = _START_OF_ROOT.match(utf8, start)
     cut = name.end() if name else 0
     try:
-        return parse_strictly(utf8[:cut] + added.encode() + utf8[cut:], source)
+        return parse_strictly(replace(text, utf8=utf8[:cut] + added.encode() + utf8[cut:]))
     except DescriptionError as error:
         problem = error.diagnostics[0]
-        line, column = Lines(utf8).line_column(cut)
-        if problem.place.line != line or problem.place.column <= column:
+        root = text.place(cut)
+        if problem.place.line != root.line or problem.place.column <= root.column:
             raise
-        place = SourcePlace(source, line, problem.place.column - len(added))
+        place = SourcePlace(text.source, root.line, problem.place.column - len(added))
         raise refusal(problem.code, problem.message, place) from None
 
 
@@ -161,33 +163,34 @@ def _skip(utf8: bytes, marks: Iterable[tuple[bytes, bytes]], at: int = 0) -> int
     return at
 
 
-def _without_odd_declaration(utf8: bytes, source: str) -> tuple[bytes, SourcePlace | None]:
+def _without_odd_declaration(text: SourceText) -> tuple[SourceText, SourcePlace | None]:
     """Return the text with spaces instead of an invalid XML declaration, and the place of the declaration."""
+    utf8 = text.utf8
     if _PROPER_DECLARATION.match(utf8):
-        return utf8, None
+        return text, None
     found = _DECLARATION.match(utf8, _skip(utf8, _BEFORE_ROOT[:1]))
     if found is None:
-        return utf8, None
+        return text, None
     at, end = found.span()
     spaces = re.sub(rb"[^\r\n]", b" ", found.group())
-    return utf8[:at] + spaces + utf8[end:], Lines(utf8).place(source, at)
+    return replace(text, utf8=utf8[:at] + spaces + utf8[end:]), text.place(at)
 
 
-def _without_odd_comments(utf8: bytes, source: str) -> tuple[bytes, list[SourcePlace]]:
+def _without_odd_comments(text: SourceText) -> tuple[SourceText, list[SourcePlace]]:
     """Return the text with other characters for forbidden hyphens in comments, and the places of these comments."""
     # Step from mark to mark: a pattern would search the end of each unclosed comment.
     places: list[SourcePlace] = []
     pieces: list[bytes] = []
     last = at = 0
-    lines = Lines(utf8)
+    utf8 = text.utf8
     while (start := utf8.find(b"<!--", at)) >= 0 and (end := utf8.find(b"-->", start + 4)) >= 0:
         comment = utf8[start + 4 : end]
         if b"--" in comment or comment.endswith(b"-"):
-            places.append(lines.place(source, start))
+            places.append(text.place(start))
             pieces += [utf8[last : start + 4], _ODD_HYPHEN.sub(b"~", comment)]
             last = end
         at = end + 3
-    return b"".join([*pieces, utf8[last:]]), places
+    return replace(text, utf8=b"".join([*pieces, utf8[last:]])), places
 
 
 def _open_quote(utf8: bytes, line: int, column: int) -> tuple[int, str] | None:
@@ -210,12 +213,12 @@ def _open_quote(utf8: bytes, line: int, column: int) -> tuple[int, str] | None:
     return None
 
 
-def _not_well_formed(reason: str, utf8: bytes, source: str, line: int, column: int) -> DescriptionError:
-    place = SourcePlace(source, max(line, 1), max(column, 1))
+def _not_well_formed(reason: str, text: SourceText, line: int, column: int) -> DescriptionError:
+    place = SourcePlace(text.source, max(line, 1), max(column, 1))
     message = " ".join(re.sub(r", line \d+, column \d+.*$", "", reason).split())
-    if message.startswith("Unescaped '<'") and (quote := _open_quote(utf8, line, column)) is not None:
+    if message.startswith("Unescaped '<'") and (quote := _open_quote(text.utf8, line, column)) is not None:
         at, name = quote
-        place = Lines(utf8).place(source, at)
+        place = text.place(at)
         return refusal("not-well-formed", f"not well-formed XML: the quote of attribute '{name}' is not closed", place)
     if "xcessive depth" in message:
         return refusal("nested-too-deep", "elements are nested too deep", place)
