@@ -25,7 +25,8 @@ from robot_semantics.cli.command import Command
 from robot_semantics.cli.printing import print_document, print_line
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.xml.document_kind import DocumentKind, document_kind
-from robot_semantics.xml.xacro import ExpandedPlaces, has_macros, read_document, report_unused_arguments
+from robot_semantics.xml.oddities import has_macros, report_unused_arguments
+from robot_semantics.xml.xacro import ExpandedPlaces, read_document
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -31,8 +31,8 @@ from robot_semantics.srdf.table import SRDF
 from robot_semantics.urdf.reader import read_robot
 from robot_semantics.urdf.writer import write_urdf
 from robot_semantics.xml.edit import Edit, XmlText, escape
+from robot_semantics.xml.oddities import has_macros
 from robot_semantics.xml.reader import XmlDocument, parse_xml, read_text
-from robot_semantics.xml.xacro import has_macros
 
 OLDER = "older-dialect"
 _LATE_DECLARATION = re.compile(rb"(\s+|\s*(?:<!--.*?-->\s*)+)(<\?xml\s[^>]*\?>)", re.DOTALL)

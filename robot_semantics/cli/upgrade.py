@@ -39,8 +39,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Write the description in the current form; return the exit code."""
     from robot_semantics.base.files import declared_utf8, save_bytes
     from robot_semantics.cli.fixing import difference, upgraded
+    from robot_semantics.xml.oddities import has_macros
     from robot_semantics.xml.reader import parse_xml, read_text
-    from robot_semantics.xml.xacro import has_macros
 
     original = read_text(arguments.urdf)
     document = parse_xml(original, arguments.urdf, forgiving=True)

@@ -23,7 +23,7 @@ from robot_semantics.srdf.edit import checked_name
 from robot_semantics.usdf.table import USDF
 from robot_semantics.xml.document_kind import DocumentKind
 from robot_semantics.xml.edit import escape
-from robot_semantics.xml.xacro import makes_names
+from robot_semantics.xml.oddities import makes_names
 
 _PLAIN = re.compile(r"(?!(?:true|false|yes|no|on|off|null|y|n)\Z)[A-Za-z_][\w./-]*", re.IGNORECASE | re.ASCII)
 """Names that YAML reads as a text, with quotes and without."""

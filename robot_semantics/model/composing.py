@@ -24,7 +24,7 @@ from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.table import SRDF_REFERENCES
 from robot_semantics.xml.edit import Edit, NewElement, XmlText
 from robot_semantics.xml.mentions import mentions
-from robot_semantics.xml.xacro import has_macros
+from robot_semantics.xml.oddities import has_macros
 
 References = Sequence[tuple[str, str, str]]
 

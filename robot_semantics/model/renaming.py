@@ -17,8 +17,8 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.srdf.edit import rename_edits
 from robot_semantics.xml.edit import Edit, XmlText, escape
+from robot_semantics.xml.oddities import makes_names
 from robot_semantics.xml.schema import Reference
-from robot_semantics.xml.xacro import makes_names
 
 URDF_REFERENCES: Mapping[str, tuple[Reference, ...]] = {
     "link": (

@@ -16,8 +16,8 @@ from robot_semantics.urdf.older_forms import ChildOrigin, UrdfReader, has_older_
 from robot_semantics.urdf.table import URDF
 from robot_semantics.urdf.text_kinds import VERSIONS
 from robot_semantics.urdf.tree import Origin, UrdfRobot
+from robot_semantics.xml.oddities import report_oddities
 from robot_semantics.xml.reader import XmlDocument, parse_xml, read_xml
-from robot_semantics.xml.xacro import report_oddities
 
 
 def parse_urdf(

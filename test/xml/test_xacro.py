@@ -19,8 +19,9 @@ from robot_semantics import DescriptionError, Diagnostics
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError
 from robot_semantics.urdf.reader import read_robot
+from robot_semantics.xml.oddities import has_macros
 from robot_semantics.xml.reader import parse_xml
-from robot_semantics.xml.xacro import expand_xacro, has_macros, read_document
+from robot_semantics.xml.xacro import expand_xacro, read_document
 from robot_semantics.xml.xacro_options import XacroOptions
 
 NAMESPACE = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
