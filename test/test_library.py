@@ -94,6 +94,15 @@ def test_errors_name_the_remedy(robot: rs.Robot) -> None:
         robot.q("g/ou")
     with pytest.raises(rs.UnknownNameError, match="unknown link 'c'"):
         robot.fk(robot.q(), "c")
+    with pytest.raises(rs.UnknownNameError, match="unknown state 'out'; did you mean 'g/out'"):
+        robot.q("out")
+    for array in ([0.5, 2.0], robot.q()):
+        with pytest.raises(rs.RobotSemanticsError, match=r"robot.with_group_q\(...\) for a group"):
+            robot.q(array)  # type: ignore[arg-type]
+    with pytest.raises(rs.RobotSemanticsError, match=r"time: 0\.5 is not a whole number of nanoseconds"):
+        robot.tf_message(robot.q(), 0.5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"not 'w.usdf': use read_world\(...\)"):
+        rs.with_joints("w.usdf", "r", j=0.5)  # type: ignore[arg-type]
 
 
 def test_a_world_is_edited_with_numbers_and_resolved_by_short_names(tmp_path: Path) -> None:

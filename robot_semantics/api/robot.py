@@ -85,6 +85,8 @@ class Robot(RobotModel):
             if isinstance(value, str):
                 state = self.semantics.state_from_path(value)
                 q = with_state(self.space, state.group, state.name, q)
+            elif not isinstance(value, Mapping):
+                raise ArrayError("q", "an array has no names: use it as it is, or robot.with_group_q(...) for a group")
             elif value:
                 q = self.space.pack(value, q)
                 given |= value.keys()
@@ -194,7 +196,8 @@ class Robot(RobotModel):
             frame_prefix: prefix of the names of the robot's links.
 
         Raises:
-            ArrayError: `q` has the wrong shape or is not finite, or the stamp is beyond ROS's 32 bits of seconds.
+            ArrayError: `q` has the wrong shape or is not finite, or the stamp is not an integer or beyond ROS's 32 bits
+                of seconds.
         """
         from robot_semantics.convert.messages import MessageMaker, Transform
 

@@ -58,7 +58,9 @@ def with_joints(
     Raises:
         UnknownNameError: the model or joint does not exist.
         ArrayError: a joint has another number of values, or the links cannot follow.
+        TypeError: `world` is a file.
     """
+    _check_is_read(world)
     rows = {
         name: np.atleast_1d(checked_array(name, value)).tolist()
         for name, value in {**(positions or {}), **more}.items()
@@ -78,8 +80,15 @@ def with_pose(world: WorldState, body: str, T_parent_body: npt.ArrayLike, *, par
     Raises:
         UnknownNameError: the model, frame or parent does not exist.
         ArrayError: the pose is not a rigid transform.
+        TypeError: `world` is a file.
     """
+    _check_is_read(world)
     return set_pose(world, body, pose_from_matrix(checked_array("T_parent_body", T_parent_body, 4, 4)), parent=parent)
+
+
+def _check_is_read(world: WorldState) -> None:
+    if not isinstance(world, WorldState):
+        raise TypeError(f"a world state is needed, not {world!r}: use read_world(...)")
 
 
 def resolve(

@@ -18,14 +18,7 @@ from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity, 
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.lru_cache import LruCache
 from robot_semantics.base.yaml_reader import MAX_BYTES, YamlNode, parse_yaml
-from robot_semantics.bringup import (
-    joint_limits,
-    moveit_controllers,
-    name_checks,
-    other_sections,
-    planning_groups,
-    ros2_controllers,
-)
+from robot_semantics.bringup import joint_limits, moveit_controllers, name_checks, other_sections, ros2_controllers
 from robot_semantics.bringup.configuration import Configuration, Rule, Section, sections_of, substitutions
 from robot_semantics.bringup.description import check_chosen, choose_descriptions
 from robot_semantics.model.resolve import resolve_urdf
@@ -42,7 +35,6 @@ ENDINGS = (".yaml", ".yml")
 RULES: tuple[Rule, ...] = (
     *name_checks.RULES,
     *joint_limits.RULES,
-    *planning_groups.RULES,
     *moveit_controllers.RULES,
     *ros2_controllers.RULES,
     *other_sections.RULES,

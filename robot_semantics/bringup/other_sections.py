@@ -5,20 +5,38 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Rules of the small sections: initial positions, Cartesian limits and sensors."""
+"""Rules of the small sections: solvers of groups, initial positions, Cartesian limits and sensors."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from robot_semantics.base.diagnostics import Severity
 from robot_semantics.bringup.configuration import Configuration, ConfigurationProblem, Rule, SectionKind
 from robot_semantics.bringup.control_checks import is_within
-from robot_semantics.bringup.decimal_numbers import doubles, number_in
+from robot_semantics.bringup.decimal_numbers import doubles, doubles_of_entries, number_in
 from robot_semantics.bringup.name_checks import texts_of
+
+SOLVER_DOUBLES = ("kinematics_solver_search_resolution", "kinematics_solver_timeout")
+_OF_CHAINS = re.compile(r"kdl|trac|lma|ikfast|srv", re.IGNORECASE)
+"""Names of the solvers that only accept a chain."""
 
 CARTESIAN = ("max_trans_vel", "max_trans_acc", "max_trans_dec", "max_rot_vel")
 """Limits that the Pilz planner reads; none has a default."""
+
+
+def _solved_group_is_a_chain(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    for name, entry in configuration.entries(SectionKind.KINEMATICS):
+        group, solver = configuration.groups.get(name), entry.get("kinematics_solver")
+        if group is None or solver is None or group.is_chain or not _OF_CHAINS.search(solver.text):
+            continue
+        message = f"group '{name}' is not a chain, so the solver '{solver.text}' does not accept it"
+        yield ConfigurationProblem(Severity.WARNING, "group-not-chain", message, entry.key_place)
+
+
+def _solver_has_doubles(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    return doubles_of_entries(configuration, SectionKind.KINEMATICS, "group", SOLVER_DOUBLES)
 
 
 def _positions_are_numbers(configuration: Configuration) -> Iterator[ConfigurationProblem]:
@@ -60,6 +78,8 @@ def _sensors_are_described(configuration: Configuration) -> Iterator[Configurati
 
 
 RULES: tuple[Rule, ...] = (
+    _solved_group_is_a_chain,
+    _solver_has_doubles,
     _positions_are_numbers,
     _positions_are_within_limits,
     _cartesian_limits_are_doubles,

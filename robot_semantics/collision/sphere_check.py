@@ -83,7 +83,7 @@ def check_spheres(
         unproven = uncovered and found.lower <= tolerance + ROUNDING
         distance = found.upper if unproven else found.lower
         out = distance > ROUNDING
-        reach = np.min([signed_distances(piece, spheres.centers) for piece in own], axis=0) + spheres.radii
+        reach = signed_distances(own, spheres.centers) + spheres.radii
         volume = sum(_volume(piece) for piece in own)
         yield LinkCheck(
             link=link.name,

@@ -129,13 +129,12 @@ class _Link:
         spacing = min(self._size / 20.0, 0.12 * math.sqrt(self._area / count))
         points = corner_points(self._coarse, spacing)
         centers = self._starts(count)
-        depths = self._signed_distances(centers)
+        depths = signed_distances(self._task.pieces, centers)
         chosen = _least_overshoot(_distances(points, centers) + depths, count)
         fine = cKDTree(corner_points(self._coarse, spacing / 3.0))
         seed = np.random.default_rng([self._task.seed, count])
         moved = _moved(points, centers[chosen], np.where(depths[chosen] > 0.0, 1.0, -1.0), fine, seed)
-        fits = [self._grown(one, spacing / 3.0) for one in (centers[chosen], moved)]
-        return min((*fits, *axis), key=lambda fit: fit.overshoot)
+        return min([self._grown(moved, spacing / 3.0), *axis], key=lambda fit: fit.overshoot)
 
     def _starts(self, count: int) -> FloatArray:
         """Return centres of fits, inside of the geometry if there are any, and the centres of the pieces."""
@@ -143,16 +142,13 @@ class _Link:
                 for preset in _PRESETS for at in range(2)]  # fmt: skip
         own = [_middle(piece) for piece in self._task.pieces]
         centers = np.round(np.concatenate([*fits, np.array(own)]), DIGITS)
-        inside = self._signed_distances(centers) < 0.0
+        inside = signed_distances(self._task.pieces, centers) < 0.0
         return centers[inside] if inside.any() else centers
-
-    def _signed_distances(self, centers: FloatArray) -> FloatArray:
-        return np.asarray(np.min([signed_distances(piece, centers) for piece in self._task.pieces], axis=0))
 
     def _grown(self, centers: FloatArray, spacing: float) -> Fit:
         """Return spheres about centres that are proven to cover the surface, with the least overshoot."""
         centers = np.unique(np.round(centers, DIGITS), axis=0)
-        depths = self._signed_distances(centers)
+        depths = signed_distances(self._task.pieces, centers)
         least = cover(self._surface, Spheres(centers, -depths), math.inf).upper
         spheres = shrunk(self._coarse, Spheres(centers, least - depths), spacing)
         while True:
@@ -165,7 +161,7 @@ class _Link:
         return self._proven(spheres)
 
     def _proven(self, spheres: Spheres) -> Fit:
-        overshoot = float((spheres.radii + self._signed_distances(spheres.centers)).max())
+        overshoot = float((spheres.radii + signed_distances(self._task.pieces, spheres.centers)).max())
         return Fit(self._task.link, spheres, max(0.0, overshoot))
 
 
@@ -265,7 +261,7 @@ def _greedy_cover(overshoots: FloatArray, limit: float, count: int) -> IntArray 
 def _moved(
     points: FloatArray, centers: FloatArray, signs: FloatArray, fine: Any, seed: np.random.Generator
 ) -> FloatArray:
-    """Return centres with less overshoot: each moves to the best of some places for its nearest points.
+    """Return centres with less overshoot: each moves to the best of some random places for its nearest points.
 
     A move is shorter than the distance to the surface, so that the sign of the distance does not change.
     """
@@ -287,7 +283,10 @@ def _moved(
             centers[idle[0]], signs[idle[0]] = centers[near] + 0.5 * reach[near] * towards, signs[near]
             continue
         step = max(0.7 * (1.0 - round_ / _MOVES), 0.03)
-        candidates = _candidates(points, nearest, centers, step * reach, seed)
+        steps = seed.normal(size=(len(centers), _CANDIDATES, 3))
+        steps *= seed.uniform(size=(*steps.shape[:2], 1)) / np.linalg.norm(steps, axis=2, keepdims=True)
+        steps[:, 0] = 0.0
+        candidates = centers[:, None] + (step * reach)[:, None, None] * steps
         depths = signs[:, None] * fine.query(candidates)[0]
         moved = []
         for at in range(len(centers)):
@@ -299,20 +298,3 @@ def _moved(
             moved.append(candidates[at][(left**_POWER).sum(axis=0).argmin()])
         centers = np.array(moved)
     return best
-
-
-def _candidates(
-    points: FloatArray, nearest: IntArray, centers: FloatArray, reach: FloatArray, seed: np.random.Generator
-) -> FloatArray:
-    """Return places (n, candidates, 3) for centres: the old one, towards the farthest and the middle point, random."""
-    directions = seed.normal(size=(len(centers), _CANDIDATES, 3))
-    directions *= seed.uniform(size=(*directions.shape[:2], 1)) / np.linalg.norm(directions, axis=2, keepdims=True)
-    for at, center in enumerate(centers):
-        own = points[nearest == at]
-        if len(own):
-            far = own[np.linalg.norm(own - center, axis=1).argmax()] - center
-            middle = 0.5 * (own.min(axis=0) + own.max(axis=0)) - center
-            targets = np.stack([far, middle]) / np.maximum([[np.linalg.norm(far)], [np.linalg.norm(middle)]], 1e-12)
-            directions[at, :4] = np.concatenate([targets, 0.3 * targets])
-    directions[:, 4] = 0.0
-    return np.asarray(centers[:, None] + reach[:, None, None] * directions)

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import mujoco
 import numpy as np
@@ -19,8 +20,15 @@ from robot_semantics.model.mesh_files import Surface
 from robot_semantics.transforms.arrays import FloatArray
 
 
-def signed_distances(piece: Piece, points: FloatArray) -> FloatArray:
-    """Return the distances of points (n, 3) in the link frame to a piece's surface [m], negative inside."""
+def signed_distances(pieces: Sequence[Piece], points: FloatArray) -> FloatArray:
+    """Return the distances of points (n, 3) in the link frame to the surface of pieces together [m], negative inside.
+
+    Where pieces overlap, the point may be deeper inside of their union: the value is an upper bound there.
+    """
+    return np.asarray(np.min([_distances_to_piece(piece, points) for piece in pieces], axis=0))
+
+
+def _distances_to_piece(piece: Piece, points: FloatArray) -> FloatArray:
     pose, shape = piece.T_link_piece, piece.shape
     local = (points - pose[:3, 3]) @ pose[:3, :3]
     if shape.surface is not None:

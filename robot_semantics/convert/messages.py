@@ -136,8 +136,10 @@ class MessageMaker:
         """Return ``builtin_interfaces/msg/Time``.
 
         Raises:
-            ArrayError: its seconds exceed the 32 bits of ROS.
+            ArrayError: it is not an integer, or its seconds exceed the 32 bits of ROS.
         """
+        if not hasattr(time_ns, "__index__"):
+            raise ArrayError("time", f"{time_ns!r} is not a whole number of nanoseconds")
         seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
         if not -(2**31) <= seconds < 2**31:
             raise ArrayError(

@@ -164,6 +164,8 @@ class Semantics:
         Raises:
             UnknownNameError: the group, or the state in it, does not exist.
         """
-        ways = [(word[:at], word[at + 1 :]) for at, letter in enumerate(word) if letter == "/"] or [(word, "")]
+        ways = [(word[:at], word[at + 1 :]) for at, letter in enumerate(word) if letter == "/"]
+        if not ways:
+            raise UnknownNameError("state", word, map("/".join, self.states))
         known = [way for way in ways if way in self.states] or [way for way in ways if way[0] in self.groups]
         return self.state(*(known or ways)[0])

@@ -110,7 +110,8 @@ def _folder(path: Path) -> Iterator[tuple[WorldState, GapNames]]:
     if not index.exists():
         files = sorted(path.glob("*.usdf"))
         if not files:
-            raise SeriesError(path, f"the folder has neither {INDEX} nor .usdf files")
+            hint = "; it is a recording: 'export' makes a series of it" if (path / "metadata.yaml").exists() else ""
+            raise SeriesError(path, f"the folder has neither {INDEX} nor .usdf files{hint}")
         for file in files:
             yield read_world(file), ()
         return
