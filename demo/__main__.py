@@ -38,13 +38,10 @@ from demo.failure import DemoError
 from demo.processes import Process, Processes
 from demo.report import Report
 from demo.tree import tf_tree
-from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.model.robot_model import RobotModel
+from robot_semantics import RobotModel, RobotSemanticsError, WorldState, read_world, save_world
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
 from robot_semantics.transforms.pose import pose_matrix
-from robot_semantics.usdf.reader import parse_world, read_world
-from robot_semantics.usdf.world_state import WorldState
-from robot_semantics.usdf.writer import save_world
+from robot_semantics.usdf.reader import parse_world
 
 FloatArray = npt.NDArray[np.float64]
 

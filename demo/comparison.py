@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from demo.failure import DemoError
+from robot_semantics import WorldState
 from robot_semantics.transforms import quat_angle
 from robot_semantics.transforms.pose import Pose, pose_quaternions
-from robot_semantics.usdf.world_state import ModelState, WorldState
+from robot_semantics.usdf.world_state import ModelState
 
 FloatArray = npt.NDArray[np.float64]
 Stated = TypeVar("Stated")

@@ -21,18 +21,15 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics import RobotSemanticsError, WorldState, load_robot, read_world, save_world
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.simulation.engines import ENGINES, start
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import pose_from_quaternion, pose_matrix
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.world_state import ModelState, WorldState
-from robot_semantics.usdf.writer import save_world
+from robot_semantics.usdf.world_state import ModelState
 
 FOLDER = Path(__file__).resolve().parents[1] / "build" / "demo-engines"
 SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share"

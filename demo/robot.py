@@ -14,11 +14,10 @@ import sys
 from pathlib import Path
 
 from demo.failure import DemoError
+from robot_semantics import RobotModel, WorldState, load_robot
 from robot_semantics.examples import example
-from robot_semantics.model.loading import load_robot
-from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.pose import Pose, pose_from_quaternion
-from robot_semantics.usdf.world_state import Frame, JointState, ModelState, WorldState
+from robot_semantics.usdf.world_state import Frame, JointState, ModelState
 
 PACKAGE = "example-robot-data"
 URDF = f"package://{PACKAGE}/robots/pr2_description/urdf/pr2.urdf"

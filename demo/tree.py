@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from demo.client import Client
-from robot_semantics.model.robot_model import RobotModel
+from robot_semantics import RobotModel
 
 
 def tf_tree(robot: RobotModel, client: Client) -> str:

@@ -14,15 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
+from robot_semantics import JointSpace, WorldState, load_robot, read_world, save_world
 from robot_semantics.examples import example
-from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.model.loading import load_robot
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.robot import from_joint_positions
-from robot_semantics.usdf.world_state import Frame, WorldState
-from robot_semantics.usdf.writer import save_world
+from robot_semantics.usdf.world_state import Frame
 
 robot = load_robot(example("rover_arm.urdf"), example("rover_arm.srdf"))
 q = JointSpace.of(robot).random(np.random.default_rng(1))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics import Diagnostics
 from robot_semantics.examples import example
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.picture import View, png_bytes, render

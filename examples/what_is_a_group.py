@@ -9,11 +9,10 @@
 
 from __future__ import annotations
 
+from robot_semantics import JointSpace, load_robot
 from robot_semantics.examples import example
-from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model import queries
-from robot_semantics.model.loading import load_robot
 
 robot = load_robot(example("rover_arm.urdf"), example("rover_arm.srdf"))
 for group in robot.semantics.groups.values():

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from robot_semantics import ForwardKinematics, load_robot
 from robot_semantics.examples import example
-from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.model.loading import load_robot
 
 robot = load_robot(example("rover_arm.urdf"), example("rover_arm.srdf"))
 kinematics = ForwardKinematics(robot, links=["tool_frame"])
