@@ -134,7 +134,9 @@ class _Link:
         fine = cKDTree(corner_points(self._coarse, spacing / 3.0))
         seed = np.random.default_rng([self._task.seed, count])
         moved = _moved(points, centers[chosen], np.where(depths[chosen] > 0.0, 1.0, -1.0), fine, seed)
-        return min([self._grown(moved, spacing / 3.0), *axis], key=lambda fit: fit.overshoot)
+        # A move judges points between which the surface is not seen: sometimes the start is better.
+        fits = [self._grown(one, spacing / 3.0) for one in (centers[chosen], moved)]
+        return min((*fits, *axis), key=lambda fit: fit.overshoot)
 
     def _starts(self, count: int) -> FloatArray:
         """Return centres of fits, inside of the geometry if there are any, and the centres of the pieces."""
