@@ -19,7 +19,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import save_all
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import on_disk
+from robot_semantics.cli.argument_values import number_in_range, on_disk
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
@@ -32,6 +32,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.xml.decoding import read_text
 from robot_semantics.xml.edit import XmlText
+from robot_semantics.xml.numbers import number_text
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,8 +43,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--origin",
         nargs=6,
+        type=number_in_range(),
         metavar=("X", "Y", "Z", "ROLL", "PITCH", "YAW"),
-        default=["0"] * 6,
+        default=[0.0] * 6,
         help="pose of the part on that link [m, rad]",
     )
     parser.add_argument("--srdf", nargs="+", metavar="SRDF", help="SRDF of the base, and of the part")
@@ -55,11 +57,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     """Write the composed URDF and SRDF; nothing is written if the robot has errors."""
-    for number in arguments.origin:
-        _number(number)
     output = Path(arguments.output)
     base, part = (XmlText(read_text(path), path) for path in (arguments.base, arguments.part))
-    xyz, rpy = " ".join(arguments.origin[:3]), " ".join(arguments.origin[3:])
+    xyz, rpy = (" ".join(map(number_text, half)) for half in (arguments.origin[:3], arguments.origin[3:]))
     diagnostics, kept = Diagnostics(), Diagnostics()
     urdf = compose_urdf(base, part, arguments.at, arguments.prefix, (xyz, rpy), output.parent, kept)
     text = urdf.utf8.decode()
@@ -118,13 +118,6 @@ def _packages(arguments: argparse.Namespace, *texts: XmlText) -> list[str]:
             with suppress(ResourceNotFoundError):
                 found.append(str(resolver.package(name.decode(), text.source)))
     return found
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise UsageError(f"--origin: '{text}' is not a number") from None
 
 
 COMMAND = Command(

@@ -34,6 +34,7 @@ from robot_semantics.viewer.studio_widgets import (
     toggle,
 )
 from robot_semantics.viewer.suggestions import virtual_joint_name
+from robot_semantics.xml.numbers import numbers
 
 
 class RobotTab:
@@ -199,7 +200,10 @@ def sphere_rows(text: str) -> list[list[float]]:
     Raises:
         ValueError: a sphere does not have four numbers, or there is no sphere.
     """
-    rows = [[float(part) for part in row.split()] for row in text.split(";") if row.strip()]
-    if not rows or any(len(row) != 4 for row in rows):
+    try:
+        rows = [list(numbers(row, 4)) for row in text.split(";") if row.strip()]
+    except ValueError:
+        rows = []
+    if not rows:
         raise ValueError("Each sphere is four numbers: x y z radius [m].")
     return rows
