@@ -222,11 +222,12 @@ def serve_viewer(
     def page() -> None:
         unconnected.add(ui.context.client)
         ui.page_title(title)
-        ui.dark_mode(None)
+        dark = ui.dark_mode(None)
         ui.colors(primary="#1a5f9a")
         ui.add_css(VIEWER_STYLE)
         ui.add_css(PAGE_STYLE)
         root, viewer = _page(beside, beside_width)
+        viewer.on("dark", lambda event: dark.set_value(bool(event.args["on"])))
         # Clicks before the connection reach the server late and in any order.
         ui.context.client.on_connect(lambda: root.props(remove="inert"))
         if isinstance(content, FreshContent):

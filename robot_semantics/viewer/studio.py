@@ -114,7 +114,6 @@ class Studio:
         self._question, self._help = self._ask(), help_dialog()
         viewer.on("picked", self._picked)
         viewer.on("posed", self._posed)
-        viewer.on("dark", lambda event: ui.dark_mode().set_value(bool(event.args["on"])))
         ui.timer(LOOK_S, self._poll_file)
 
     # --- changes

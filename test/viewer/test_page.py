@@ -83,6 +83,12 @@ def test_a_slow_browser_without_a_graphics_card_says_so(browser: Browser, rover:
     assert "without a graphics card" in browser.run(said)
 
 
+def test_a_moved_robot_differs_by_its_distance(browser: Browser, rover: Scene, tmp_path: Path) -> None:
+    shown(browser, rover, tmp_path)
+    browser.run("const other = viewer.copy(viewer.stances); other.rover_arm.T[3] += 0.25; other.rover_arm.T[7] -= 0.6")
+    assert browser.run("viewer.differencesTo(other)") == [["rover_arm moved", 0, pytest.approx(0.65), "m"]]
+
+
 def test_the_pairs_are_listed_when_their_section_is_opened(browser: Browser, rover: Scene, tmp_path: Path) -> None:
     shown(browser, rover, tmp_path)
     section = "document.getElementById('disabled-collision-pairs')"

@@ -248,8 +248,11 @@ def test_a_live_page_follows_and_its_buttons_ask(browser: Browser, rover: Scene,
         question = "document.getElementById('restore-question')"
         browser.wait(f"{question}.innerText.includes('rover_arm/elbow_joint: 0.625 → -0.25 rad')")
         browser.wait("viewer.drawn.some(({ghost}) => ghost)")
-        if importlib.util.find_spec("axe_core_python") is not None:
-            assert browser.audit() == []
+        for dark in (False, True):
+            browser.run(f"viewer.show('dark', {json.dumps(dark)})")
+            browser.wait(f"document.body.classList.contains('body--dark') === {json.dumps(dark)}")
+            if importlib.util.find_spec("axe_core_python") is not None:
+                assert browser.audit() == []
         browser.run("document.querySelector('[data-do=cancel-restore]').click()")
         browser.wait(f"{question}.innerText === '' && !viewer.drawn.some(({{ghost}}) => ghost)")
         assert "did restore" not in browser.run("document.getElementById('report').innerText")

@@ -164,7 +164,7 @@ export class App {
       });
       const [a, b] = [robot.poses(now.q, now.T)[0], robot.poses(then.q, then.T)[0]];
       const distance = Math.hypot(a[3] - b[3], a[7] - b[7], a[11] - b[11]);
-      if (distance > 1e-9) rows.push([distance, [`${robot.name} moved`, distance, 0, "m"]]);
+      if (distance > 1e-9) rows.push([distance, [`${robot.name} moved`, 0, distance, "m"]]);
     }
     return rows.sort((x, y) => y[0] - x[0]).map(([, row]) => row);
   }
