@@ -49,7 +49,7 @@ def new_texts(values: Mapping[str, str], root: Path = ROOT) -> Iterator[tuple[Pa
     maintainer = values["maintainer"] or "robot_semantics maintainers"
     email = values["email"] or "maintainers@robot-semantics.invalid"
     repository = values["repository"] or "REPOSITORY"
-    owner = "/".join(values["repository"].removesuffix(".git").split("/")[-2:]) or "OWNER/robot_semantics"
+    owner = "/".join(values["repository"].rstrip("/").removesuffix(".git").split("/")[-2:]) or "OWNER/robot_semantics"
     urls = "".join(f'  <url type="{name}">{escape(values[name])}</url>\n' for name in NAMES[2:] if values[name])
     code = f"repository-code: {values['repository']}\n" if values["repository"] else ""
     rules: dict[str, list[tuple[str, str]]] = {
@@ -63,7 +63,7 @@ def new_texts(values: Mapping[str, str], root: Path = ROOT) -> Iterator[tuple[Pa
     rules["doc/ci.md"] = [(r"- repo: .*", f"- repo: {repository}"), (r"uses: \S+@", f"uses: {owner}@")]
     rules["doc/conf.py"] = [(r'author = copyright = ".*"', f'author = copyright = "{maintainer}"')]
     rules["CITATION.cff"] = [
-        (r"  - name: .*", f"  - name: {maintainer}"),
+        (r"  - name: .*", f'  - name: "{maintainer}"'),
         (r"(license: .*\n)(?:repository-code: .*\n)?", rf"\1{code}"),
     ]
     for name, replacements in rules.items():

@@ -11,14 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from lsprotocol import types
-from support.editor import Editor
+
+if TYPE_CHECKING:
+    from support.editor import Editor
 
 
 @pytest.fixture(scope="module")
 def editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
+    from support.editor import Editor
+
     with Editor(tmp_path_factory.mktemp("workspace")) as editor:
         yield editor
 
@@ -26,6 +30,8 @@ def editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
 @pytest.fixture
 def folder(editor: Editor) -> Iterator[Path]:
     """The workspace, empty and with nothing open."""
+    from lsprotocol import types
+
     yield editor.folder
     editor.close_all()
     for path in editor.folder.iterdir():

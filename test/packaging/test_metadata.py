@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 from lxml import etree
+from support.optional import OPTIONAL
 
 import robot_semantics
 from tools import release
@@ -132,14 +133,26 @@ def test_every_source_file_begins_with_copyright_and_the_notice_that_the_licence
         assert " ".join(words[1:]) == expected, path
 
 
+def test_a_conftest_needs_no_module_that_rosdep_does_not_bring() -> None:
+    """pytest skips a test file whose module is missing; for a conftest it ends, and so does `colcon test`."""
+    for path in sorted((ROOT / "test").rglob("conftest.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+        names = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names}
+        names |= {node.module or "" for node in imports if isinstance(node, ast.ImportFrom)}
+        assert not {name.partition(".")[0] for name in names} & (OPTIONAL - {"scipy"}), path
+
+
 def test_the_maintainer_and_the_addresses_are_those_of_one_file() -> None:
     assert release.main(["--check"]) == 0
     values = release.read_values((ROOT / "release.toml").read_text())
     given = {name: f"https://host.example/owner/{name}" for name in values}
-    for path, text in release.new_texts({**given, "maintainer": "A & B", "email": "a@host.example"}):
+    for path, text in release.new_texts({**given, "maintainer": "A & B: #1", "email": "a@host.example"}):
         assert ".invalid" not in text
         assert "REPOSITORY" not in text.replace("INTERFACES_REPOSITORY", "")
         assert "A &amp; B" in text or path.suffix != ".xml"
+        # Without the quotes, YAML would read a map and a comment.
+        assert path.suffix != ".cff" or '  - name: "A & B: #1"\n' in text
     everywhere = ["git", "grep", "-lE", r"semantics\.invalid|example\.org/robot", "--", ":!test", ":!*.rst"]
     listed = subprocess.run(everywhere, cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
     written = {str(path.relative_to(ROOT)) for path, _ in release.new_texts(values)}
