@@ -83,6 +83,11 @@ class Diagnostics:
 
     def extend(self, diagnostics: Diagnostics | tuple[Diagnostic, ...]) -> None:
         """Add every problem of another collection."""
+        if isinstance(diagnostics, Diagnostics) and not diagnostics._diagnostics:
+            # Unread problems stay unread.
+            for report in diagnostics._reports:
+                self._add(*report)
+            diagnostics = tuple(diagnostics._more.values())
         for item in diagnostics:
             if item.code != MORE and self._counts[item.severity] < MAX_KEPT:
                 self._items.append(item)

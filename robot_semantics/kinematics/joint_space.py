@@ -59,14 +59,18 @@ class JointSpace:
         self.model = model
         self.joints: tuple[JointModel, ...] = tuple(joint for joint in model.joints if joint.position_count)
         self.names: tuple[str, ...] = tuple(name for joint in self.joints for name in joint.variable_names)
-        self.velocity_names: tuple[str, ...] = tuple(name for joint in self.joints for name in _velocity_names(joint))
         self.size = len(self.names)
-        self.velocity_size = len(self.velocity_names)
         self.index: Mapping[str, int] = MappingProxyType({name: at for at, name in enumerate(self.names)})
         positions = {joint.index: joint.position_count for joint in self.joints}
         velocities = {joint.index: joint.velocity_count for joint in self.joints}
         self._positions = _slices(positions)
         self._velocities = self._positions if velocities == positions else _slices(velocities)
+        self.velocity_names: tuple[str, ...] = (
+            self.names
+            if velocities == positions
+            else tuple(name for joint in self.joints for name in _velocity_names(joint))
+        )
+        self.velocity_size = len(self.velocity_names)
         self.joint_positions = MappingProxyType({joint.name: self._positions[joint.index] for joint in self.joints})
         self.joint_velocities = MappingProxyType({joint.name: self._velocities[joint.index] for joint in self.joints})
         self.lower, self.upper = self._bounds()

@@ -64,9 +64,9 @@ def load_robot(
         return lambda name: str(packages.package(name, asked_by))
 
     how = XacroOptions.of(xacro, xacro_arguments)
-    # Keep no reference to the document: its tree needs as much memory as the robot, and is freed before the model is
-    # made.
-    robot = read_robot(read_document(urdf_path, how, find_package(urdf_path)), own)
+    # Keep no reference to the document: the tree of an expanded one needs as much memory as the robot, and is freed
+    # before the model is made.
+    robot = read_robot(read_document(urdf_path, how, find_package(urdf_path), streamed=True), own)
 
     def semantic() -> SrdfDocument | None:
         if srdf_path is None:

@@ -104,7 +104,7 @@ _RATE, _COUNT = (
 
 
 def _one_hardware(reader: CheckedReader, values: Fields, at: int) -> bool:
-    found = [reader.document.at(child) for child in reader.node(at).iterchildren("hardware")]
+    found = [reader.document.at(child) for child in reader.node.iterchildren("hardware")]
     if not found:
         reader.error("missing-element", f"<{BLOCK}> has no <hardware>", at)
     for child in found[1:]:

@@ -33,7 +33,7 @@ class ExtraKeeper:
     def __init__(self, document: XmlDocument) -> None:
         """Keep content of this document."""
         self._places = document.places
-        self.namespaces = _declared(document.root)
+        self.namespaces = _declared(document.head)
 
     @cached_property
     def _declared_below(self) -> bool:

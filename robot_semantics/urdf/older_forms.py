@@ -19,10 +19,11 @@ from typing import NamedTuple
 from lxml import etree
 
 from robot_semantics.urdf.tree import UrdfRobot
-from robot_semantics.xml.reader import XmlDocument
+from robot_semantics.xml.schema_plan import ElementPlan
 from robot_semantics.xml.schema_reader import TableReader
 
-_OLD = etree.XPath("boolean(link/joint | link/parent | joint/parent/origin | joint/child/origin | link/visual/texture)")
+_OLD = {("link", "joint"), ("link", "parent"), ("parent", "origin"), ("child", "origin"), ("visual", "texture")}
+"""Children that an element has only in an older form."""
 _OLDER = (
     "this joint has the form of the {} proposal, which other programs misread; "
     "'robot_semantics upgrade' writes the current form"
@@ -30,9 +31,22 @@ _OLDER = (
 
 
 class UrdfReader(TableReader[UrdfRobot]):
-    """A reader that knows if the document uses an older dialect."""
+    """A reader that knows if the document uses an older dialect.
+
+    Attributes:
+        older: True if a warning says so.
+        has_older_form: True if there may be content that `to_current_form` must change before.
+    """
 
     older = False
+    has_older_form = False
+
+    def unknown_child(
+        self, child: etree._Element, at: int, plan: ElementPlan, kept: list[object], position: int
+    ) -> bool:
+        """Keep an unknown element if possible; return True if it is allowed here."""
+        self.has_older_form = self.has_older_form or (plan.tag, child.tag) in _OLD
+        return super().unknown_child(child, at, plan, kept, position)
 
     def in_older_dialect(self, message: str, at: int) -> None:
         """Warn about content in an older dialect, which is written in the current form."""
@@ -45,11 +59,6 @@ class ChildOrigin(NamedTuple):
 
     link: str
     origin: etree._Element
-
-
-def has_older_forms(document: XmlDocument) -> bool:
-    """Return True if a document may use an older form."""
-    return bool(_OLD(document.root))
 
 
 def to_current_form(reader: UrdfReader) -> list[ChildOrigin]:

@@ -12,12 +12,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.urdf.older_forms import ChildOrigin, UrdfReader, has_older_forms, to_current_form
+from robot_semantics.urdf.older_forms import ChildOrigin, UrdfReader, to_current_form
 from robot_semantics.urdf.table import URDF
 from robot_semantics.urdf.text_kinds import VERSIONS
 from robot_semantics.urdf.tree import Origin, UrdfRobot
 from robot_semantics.xml.oddities import report_oddities
-from robot_semantics.xml.reader import XmlDocument, parse_xml, read_xml
+from robot_semantics.xml.reader import XmlDocument, read_text
+from robot_semantics.xml.streamed import parse_streamed
 
 
 def parse_urdf(
@@ -31,7 +32,7 @@ def parse_urdf(
     Raises:
         DescriptionError: the text is not XML or not a robot; or, without `diagnostics`, there is an error.
     """
-    return read_robot(parse_xml(text, source, forgiving=True), diagnostics)
+    return read_robot(parse_streamed(text, source), diagnostics)
 
 
 def urdf_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> UrdfRobot:
@@ -40,7 +41,7 @@ def urdf_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> 
     Raises:
         DescriptionError: as `parse_urdf`, or the file cannot be read.
     """
-    return read_robot(read_xml(path, forgiving=True), diagnostics)
+    return read_robot(parse_streamed(read_text(path), str(path)), diagnostics)
 
 
 def read_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) -> UrdfRobot:
@@ -57,14 +58,19 @@ def read_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) ->
 
 
 def _read(document: XmlDocument, found: Diagnostics) -> UrdfRobot:
-    old = has_older_forms(document)
-    if old:
-        document = document.copied()
-    version = document.root.get("version")
-    reader = UrdfReader(document, URDF, found, version if version in VERSIONS else VERSIONS[0])
-    taken_out = to_current_form(reader) if old and document.root.tag == URDF.root.tag else []
-    child_origins = _child_origins(reader, taken_out) if taken_out else {}
+    version = document.head.get("version")
+    version = version if version in VERSIONS else VERSIONS[0]
+    own = Diagnostics()
+    reader = UrdfReader(document, URDF, own, version)
     robot = reader.read_root()
+    child_origins: dict[str, Origin] = {}
+    if reader.has_older_form:
+        document, own = document.copied(), Diagnostics()
+        reader = UrdfReader(document, URDF, own, version)
+        taken_out = to_current_form(reader)
+        child_origins = _child_origins(reader, taken_out) if taken_out else {}
+        robot = reader.read_root()
+    found.extend(own)
     report_oddities(document, found)
     if not child_origins or not robot.complete:
         return robot

@@ -84,7 +84,7 @@ FOREIGN_TAGS = frozenset(
 
 def _orientation(reader: CheckedReader, values: Fields, at: int) -> bool:
     """Report two orientations, and angles that are probably in degrees."""
-    tag = reader.node(at).tag
+    tag = reader.node.tag
     rpy = values.get("rpy")
     largest = max(rpy, key=abs) if isinstance(rpy, tuple) else 0.0
     if abs(largest) > 2.0 * math.pi:
@@ -100,7 +100,7 @@ def _color(reader: CheckedReader, values: Fields, at: int) -> bool:
     """Convert the ``<color rgb>`` of the 2009 review, whose numbers go up to 255."""
     rgb = values.pop("rgb", None)
     if not isinstance(rgb, tuple):
-        if "" not in values and reader.node(at).get("rgba") is None:
+        if "" not in values and reader.node.get("rgba") is None:
             reader.missing("color", "rgba", at)
         return "" in values
     if "" in values:
@@ -131,7 +131,7 @@ def _named_material(reader: CheckedReader, values: Fields, at: int) -> bool:
 
 def _has_attributes(reader: CheckedReader, values: Fields, at: int) -> bool:
     if not values:
-        tag = reader.node(at).tag
+        tag = reader.node.tag
         reader.warning("empty-element", f"<{tag}> has no attribute, so it has no effect", at)
     return True
 
@@ -140,7 +140,7 @@ def _limit(reader: CheckedReader, values: Fields, at: int) -> bool:
     """Check the required attributes of a limit: only version 1.2 allows limits without effort and velocity."""
     required: tuple[str, ...] = ("effort", "velocity")
     if reader.version >= "1.2":
-        node = reader.node(at)
+        node = reader.node
         for name in required:
             try:
                 not_negative(node.get(name, "0"))
@@ -151,7 +151,7 @@ def _limit(reader: CheckedReader, values: Fields, at: int) -> bool:
         bounded = joint is not None and joint.get("type") in ("revolute", "prismatic")
         required = ("lower", "upper") if bounded else ()
     for name in required:
-        if name not in values and reader.node(at).get(name) is None:
+        if name not in values and reader.node.get(name) is None:
             reader.missing("limit", name, at)
     return True
 
@@ -160,7 +160,7 @@ def _axis_is_known(reader: CheckedReader, values: Fields, at: int) -> bool:
     """Return True if the axis is valid or not needed; a missing axis gets its default."""
     if "axis" not in values or values["axis"] is not None or values.get("type") in ("fixed", "floating"):
         return True
-    axis = reader.node(at).find("axis")
+    axis = reader.node.find("axis")
     return axis is not None and axis.get("xyz") is None
 
 
@@ -168,7 +168,7 @@ def _around_root(reader: CheckedReader, values: Fields, at: int) -> bool:
     """Add the content of the whole document, including comments before and after the root."""
     assert isinstance(reader, UrdfReader)
     assert isinstance(reader.keeper, ExtraKeeper)
-    root = reader.document.root
+    root = reader.node
     values["namespaces"] = tuple(sorted(reader.keeper.namespaces.items()))
     values["complete"] = not reader.faulty & {"link", "joint"}
     values["rewritten"] = reader.older

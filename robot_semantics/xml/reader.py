@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -54,7 +54,7 @@ _UNDECLARED = etree.XPath(f"//*[{_IS_UNDECLARED}] | //@*[{_IS_UNDECLARED}]")
 
 
 class XmlDocument:
-    """A well-formed text: its lxml tree (comments kept, entities refused) and its `places`.
+    """A well-formed text: its lxml tree `root` (comments kept, entities refused) and its `places`.
 
     Attributes:
         changed: True if the tree may differ from the text; the elements keep their numbers.
@@ -70,20 +70,36 @@ class XmlDocument:
 
     def __init__(
         self,
-        root: etree._Element,
+        root: etree._Element | None,
         places: SourceMap,
         undeclared_prefixes: Mapping[str, int] | None = None,
         odd_declaration: SourcePlace | None = None,
         odd_comments: tuple[SourcePlace, ...] = (),
         unused_arguments: Mapping[str, str | None] | None = None,
     ) -> None:
-        self.root = root
+        """Without `root`, the tree is made from the text when it is first used."""
+        if root is not None:
+            self.root = root
         self.changed = False
         self.places = places
         self.undeclared_prefixes: Mapping[str, int] = undeclared_prefixes or {}
         self.odd_declaration = odd_declaration
         self.odd_comments = odd_comments
         self.unused_arguments: Mapping[str, str | None] = unused_arguments or {}
+
+    @cached_property
+    def root(self) -> etree._Element:
+        """The tree."""
+        return parse_forgiving(SourceText(self.places.text, self.places.source)).root
+
+    @property
+    def head(self) -> etree._Element:
+        """The root as a reader of `children` needs it: with its attributes and the text before its children."""
+        return self.root
+
+    def children(self) -> Iterable[etree._Element]:
+        """Return the children of `head`, comments included, to be read once in order."""
+        return self.root[:]  # type: ignore[index]  # lxml slices, which its stubs do not know
 
     @cached_property
     def elements(self) -> list[etree._Element]:
@@ -102,9 +118,9 @@ class XmlDocument:
 
         Without a default namespace, return this document.
         """
-        scopes: dict[Any, str] = {**self.root.nsmap}
+        scopes: dict[Any, str] = {**self.head.nsmap}
         default = scopes.get(None)
-        if not default or not str(self.root.tag).startswith("{") or self.root.prefix:
+        if not default or not str(self.head.tag).startswith("{") or self.head.prefix:
             return self
         made = self.copied()
         start = f"{{{default}}}"

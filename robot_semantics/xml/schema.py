@@ -163,16 +163,15 @@ class CheckedReader(Protocol):
         document: the document being read.
         version: its version of the format, if it has one.
         keeper: keeper of its unknown content.
+        node: the element being checked, with its content.
         faulty: tags of the elements that could not be read completely.
     """
 
     document: XmlDocument
+    node: etree._Element
     version: str
     keeper: ForeignKeeper[Any]
     faulty: set[str]
-
-    def node(self, at: int) -> etree._Element:
-        """Return the element with this number."""
 
     def missing(self, tag: str, attribute: str, at: int) -> None:
         """Report a missing required attribute."""

@@ -14,7 +14,9 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import NamedTuple
 
-from robot_semantics.xml.schema import TEXT, Child, Element, Fields, FormatTable
+from lxml import etree
+
+from robot_semantics.xml.schema import LEFT_OUT, TEXT, BadValueError, Child, Element, Fields, FormatTable
 
 
 class ChildPlan(NamedTuple):
@@ -34,7 +36,8 @@ class ElementPlan:
         required: fields of the required attributes.
         incomplete: True if a check follows after all children.
         since: the element's version, if it is a later one.
-        bare: makes the value from the text of an element that can only have text.
+        quick: makes the value of an element that has only its text, or only its one attribute; returns `LEFT_OUT` for
+            any other content, which `TableReader.read` must read.
         within: the tags from the element that keeps unknown content to this one, as in ``geometry/box``.
     """
 
@@ -57,18 +60,48 @@ class ElementPlan:
         self.many = {child.field for child in element.children.values() if child.many and not child.keyed}
         self.incomplete = bool(self.needed or self.many or self.choice)
         self.within = ""
-        self.bare = None if self.required or element.numbered or element.check else _of_text_alone(element)
+        self.quick = _quick_maker(self)
 
 
-def _of_text_alone(element: Element) -> Callable[[str], object] | None:
-    """Return the function from an element's text to its value; None if it has no text."""
-    if element.text is None:
+def _quick_maker(plan: ElementPlan) -> Callable[[etree._Element], object] | None:
+    """Return the `quick` of a plan; None if its elements need all steps of a reader."""
+    element = plan.element
+    if element.check or element.numbered or plan.since or element.children:
         return None
-    parse, field = element.text.parse, element.text_field
-    if element.make is None:
-        return parse
-    make = _maker(element.make)
-    return lambda text: make({field: parse(text)})
+    if plan.text is not None:
+        return None if plan.required else _of_text(plan.text.parse, plan.make, element.text_field)
+    if plan.make is None and len(plan.attributes) == 1:
+        ((key, (_, parse)),) = plan.attributes.items()
+        return _of_attribute(key, parse)
+    return None
+
+
+def _of_text(
+    parse: Callable[[str], object], make: Callable[[Fields], object] | None, field: str
+) -> Callable[[etree._Element], object]:
+    def of_text(node: etree._Element) -> object:
+        if len(node) or node.keys():
+            return LEFT_OUT
+        try:
+            value = parse(node.text or "")
+        except BadValueError:
+            return LEFT_OUT
+        return value if make is None else make({field: value})
+
+    return of_text
+
+
+def _of_attribute(key: str, parse: Callable[[str], object] | None) -> Callable[[etree._Element], object]:
+    def of_attribute(node: etree._Element) -> object:
+        text = node.get(key)
+        if text is None or len(node.attrib) != 1 or len(node) or node.text:
+            return LEFT_OUT
+        try:
+            return text if parse is None else parse(text)
+        except BadValueError:
+            return LEFT_OUT
+
+    return of_attribute
 
 
 def _maker(make: Callable[..., object]) -> Callable[[Fields], object]:

@@ -139,10 +139,6 @@ class ProblemReporter:
 
     # -- reports -------------------------------------------------------------------------------------------------------
 
-    def node(self, at: int) -> etree._Element:
-        """Return the element with this number."""
-        return self.document.elements[at]
-
     def missing(self, tag: str, attribute: str, at: int) -> None:
         """Report a missing required attribute."""
         self.error("missing-attribute", f"<{tag}> has no attribute '{attribute}'", at)

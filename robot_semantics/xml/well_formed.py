@@ -41,7 +41,7 @@ _WITH_PREFIX = etree.XPath(
     "//*[contains(name(), ':') and not(namespace-uri())] | //@*[contains(name(), ':') and not(namespace-uri())]"
 )
 
-_OPTIONS: dict[str, Any] = {
+OPTIONS: dict[str, Any] = {
     "encoding": "utf-8",
     "resolve_entities": False,
     "no_network": True,
@@ -80,9 +80,9 @@ def parse_strictly(text: SourceText) -> etree._Element:
         DescriptionError: it is not well-formed, or nested too deep.
     """
     try:
-        return etree.fromstring(text.utf8, etree.XMLParser(**_OPTIONS))
+        return etree.fromstring(text.utf8, etree.XMLParser(**OPTIONS))
     except etree.XMLSyntaxError as error:
-        raise _not_well_formed(str(error.msg), text, *error.position) from None
+        raise not_well_formed(str(error.msg), text, *error.position) from None
 
 
 def parse_forgiving(text: SourceText) -> ForgivingParse:
@@ -103,19 +103,41 @@ def parse_forgiving(text: SourceText) -> ForgivingParse:
     return ForgivingParse(root, text.utf8, prefixes, odd_declaration, tuple(odd_comments))
 
 
+def is_faultless(text: SourceText) -> bool:
+    """Return True if `parse_forgiving` finds no fault, not even one that it accepts; this makes no tree.
+
+    False for the rare ``xml:id``, which only a parser with a tree checks.
+    """
+    if b"xml:id" in text.utf8 or _without_odd_declaration(text)[1] is not None:
+        return False
+    parser = etree.XMLParser(target=cast("Any", _NoTree()), **OPTIONS)
+    try:
+        etree.fromstring(text.utf8, parser)
+    except etree.XMLSyntaxError:
+        return False
+    return not parser.error_log.filter_from_errors()
+
+
+class _NoTree:
+    """Target of a parser that only checks."""
+
+    def close(self) -> None:
+        """End the text."""
+
+
 def _parse_with_prefixes(text: SourceText) -> tuple[etree._Element, Collection[str]]:
     """Parse a text that may have prefixes without a declaration; return the tree and these prefixes."""
-    parser = etree.XMLParser(**{**_OPTIONS, "recover": True})
+    parser = etree.XMLParser(**{**OPTIONS, "recover": True})
     try:
         recovered = etree.fromstring(text.utf8, parser)
     except etree.XMLSyntaxError as error:
-        raise _not_well_formed(str(error.msg), text, *error.position) from None
+        raise not_well_formed(str(error.msg), text, *error.position) from None
     errors = parser.error_log.filter_from_errors()
     if not errors:
         return recovered, ()
     prefixes = _undeclared_prefixes(recovered)
     if not prefixes:
-        raise _not_well_formed(errors[0].message, text, errors[0].line, errors[0].column)
+        raise not_well_formed(errors[0].message, text, errors[0].line, errors[0].column)
     return _parse_declaring(prefixes, text), prefixes
 
 
@@ -131,10 +153,7 @@ def _parse_declaring(prefixes: Collection[str], text: SourceText) -> etree._Elem
     """Parse a copy of the text that declares these prefixes on its root."""
     added = "".join(f' xmlns:{prefix}="{UNDECLARED_NAMESPACE}{quote(prefix)}"' for prefix in sorted(prefixes))
     utf8 = text.utf8
-    start = _skip(utf8, _BEFORE_ROOT)
-    while skipped := SKIPPED.match(utf8, start):
-        start = _skip(utf8, _BEFORE_ROOT, skipped.end())
-    name = _START_OF_ROOT.match(utf8, start)
+    name = _start_of_root(utf8)
     cut = name.end() if name else 0
     try:
         return parse_strictly(replace(text, utf8=utf8[:cut] + added.encode() + utf8[cut:]))
@@ -145,6 +164,20 @@ def _parse_declaring(prefixes: Collection[str], text: SourceText) -> etree._Elem
             raise
         place = SourcePlace(text.source, root.line, problem.place.column - len(added))
         raise refusal(problem.code, problem.message, place) from None
+
+
+def _start_of_root(utf8: bytes) -> re.Match[bytes] | None:
+    """Return the bracket and the name with which the root begins."""
+    start = _skip(utf8, _BEFORE_ROOT)
+    while skipped := SKIPPED.match(utf8, start):
+        start = _skip(utf8, _BEFORE_ROOT, skipped.end())
+    return _START_OF_ROOT.match(utf8, start)
+
+
+def name_of_root(utf8: bytes) -> str:
+    """Return the root's tag without its prefix."""
+    found = _start_of_root(utf8)
+    return "" if found is None else found.group()[1:].decode().rpartition(":")[2]
 
 
 def starts_with_doctype(utf8: bytes) -> bool:
@@ -213,7 +246,8 @@ def _open_quote(utf8: bytes, line: int, column: int) -> tuple[int, str] | None:
     return None
 
 
-def _not_well_formed(reason: str, text: SourceText, line: int, column: int) -> DescriptionError:
+def not_well_formed(reason: str, text: SourceText, line: int, column: int) -> DescriptionError:
+    """Return the error for a parser's refusal at a line and column."""
     place = SourcePlace(text.source, max(line, 1), max(column, 1))
     message = " ".join(re.sub(r", line \d+, column \d+.*$", "", reason).split())
     if message.startswith("Unescaped '<'") and (quote := _open_quote(text.utf8, line, column)) is not None:

@@ -36,7 +36,8 @@ from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean
-from robot_semantics.xml.reader import SourceMap, XmlDocument, parse_xml, read_xml
+from robot_semantics.xml.reader import SourceMap, XmlDocument, parse_xml, read_text, read_xml
+from robot_semantics.xml.streamed import parse_streamed
 from robot_semantics.xml.xacro_child import MARK, XacroFailure
 from robot_semantics.xml.xacro_options import MEMORY_VARIABLE, SECONDS_VARIABLE, XacroOptions
 
@@ -66,9 +67,13 @@ class ExpandedPlaces(SourceMap):
 
 
 def read_document(
-    path: str | Path, xacro: XacroOptions | None = None, find_package: FindPackage | None = None
+    path: str | Path,
+    xacro: XacroOptions | None = None,
+    find_package: FindPackage | None = None,
+    *,
+    streamed: bool = False,
 ) -> XmlDocument:
-    """Read an XML file and expand it if requested.
+    """Read an XML file and expand it if requested; with `streamed`, a file that is not expanded gets no tree.
 
     Raises:
         DescriptionError: as `expand_xacro`; or the file is called ``.xacro`` and expansion is off.
@@ -80,7 +85,8 @@ def read_document(
     if by_name:
         reason = "a xacro can run code, so it is expanded only if a user names it: name the expanded file"
         raise _refusal("xacro-not-expanded", reason, SourcePlace(str(path)))
-    return read_xml(path, forgiving=True, foreign=how.foreign)
+    text = read_text(path, foreign=how.foreign)
+    return parse_streamed(text, str(path)) if streamed else parse_xml(text, str(path), forgiving=True)
 
 
 def expand_xacro(
