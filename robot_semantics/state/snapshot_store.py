@@ -203,7 +203,7 @@ class SnapshotStore:
             SnapshotError: one cannot be read.
         """
         with _reported():
-            check_descriptions(state, path.parent, self.max_bytes)
+            check_descriptions(state, path, self.max_bytes)
 
     def delete(self, name: str) -> None:
         """Delete a snapshot, and the descriptions that no other snapshot names.

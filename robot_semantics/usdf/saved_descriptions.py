@@ -12,15 +12,18 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from lxml import etree
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import declared_utf8, read_bounded
+from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError
 from robot_semantics.usdf.world_state import WorldState
 
 _DIGITS = 16
@@ -62,8 +65,8 @@ def check_content(path: Path, max_bytes: int) -> None:
         )
 
 
-def check_descriptions(state: WorldState, folder: Path, max_bytes: int) -> None:
-    """Compare the description files in `folder` that a state names by their hash with these hashes.
+def check_descriptions(state: WorldState, file: Path, max_bytes: int) -> None:
+    """Compare the description files that the state of a file names by their hash with these hashes.
 
     A file that does not exist passes: its reader reports it.
 
@@ -72,10 +75,15 @@ def check_descriptions(state: WorldState, folder: Path, max_bytes: int) -> None:
         OSError: a file cannot be read, is not a regular file, or has more than `max_bytes`.
     """
     named = {name for model in state.models for name in (model.description, model.semantic) if name is not None}
-    for name in sorted(named):
-        path = folder / name
-        if is_hash_name(name) and path.exists():
-            check_content(path, max_bytes)
+    resolver = PackageResolver()
+    for uri in sorted(uri for uri in named if is_hash_name(_file_name(uri))):
+        with suppress(ResourceNotFoundError):
+            check_content(resolver.resolve(uri, file), max_bytes)
+
+
+def _file_name(uri: str) -> str:
+    """Return the last part of a path or URI. A URI may have escapes, such as ``%61`` for ``a``."""
+    return PurePosixPath(unquote(uri)).name
 
 
 def described_beside(state: WorldState, texts: Mapping[str, Texts]) -> tuple[WorldState, dict[str, bytes]]:
@@ -139,11 +147,7 @@ def _is_absolute(uri: str) -> bool:
 def named_descriptions(text: bytes) -> set[str] | None:
     """Return the hash names in the attributes of a USDF text, without folders; None if the text is not well-formed."""
     attributes = _attributes(text)
-    return (
-        None
-        if attributes is None
-        else {name for _, value in attributes if is_hash_name(name := PurePosixPath(value).name)}
-    )
+    return None if attributes is None else {name for _, value in attributes if is_hash_name(name := _file_name(value))}
 
 
 def _attributes(text: bytes) -> list[tuple[str, str]] | None:

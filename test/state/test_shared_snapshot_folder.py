@@ -170,6 +170,18 @@ def test_a_damaged_description_is_an_error_with_both_hashes(store: SnapshotStore
     assert diagnostics.failed()
 
 
+@pytest.mark.parametrize("way", ["./{}", "../snapshots/{}", "file://{folder}/{}", "file://{folder}/{escaped}"])
+def test_a_damaged_description_is_found_by_every_name(store: SnapshotStore, way: str) -> None:
+    path = store.save("a", STATE, texts={"m": Texts(ROBOT.urdf, "")})
+    (damaged,) = store.folder.glob("*.urdf")
+    name = way.format(damaged.name, folder=store.folder, escaped=f"%{ord(damaged.name[0]):x}{damaged.name[1:]}")
+    path.write_text(path.read_text().replace(damaged.name, name))
+    store.check_descriptions(*store.load("a"))
+    damaged.write_text("<robot name='m'><link name='l2'/></robot>")
+    with pytest.raises(DamagedDescriptionError):
+        store.check_descriptions(*store.load("a"))
+
+
 def test_a_link_in_the_place_of_a_description_is_not_followed(store: SnapshotStore, tmp_path: Path) -> None:
     foreign = tmp_path / "foreign.urdf"
     foreign.write_text("keep")
@@ -190,13 +202,15 @@ def test_a_link_in_the_place_of_a_description_is_not_followed(store: SnapshotSto
                      "</world_state>", id="another prefix and a folder"),
         pytest.param('<world_state xmlns:rs="urn:robot-semantics:usdf:1"><model_state name="m" rs:description="&#{}"/>'
                      "</world_state>", id="a character reference"),
+        pytest.param("<world_state xmlns:rs='urn:robot-semantics:usdf:1'><model_state name='m'"
+                     " rs:description='file:///anywhere/%{}'/></world_state>", id="an escape of a URI"),
         pytest.param("<world_state><model_st", id="not well-formed"),
     ],
 )  # fmt: skip
 def test_a_description_that_another_file_may_need_stays(store: SnapshotStore, other: str) -> None:
     store.save("a", STATE, texts={"m": ROBOT})
     name = hash_name(ROBOT.urdf, ".urdf")
-    first = f"{ord(name[0])};{name[1:]}" if "&#" in other else name
+    first = f"{ord(name[0])};{name[1:]}" if "&#" in other else f"{ord(name[0]):x}{name[1:]}" if "%" in other else name
     (store.folder / "below").mkdir()
     (store.folder / "below" / "b.usdf").write_text(other.format(first))
     store.delete("a")
