@@ -488,3 +488,44 @@ def test_rounded_angles_in_a_description_do_not_open_a_loop() -> None:
     found = loops.close(driven(loops, crank=np.linspace(0, 6, 30)))
     assert found.closed.all()
     assert found.position_error.max() < 1e-5
+
+
+def test_whole_turns_are_removed_only_outside_the_limits() -> None:
+    # The range is wider than a turn and its middle is not zero.
+    text = four_bar_text(moving="revolute").replace('lower="-3" upper="3"', 'lower="2" upper="12"')
+    (linkage,) = loops_of(robot_from_text(text, srdf("coupler", "rocker"))).linkages
+    near = np.zeros((1, 3))
+    for rocker, wanted in ((3.0, 3.0), (11.0, 11.0), (1.0, 1.0 + 2.0 * np.pi), (20.0, 20.0 - 4.0 * np.pi)):
+        q = np.array([[0.0, 5.0, rocker]])
+        place = linkage.places[-1]
+        assert linkage.in_usual_turn(q, near)[0, place] == pytest.approx(wanted)
+
+
+def test_a_passive_floating_joint_follows_in_all_six_directions() -> None:
+    axis = np.array((2.0, -1.0, 2.0)) / 3.0
+    text = urdf(
+        joint("crank", "continuous", "base", "a", (0.1, 0.2, 0.3), axis),
+        joint("free", "floating", "base", "b", ZERO, X),
+        *(
+            constraint(f"ball{k}", "spherical", ("a", np.array((0.3, -0.2, 0.5)) + point), ("b", point))
+            for k, point in enumerate(0.2 * np.eye(3))
+        ),
+        links=["base", "a", "b"],
+    )
+    loops = loops_of(robot_from_text(text, srdf("free")))
+    found = loops.close_series(driven(loops, crank=np.linspace(0.0, 2.0 * np.pi, 41)))
+    assert found.closed.all()
+    a, b = np.moveaxis(ForwardKinematics(loops.space.model, ["a", "b"]).link_poses(found.q), -3, 0)
+    assert np.abs(a[:, :3, :3] - b[:, :3, :3]).max() < EXACT
+    assert np.abs(a @ (0.3, -0.2, 0.5, 1.0) - b[:, :, 3]).max() < EXACT
+
+
+def test_idle_turns_of_a_floating_joint_are_not_held() -> None:
+    text = urdf(
+        joint("crank", "continuous", "base", "a", ZERO, Z),
+        joint("free", "floating", "base", "b", ZERO, X),
+        constraint("ball", "spherical", ("a", (0.3, 0.0, 0.0)), ("b", ZERO)),
+        links=["base", "a", "b"],
+    )
+    with pytest.raises(LoopError):
+        ClosedLoops.of(robot_from_text(text, srdf("free")))
