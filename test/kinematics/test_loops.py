@@ -24,7 +24,9 @@ from support.loops import (
     four_bar_text,
     joint,
     numbers,
+    scotch_yoke,
     srdf,
+    universal_shafts,
     urdf,
 )
 
@@ -291,14 +293,7 @@ def test_the_platform_of_a_delta_robot_is_where_three_spheres_meet() -> None:
 
 def test_a_universal_joint_turns_two_shafts_at_an_angle() -> None:
     tilt = 0.5
-    output = '<origin rpy="0.5 0 0"/>'
-    text = urdf(
-        joint("input", "continuous", "base", "a", ZERO, Z),
-        joint("output", "continuous", "base", "b", ZERO, Z).replace('<origin xyz="0.0 0.0 0.0"/>', output),
-        constraint("cross", "universal", ("a", ZERO), ("b", ZERO), X, Y),
-        links=["base", "a", "b"],
-    )
-    loops = loops_of(robot_from_text(text, srdf("output")))
+    loops = loops_of(universal_shafts(tilt))
     theta = np.linspace(0.0, 20.0, 400)
     found = loops.close_series(driven(loops, input=theta))
     expected = np.arctan2(np.cos(tilt) * np.sin(theta), np.cos(theta))
@@ -308,14 +303,7 @@ def test_a_universal_joint_turns_two_shafts_at_an_angle() -> None:
 
 def test_a_prismatic_constraint_makes_a_scotch_yoke() -> None:
     radius = 0.07
-    text = urdf(
-        joint("crank", "continuous", "base", "a", ZERO, Z),
-        joint("block", "continuous", "a", "b", (radius, 0, 0), Z),
-        joint("yoke", "prismatic", "base", "c", ZERO, X),
-        constraint("slot", "prismatic", ("c", ZERO), ("b", ZERO), Y),
-        links=["base", "a", "b", "c"],
-    )
-    loops = loops_of(robot_from_text(text, srdf("block", "yoke")))
+    loops = loops_of(scotch_yoke(radius))
     theta = np.linspace(0.0, 20.0, 400)
     found = loops.close_series(driven(loops, crank=theta))
     assert found.closed.all()

@@ -76,6 +76,32 @@ def four_bar_text(lengths: Numbers = FOUR_BAR, kind: str = "revolute", moving: s
     )
 
 
+def universal_shafts(tilt: float) -> RobotModel:
+    """Return two shafts at an angle, joined by a universal joint: input `input`, output `output`."""
+    zero, x, y, z = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+    output = joint("output", "continuous", "base", "b", zero, z)
+    text = urdf(
+        joint("input", "continuous", "base", "a", zero, z),
+        output.replace('<origin xyz="0.0 0.0 0.0"/>', f'<origin rpy="{tilt} 0 0"/>'),
+        constraint("cross", "universal", ("a", zero), ("b", zero), x, y),
+        links=["base", "a", "b"],
+    )
+    return robot_from_text(text, srdf("output"))
+
+
+def scotch_yoke(radius: float) -> RobotModel:
+    """Return a crank whose pin moves a yoke along x; a block slides in the slot of the yoke."""
+    zero, x, y, z = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+    text = urdf(
+        joint("crank", "continuous", "base", "a", zero, z),
+        joint("block", "continuous", "a", "b", (radius, 0, 0), z),
+        joint("yoke", "prismatic", "base", "c", zero, x),
+        constraint("slot", "prismatic", ("c", zero), ("b", zero), y),
+        links=["base", "a", "b", "c"],
+    )
+    return robot_from_text(text, srdf("block", "yoke"))
+
+
 def four_bar(lengths: Numbers = FOUR_BAR, kind: str = "revolute", moving: str = "continuous") -> RobotModel:
     return robot_from_text(four_bar_text(lengths, kind, moving), srdf("coupler", "rocker"))
 
