@@ -35,7 +35,7 @@ USE_SIM_TIME = ("use_sim_time", "", "Take the time from /clock; empty: as in par
 
 
 class LaunchArgumentError(RobotSemanticsError, ValueError):
-    """A launch argument names a file that does not exist or has no valid description."""
+    """A launch argument has a value of another type, or its file does not exist or has no valid description."""
 
 
 def declare_arguments(arguments: Iterable[tuple[str, object, str]]) -> list[DeclareLaunchArgument]:
@@ -55,16 +55,20 @@ def node_parameters(
         types: parameters that get the value of the argument of the same name, with their types.
 
     Raises:
-        LaunchArgumentError: the parameter file does not exist, or a description file is not valid.
+        LaunchArgumentError: the parameter file does not exist, a value has another type, or a description file is not
+            valid.
     """
     path = _value(context, "params_file")
     if not Path(path).is_file():
         raise LaunchArgumentError(f"params_file:={path}: the file does not exist")
-    given = {
-        name: ParameterValue(LaunchConfiguration(name), value_type=type_)
-        for name, type_ in types.items()
-        if _value(context, name)
-    }
+    given = {}
+    for name, type_ in types.items():
+        if text := _value(context, name):
+            given[name] = ParameterValue(LaunchConfiguration(name), value_type=type_)
+            try:
+                given[name].evaluate(context)
+            except ValueError:
+                raise LaunchArgumentError(f"{name}:={text}: expected a value of type {type_.__name__}") from None
     return [path, {**(fixed or {}), **given, **_descriptions(context, files)}]
 
 

@@ -190,12 +190,13 @@ def test_an_argument_overrides_a_parameter_file_that_names_the_node(
 
 
 @pytest.mark.parametrize("file", sorted(path.name for path in LAUNCH.glob("*.launch.py")))
-def test_a_file_that_does_not_exist_is_an_error(file: str, tmp_path: Path) -> None:
+def test_a_bad_argument_is_an_error(file: str, tmp_path: Path) -> None:
     model = "model_1" if file.startswith("multi") else "model"
     command = ["ros2", "launch", str(LAUNCH / file)]
     for argument, path, message in (
         ("params_file", "no.yaml", "params_file:=no.yaml: the file does not exist"),
         (model, "no.urdf", f"{model}:=no.urdf: the file has no valid description"),
+        ("use_sim_time", "maybe", "use_sim_time:=maybe: expected a value of type bool"),
     ):
         ended = subprocess.run(
             [*command, f"{argument}:={path}"],
