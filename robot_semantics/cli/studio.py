@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     def content() -> bytes:
         _, surfaces, problems = described()
-        return scene_bytes(alone(Actor(session.bare.name, session.robot, surfaces)), problems=problems)
+        return scene_bytes(alone(Actor(session.bare.name, session.robot, surfaces), lenient=True), problems=problems)
 
     resolver = PackageResolver(arguments.package_path)
     described = FreshContent([Path(arguments.urdf)], opened)

@@ -181,13 +181,21 @@ def run(arguments: argparse.Namespace) -> None:
     waiting = [scene_bytes(scene, **shown)]
 
     def content() -> bytes:
+        nonlocal scene
         if waiting:
             return waiting.pop()
         again = Diagnostics()
         renewed: PageContent = {**shown, "problems": again}
-        return scene_bytes(opened(again), **renewed)
+        scene = opened(again)
+        return scene_bytes(scene, **renewed)
 
-    serve_viewer(scene.title, FreshContent(files, content), port=arguments.port, open_browser=not arguments.no_browser)
+    serve_viewer(
+        scene.title,
+        FreshContent(files, content),
+        robot=lambda name: scene.actor(name).kinematics,
+        port=arguments.port,
+        open_browser=not arguments.no_browser,
+    )
 
 
 def _picture(scene: Scene, kind: Kind, arguments: argparse.Namespace) -> None:

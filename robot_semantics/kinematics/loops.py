@@ -272,7 +272,7 @@ class LoopTracker:
 
 
 def close_loops(
-    loops: ClosedLoops | None, q: FloatArray, given: Collection[str] = (), start: FloatArray | None = None
+    loops: ClosedLoops | None, q: FloatArray, given: Collection[str] = (), before: FloatArray | None = None
 ) -> FloatArray:
     """Return `q` (..., size) with closed loops; unchanged for a robot without loops.
 
@@ -281,7 +281,8 @@ def close_loops(
         q: (..., size) joint positions [rad, m].
         given: names of variables that must keep their values, as the values of a user. Those of dependent joints choose
             the branch.
-        start: (size,) closed configuration on the wanted branch; by default `ClosedLoops.home`.
+        before: (size,) positions before a change. The solution is on their branch; without them, or if they do not
+            close, on any branch.
 
     Raises:
         OpenLoopError: the loops do not close, or a given value of a dependent joint differs by more than 1e-6.
@@ -294,7 +295,13 @@ def close_loops(
         for name in loops.dependent
         if any(part in given for part in (name, *space.model.joint(name).variable_names))
     ]
-    found = loops.near(q) if chosen else loops.close(q, start)
+    start = None if before is None else loops.near(before)
+    if chosen:
+        found = loops.near(q)
+    elif start is None or not start.closed:
+        found = loops.close(q)
+    else:
+        found = loops.close(q, start.q, other_branches=False)
     if not found.closed.all():
         raise OpenLoopError(loops, found)
     for joint in map(space.model.joint, loops.dependent):

@@ -237,8 +237,7 @@ def _in_loops(
     closed, found = closed_values(loops, after)
     if loops is None or found is None:
         return {}
-    start = loops.near(before.q)
-    q = close_loops(loops, after.q, moved.keys(), start.q if start.closed else None)
+    q = close_loops(loops, after.q, moved.keys(), before.q)
     names = closed.positions_of - after.positions_of | set(loops.dependent)
     return {
         joint.name: tuple(q[space.positions_of(joint)].tolist())

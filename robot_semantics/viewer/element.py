@@ -12,10 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from nicegui import events, ui
+import numpy as np
+from nicegui import events, run, ui
 
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.json_value import JsonObject
+from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.viewer.page import ASSETS, three_js
+from robot_semantics.viewer.scene import closed_pose
 from robot_semantics.viewer.scene_data import LiveStance
 
 AnyElement = TypeVar("AnyElement", bound=ui.element)
@@ -37,7 +41,8 @@ class ViewerElement(
     esm={"nicegui-scene": str(three_js().parent), "robot-semantics-viewer": str(ASSETS)},
 ):
     """Viewer of the scene at an address. Its events are ``ready``; ``picked`` (actor, link, joint, shift); ``posed``
-    (actor, q) after the user moved a joint; ``dragged`` (actor, T: 16 numbers of T_world_gizmo row by row, done).
+    (actor, q) after the user moved a joint; ``opened`` (actor, q, before, request) if it has loops, see `close_loops`;
+    ``dragged`` (actor, T: 16 numbers of T_world_gizmo row by row, done).
     """
 
     def __init__(self, source: str) -> None:
@@ -49,6 +54,27 @@ class ViewerElement(
     def call(self, what: str, *values: object) -> None:
         """Call the function `what` of the viewer's JavaScript application, without waiting."""
         self.run_method("tellViewer", what, *values)
+
+    def close_loops(self, robot: Callable[[str], ForwardKinematics]) -> None:
+        """Close the loops of robots in the page after their joints were moved there; `robot` returns one by name."""
+
+        async def close(event: events.GenericEventArguments) -> None:
+            name, q, before = (event.args[key] for key in ("actor", "q", "before"))
+            found = await run.io_bound(_closed, robot, name, q, before)
+            if found is not None:
+                self.call("closed", name, event.args["request"], *found)
+
+        self.on("opened", close)
+
+
+def _closed(
+    robot: Callable[[str], ForwardKinematics], name: str, q: list[float], before: list[float]
+) -> tuple[list[float], str]:
+    try:
+        closed, problem = closed_pose(robot(name), np.array(q, np.float64), np.array(before, np.float64))
+    except RobotSemanticsError as error:
+        return before, str(error)
+    return closed.tolist(), problem
 
 
 class Choice(ui.select, component=str(ASSETS / "choice.js")):

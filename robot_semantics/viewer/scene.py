@@ -18,7 +18,8 @@ import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.loops import close_loops
+from robot_semantics.kinematics.loop_freedom import LoopError
+from robot_semantics.kinematics.loops import ClosedLoops, OpenLoopError, close_loops
 from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
@@ -172,8 +173,37 @@ def check_groups(scene: Scene, groups: Sequence[str]) -> None:
             raise UnknownNameError("group", name, known)
 
 
-def alone(actor: Actor) -> Scene:
-    """Return a scene with one robot at the world's origin, in its default positions."""
+def solvable_loops(kinematics: ForwardKinematics) -> ClosedLoops | None:
+    """Return the loops of a robot; None without loops, or if the passive joints do not follow from the others."""
+    try:
+        return kinematics.loops
+    except LoopError:
+        return None
+
+
+def closed_pose(
+    kinematics: ForwardKinematics, q: FloatArray, before: FloatArray | None = None
+) -> tuple[FloatArray, str]:
+    """Return `q` (size,) with closed loops, on the branch of `before` (size,), and an empty text.
+
+    If the loops do not close, return `before`, or `q` without it, and the reason.
+    """
+    try:
+        return close_loops(solvable_loops(kinematics), q, before=before), ""
+    except OpenLoopError as error:
+        return q if before is None else before, str(error)
+
+
+def alone(actor: Actor, *, lenient: bool = False) -> Scene:
+    """Return a scene with one robot at the world's origin, in its default positions.
+
+    With `lenient`, loops stay open if their passive joints do not follow from the others.
+
+    Raises:
+        LoopError, OpenLoopError: the loops do not close.
+    """
     kinematics = actor.kinematics
-    stance = Stance(close_loops(kinematics.loops, kinematics.space.neutral()), np.eye(4))
+    neutral = kinematics.space.neutral()
+    q = closed_pose(kinematics, neutral)[0] if lenient else close_loops(kinematics.loops, neutral)
+    stance = Stance(q, np.eye(4))
     return Scene(actor.name, (actor,), (Moment("", {actor.name: stance}),))

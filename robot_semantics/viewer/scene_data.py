@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -22,13 +22,13 @@ import numpy.typing as npt
 from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.nanoseconds import seconds_text
-from robot_semantics.kinematics.loop_freedom import LoopError
+from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.mesh_files import Surface
-from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import rotation_from_z
 from robot_semantics.viewer.colours import GROUP_COLOURS
 from robot_semantics.viewer.link_surfaces import PLAIN, LinkSurface
-from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance
+from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance, solvable_loops
 from robot_semantics.viewer.shading import corner_normals
 
 MAGIC = b"RSV1"
@@ -168,7 +168,7 @@ def _surface(surface: Surface, arrays: _Arrays) -> JsonObject:
 
 
 def _actor(actor: Actor, surfaces: Mapping[int, int]) -> JsonObject:
-    model, space, dependent = actor.model, actor.kinematics.space, _dependent(actor)
+    model, space = actor.model, actor.kinematics.space
     return {
         "name": actor.name,
         "robot": model.name,
@@ -176,16 +176,17 @@ def _actor(actor: Actor, surfaces: Mapping[int, int]) -> JsonObject:
         "description": actor.description,
         "semantic": actor.semantic,
         "links": [{"name": link.name, "parent": link.parent} for link in model.links],
-        "joints": [_joint(actor, joint, dependent) for joint in model.joints],
+        "joints": [_joint(actor, joint) for joint in model.joints],
         "variables": list(space.names),
         "neutral": space.neutral().tolist(),
         "parts": [_part(shown, surfaces) for shown in actor.surfaces if shown.kind != "sphere"],
-        **semantics_of(model),
+        **semantics_of(actor.kinematics),
     }
 
 
-def semantics_of(model: RobotModel) -> JsonObject:
+def semantics_of(kinematics: ForwardKinematics) -> JsonObject:
     """Return the semantics of a robot for the page: the part that an edit of the SRDF may change."""
+    model, loops = kinematics.model, solvable_loops(kinematics)
     semantics = model.semantics
     return {
         "groups": {
@@ -206,6 +207,7 @@ def semantics_of(model: RobotModel) -> JsonObject:
             for item in semantics.end_effectors.values()
         ],
         "passive": list(semantics.passive_joints),
+        "dependent": [] if loops is None else list(loops.dependent),
         "spheres": {
             link: [[*sphere.center, sphere.radius] for sphere in spheres]
             for link, spheres in semantics.link_spheres.items()
@@ -216,16 +218,7 @@ def semantics_of(model: RobotModel) -> JsonObject:
     }
 
 
-def _dependent(actor: Actor) -> tuple[str, ...]:
-    """Return the joints that follow from the others in closed loops; none if the loops cannot be solved."""
-    try:
-        loops = actor.kinematics.loops
-    except LoopError:
-        return ()
-    return () if loops is None else loops.dependent
-
-
-def _joint(actor: Actor, joint: JointModel, dependent: Collection[str]) -> JsonObject:
+def _joint(actor: Actor, joint: JointModel) -> JsonObject:
     space = actor.kinematics.space
     where, mimics, mimic = space.positions_of(joint) if joint.position_count else slice(0, 0), space.mimics, None
     if joint.mimic is not None and where.start in mimics.followers:
@@ -236,7 +229,6 @@ def _joint(actor: Actor, joint: JointModel, dependent: Collection[str]) -> JsonO
         "type": joint.type.value,
         "virtual": joint.virtual,
         "passive": joint.passive,
-        "dependent": joint.name in dependent,
         "T": joint.T_parent_joint.ravel().tolist(),
         "axis": joint.axis.tolist(),
         "plane": rotation_from_z(joint.axis).ravel().tolist() if joint.motion.is_planar else None,

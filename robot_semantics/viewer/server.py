@@ -29,6 +29,7 @@ from fastapi.responses import Response
 from nicegui import Client, app, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.viewer.element import ViewerElement
 from robot_semantics.viewer.page import ASSETS
 
@@ -195,6 +196,7 @@ def serve_viewer(
     title: str,
     content: Callable[[], bytes],
     *,
+    robot: Callable[[str], ForwardKinematics] | None = None,
     beside: Callable[[ViewerElement], object] | None = None,
     beside_width: int = 440,
     port: int = 0,
@@ -205,6 +207,7 @@ def serve_viewer(
     Args:
         title: of the page.
         content: returns the scene of a page (`scene_bytes`); pages follow the changes of a `FreshContent`.
+        robot: returns a robot of the scene by its name; its loops are closed when a person moves its joints.
         beside: builds for each page the panel to the right of the viewer.
         beside_width: width of the panel until the user drags its edge [pixels].
         port: the port; 0 means any free port.
@@ -228,6 +231,8 @@ def serve_viewer(
         ui.add_css(PAGE_STYLE)
         root, viewer = _page(beside, beside_width)
         viewer.on("dark", lambda event: dark.set_value(bool(event.args["on"])))
+        if robot is not None:
+            viewer.close_loops(robot)
         # Clicks before the connection reach the server late and in any order.
         ui.context.client.on_connect(lambda: root.props(remove="inert"))
         if isinstance(content, FreshContent):

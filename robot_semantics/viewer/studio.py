@@ -25,6 +25,7 @@ from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.edit_session import EditSession, FileChangedError
 from robot_semantics.viewer.element import DiffText, Shortcuts, ViewerElement, with_attributes
+from robot_semantics.viewer.scene import closed_pose
 from robot_semantics.viewer.scene_data import semantics_of
 from robot_semantics.viewer.studio_groups import GroupsTab
 from robot_semantics.viewer.studio_keys import FIRST_FIELDS, KEYS, help_dialog
@@ -82,7 +83,7 @@ class Studio:
         self.newest, self._bare, self._told = newest, session.bare, ""
         self.actor = session.bare.name
         self.kinematics = ForwardKinematics(session.robot)
-        self.q: FloatArray = self.kinematics.space.neutral()
+        self.q: FloatArray = closed_pose(self.kinematics, self.kinematics.space.neutral())[0]
         self._seen = session.version
         self._stale: set[str] = set()
         self._states = StatesTab(self)
@@ -112,6 +113,7 @@ class Studio:
             self._problems.show()
             self._keys = Shortcuts(KEYS).on("shortcut", lambda event: self._shortcut(str(event.args)))
         self._question, self._help = self._ask(), help_dialog()
+        viewer.close_loops(lambda name: self.kinematics)
         viewer.on("picked", self._picked)
         viewer.on("posed", self._posed)
         ui.timer(LOOK_S, self._poll_file)
@@ -139,7 +141,7 @@ class Studio:
             ui.navigate.reload()
             return
         self.kinematics = ForwardKinematics(robot)
-        self.viewer.call("setSemantics", self.actor, semantics_of(robot))
+        self.viewer.call("setSemantics", self.actor, semantics_of(self.kinematics))
         self._head.refresh()
         self._problems.show.refresh()
         # The tabs that are not open are renewed when they are opened.
@@ -190,9 +192,10 @@ class Studio:
             {"save": self._save, "undo": self._undo, "redo": self._redo, "help": self._open_help}[what]()
 
     def pose(self, q: FloatArray) -> None:
-        """Show the robot in a pose."""
-        self.q = q
-        self.viewer.call("setPositions", self.actor, q.tolist())
+        """Show the robot in a pose with closed loops."""
+        self.q, problem = closed_pose(self.kinematics, q, self.q)
+        self.viewer.call("setPositions", self.actor, self.q.tolist())
+        self.viewer.call("message", problem)
         self._states.moved()
 
     async def _poll_file(self) -> None:

@@ -22,6 +22,7 @@ from robot_semantics.srdf import new
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.element import Choice, Thumbnail, with_attributes
+from robot_semantics.viewer.scene import closed_pose
 from robot_semantics.viewer.studio_pose import PoseReport, PosesBetween
 from robot_semantics.viewer.studio_widgets import Panel, button, field, heading, messages, remark, remove_button
 
@@ -97,7 +98,8 @@ class StatesTab:
     def _thumbnail(self, group: str, name: str) -> None:
         """Show a small picture of a state, from the default positions; an invalid state has none."""
         with contextlib.suppress(RobotSemanticsError):
-            q = with_state(self._studio.kinematics.space, group, name)
+            kinematics = self._studio.kinematics
+            q, _ = closed_pose(kinematics, with_state(kinematics.space, group, name))
             Thumbnail({self._studio.actor: {"q": q.tolist()}}, f"robot in the state {name}")
 
     def _choose(self, group: str | None) -> None:

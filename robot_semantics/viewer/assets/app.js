@@ -10,13 +10,15 @@ const AXIS = 0xe8590c, SPHERE = 0x2f9e44, UNCOVERED = 0xe60d0d;
 const GHOST = [0.35, 0.45, 0.85], EDITED = [0.9, 0.44, 0.13], TOUCHING = [0.83, 0.2, 0.25], MISSING = [0.8, 0.1, 0.6], FADED = [0.62, 0.65, 0.7];
 // Thirty frames a second.
 const SLOW_MS = 1000 / 30;
+// So long the page waits for the server's answer before it asks again.
+const OVERDUE_MS = 2000;
 // So long the pointer rests before the page looks what is below it.
 const REST_MS = 60;
 const VIEW_KEYS = { 1: "front", 2: "back", 3: "left", 4: "right", 5: "top", 0: "iso" };
 
 export class App {
-  constructor(root, bundle, data, array, tell = () => {}) {
-    Object.assign(this, { data, tell, root });
+  constructor(root, bundle, data, array, tell = null) {
+    Object.assign(this, { data, tell: tell || (() => {}), served: Boolean(tell), root });
     layout(root, data.title);
     for (const moment of data.moments) for (const stance of Object.values(moment.stances)) stance.q = Array.from(array(Float64Array, stance.q));
     this.robots = data.actors.map((actor) => new Robot(actor));
@@ -83,6 +85,7 @@ export class App {
     const q = this.q(robot), known = Object.entries(values).filter(([name]) => robot.variableIndex.has(name));
     if (!q || !known.length) return;
     if (this.data.live) { this.command(robot, Object.fromEntries(known)); return; }
+    this.stances[robot.name].closed ||= q.slice();
     for (const [name, value] of known) q[robot.variableIndex.get(name)] = value;
     this.posed(robot);
   }
@@ -98,6 +101,35 @@ export class App {
   // A person has put the robot into another pose.
   posed(robot) {
     robot.follow(this.q(robot)); this.changed();
+    if (this.closes(robot)) this.close(robot); else this.tellPosed(robot);
+  }
+  // Whether the server lets the passive joints of closed loops follow.
+  closes(robot) { return this.served && !this.data.live && robot.dependent.length > 0; }
+  // One request at a time: what is moved meanwhile is asked when the answer is there, or when it is overdue.
+  close(robot) {
+    const stance = this.stances[robot.name], now = performance.now();
+    stance.late = now - stance.asked < OVERDUE_MS;
+    if (stance.late) return;
+    this.requests = (this.requests || 0) + 1;
+    Object.assign(stance, { asked: now, request: this.requests });
+    this.tell("opened", { actor: robot.name, q: stance.q, before: stance.closed, request: stance.request });
+  }
+  closed(actor, request, q, problem) {
+    const robot = this.named(actor), stance = own(this.stances, actor);
+    if (stance?.request !== request) return;
+    const { late } = stance;
+    Object.assign(stance, { closed: q, asked: -Infinity, late: false });
+    if (late) {
+      for (const { at, count } of robot.dependent.map((name) => robot.jointByName.get(name))) stance.q.splice(at, count, ...q.slice(at, at + count));
+      robot.follow(stance.q); this.changed(); this.close(robot);
+      return;
+    }
+    stance.q = q.slice();
+    if (problem || this.isOpen) this.message(problem);
+    this.isOpen = Boolean(problem);
+    this.changed(); this.tellPosed(robot);
+  }
+  tellPosed(robot) {
     clearTimeout(this.telling);
     this.telling = setTimeout(() => this.tell("posed", { actor: robot.name, q: this.q(robot) }), 60);
   }
@@ -183,7 +215,7 @@ export class App {
 
   // --- what whoever embeds the viewer says
 
-  setPositions(actor, q) { const robot = this.named(actor); this.stances[actor].q = q.slice(); robot.follow(this.q(robot)); this.changed(); }
+  setPositions(actor, q) { const robot = this.named(actor); this.stances[actor] = { q: robot.follow(q.slice()), T: this.stances[actor].T }; this.changed(); }
   follow({ label, stances, frames }) {
     Object.assign(this.data.moments[0], { frames, stances, label });
     this.stances = this.copy(stances);
@@ -197,7 +229,7 @@ export class App {
   // Whether the sliders of a running robot command its joints; they then stand where the joints are to go.
   setJogging(on) {
     const { robot } = this, q = this.q(robot) || robot.neutral;
-    this.wanted = on ? Object.fromEntries(robot.variables.map((name, k) => [name, q[k]])) : null;
+    this.wanted = on ? Object.fromEntries(robot.joints.filter((joint) => this.canCommand(joint)).map(({ name, at }) => [name, q[at]])) : null;
     this.panel.build(); this.changed();
   }
   setSemantics(actor, semantics) {
@@ -405,6 +437,7 @@ export class App {
     Object.assign(this, { shows, groups: groups.filter(has), focus: has(focus) ? focus : "" });
     if (this.timed) this.showMoment(Math.min(moment, this.data.moments.length - 1));
     else for (const robot of this.robots) for (const [name, value] of own(positions, robot.name) || []) if (robot.variableIndex.has(name)) this.q(robot)[robot.variableIndex.get(name)] = value;
+    for (const robot of this.robots) if (this.closes(robot) && this.q(robot)) { this.stances[robot.name].closed = this.q(robot).slice(); this.posed(robot); }
     for (const mesh of this.shown.values()) this.scene.turn(mesh.meshes, shows.yUp);
     this.scene.camera.position.set(...eye); this.scene.controls.target.set(...target); this.scene.controls.update();
     this.ground(); this.panel.build(); this.changed();

@@ -128,7 +128,7 @@ export class Panel {
     const choice = make("select", { id: "joints-of", "aria-label": "joints of", onchange: (event) => app.setFocus(event.target.value) }, make("option", { value: "" }, "all joints"),
       ...Object.keys(robot.groups).map((name) => make("option", { value: name, selected: name === app.focus }, name)));
     return this.section("Joints", listed.length, true, make("div", { className: "line" }, choice, make("button", { onclick: () => app.reset(), id: "default-positions" }, "default positions")),
-      moving.some((joint) => joint.dependent) && !app.data.live ? make("div", { className: "soft", id: "loops-note" }, "Closed loops: the passive joints do not follow the sliders.") : null, ...listed.flatMap((joint) => this.joint(joint)));
+      robot.dependent.length && !app.served ? make("div", { className: "soft", id: "loops-note" }, "Closed loops: the passive joints do not follow the sliders, and a saved state has open loops. They follow in a page of robot_semantics view without --html.") : null, ...listed.flatMap((joint) => this.joint(joint)));
   }
   joint(joint) {
     const { app } = this, { robot } = app;
@@ -136,7 +136,7 @@ export class Panel {
     return Array.from({ length: joint.count }, (_, k) => {
       const at = joint.at + k, measured = robot.unit(at), { scale, unit } = app.shownIn(measured);
       const reach = { rad: Math.PI, m: 2 }[measured] || 1, low = joint.lower ?? -reach, high = joint.upper ?? reach, name = robot.variables[at];
-      const disabled = app.data.live ? !(app.wanted && app.canCommand(joint)) : Boolean(joint.mimic || joint.dependent);
+      const disabled = app.data.live ? !(app.wanted && app.canCommand(joint)) : Boolean(joint.mimic || robot.dependent.includes(joint.name));
       const slider = make("input", { type: "range", min: low, max: high, step: (high - low) / 1000 || 0.001, disabled, oninput: (event) => app.setPosition(robot, name, Number(event.target.value)), "aria-label": name });
       const number = make("input", { type: "number", step: "any", disabled, onchange: (event) => app.setPosition(robot, name, Number(event.target.value) / scale), "data-variable": name, "aria-label": `${name}, number` });
       this.sliders.push({ name, at, slider, number, scale, lower: joint.lower ?? -Infinity, upper: joint.upper ?? Infinity });
