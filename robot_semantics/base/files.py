@@ -45,6 +45,17 @@ def resolved(path: str | Path) -> Path:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
 
 
+def relative_path(path: str | Path, folder: str | Path) -> str:
+    """Return a path relative to a folder, with ``/``.
+
+    The folder is taken without symbolic links: the system follows a link before it goes up by ``..``.
+
+    Raises:
+        OSError: as `resolved`.
+    """
+    return Path(os.path.relpath(path, resolved(folder))).as_posix()
+
+
 def read_bounded(
     path: str | Path, max_bytes: int, *, follow_links: bool = True, timeout_s: float = READ_TIMEOUT_S
 ) -> bytes:

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.files import relative_path, resolved
 from robot_semantics.model.renaming import URDF_REFERENCES, text_edit, text_references
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.table import SRDF_REFERENCES
@@ -186,7 +186,7 @@ def _with_meshes(xml: XmlText, folder: Path) -> XmlText:
     for element in xml.root.iter("mesh", "texture"):
         name = (element.get("filename") or "").strip()
         if name and not _SCHEME.match(name):
-            path = os.path.relpath(Path(xml.source).resolve().parent / name, folder.resolve())
+            path = relative_path(resolved(xml.source).parent / name, folder)
             edits.append(xml.attribute(xml.document.at(element), "filename", path))
     return xml.edited(edits)
 

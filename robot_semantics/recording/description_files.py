@@ -9,11 +9,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from robot_semantics.base.files import relative_path
 from robot_semantics.recording.robots import RecordedRobot
 from robot_semantics.recording.series import Series
 from robot_semantics.usdf.saved_descriptions import hash_name
@@ -41,7 +41,7 @@ def description_files(
         both = []
         given = ((robot.description, robot.urdf_text, ".urdf"), (robot.semantic, robot.srdf_text, ".srdf"))
         for path, text, suffix in given:
-            name = None if inside else _relative(path, out)
+            name = None if inside or path is None else relative_path(path, out.parent)
             if name is None and text is not None and (inside or beside):
                 name = f"{_file_name(robot)}{suffix}" if inside else hash_name(text, suffix)
                 texts[name] = text
@@ -54,10 +54,6 @@ def _file_name(robot: RecordedRobot) -> str:
     return (
         "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in robot.name).lstrip(".") or "robot"
     )
-
-
-def _relative(path: Path | None, out: Path) -> str | None:
-    return None if path is None else Path(os.path.relpath(path.absolute(), out.absolute().parent)).as_posix()
 
 
 def with_descriptions(series: Series, names: Mapping[str, Named]) -> Series:

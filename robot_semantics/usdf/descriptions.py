@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -19,7 +18,7 @@ from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
-from robot_semantics.base.files import resolved
+from robot_semantics.base.files import relative_path, resolved
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -154,7 +153,7 @@ def rebased(state: WorldState, old: Path, new: Path) -> WorldState:
     def moved(uri: str | None) -> str | None:
         if uri is None or _SCHEME.match(uri) or Path(uri).is_absolute():
             return uri
-        return Path(os.path.relpath(start / uri, end)).as_posix()
+        return relative_path(start / uri, end)
 
     return replace(
         state,
@@ -187,4 +186,4 @@ def with_relative_paths(state: WorldState, folder: Path) -> WorldState:
 def _relative(uri: str | None, folder: Path) -> str | None:
     if uri is None or "://" in uri or not Path(uri).is_absolute():
         return uri
-    return Path(os.path.relpath(uri, resolved(folder))).as_posix()
+    return relative_path(uri, folder)

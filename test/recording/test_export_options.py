@@ -145,6 +145,19 @@ def test_every_format_has_the_same_numbers(tools: Any, drive: Path) -> None:
     assert states[0].models[0].description == "rover_arm.urdf"
 
 
+def test_a_description_is_found_from_a_folder_behind_a_link(tools: Any, drive: Path) -> None:
+    urdf = tools.folder / "rover_arm.urdf"
+    urdf.write_bytes(example("rover_arm.urdf").read_bytes())
+    (tools.folder / "deep" / "real").mkdir(parents=True)
+    (tools.folder / "link").symlink_to(tools.folder / "deep" / "real")
+    out = tools.folder / "link" / "state.usdf"
+    code, _, _ = tools.run("export", drive, "--model", "rover_arm", "--urdf", urdf, "-o", out)
+    assert code == 0
+    description = read_world(out).models[0].description
+    assert description is not None
+    assert (out.parent / description).samefile(urdf)
+
+
 def test_format_may_be_said_when_the_ending_does_not(tools: Any, drive: Path) -> None:
     tools.run("export", drive, "--format", "jsonl", "-o", tools.folder / "out.data")
     assert json.loads((tools.folder / "out.data").read_text())["models"]
