@@ -228,7 +228,7 @@ def test_a_rod_that_can_turn_about_its_own_axis_keeps_its_position() -> None:
         ("loop-freedom", Severity.NOTE),
         ("loop-underdetermined", Severity.WARNING),
     ]
-    assert ": 1 degree of freedom; " in list(diagnostics)[0].message
+    assert ": 1 degree of freedom; " in next(iter(diagnostics)).message
     assert "'roll' can turn freely" in list(diagnostics)[1].message
 
 
