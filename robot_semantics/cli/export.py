@@ -24,6 +24,7 @@ from robot_semantics.cli.inputs import (
     add_reading_arguments,
     exit_code,
     print_diagnostics,
+    require_urdf,
     xacro_of,
 )
 from robot_semantics.cli.printing import add_json_argument, counted, print_line, print_output
@@ -206,8 +207,7 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
         urdf, srdf, loops, odometry = (
             single_value(option, given[option][key]) for option in ("urdf", "srdf", "loops", "odometry")
         )
-        if loops is not None and urdf is None:
-            raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
+        require_urdf(urdf, loops)
         yield RobotRequest(
             key,
             namespace,

@@ -22,6 +22,7 @@ from robot_semantics.cli.argument_values import add_repeatable
 from robot_semantics.cli.node_inputs import add_node_argument, robot_of_node
 from robot_semantics.cli.printing import print_line
 from robot_semantics.cli.problem_report import every_line, line_of_each_kind, summary
+from robot_semantics.cli.usage import UsageError
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.report import RestoreItem
 from robot_semantics.xml.document_kind import DocumentKind, document_kind
@@ -51,6 +52,12 @@ def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_needed: bool = 
 def add_loops_argument(parser: argparse.ArgumentParser) -> None:
     """Add ``--loops`` to a command that reads its robot with `read_robot`."""
     parser.add_argument("--loops", metavar="FILE", help="robot.yaml of Extended URDF with closed loops")
+
+
+def require_urdf(urdf: str | None, loops: str | None) -> None:
+    """Raise `UsageError` if ``--loops`` is given without ``--urdf``."""
+    if loops is not None and urdf is None:
+        raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
 
 
 def add_srdf_argument(

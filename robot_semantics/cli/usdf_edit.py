@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import ArrayError
-from robot_semantics.cli import usdf_files
+from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.cli.argument_values import add_repeatable, named_state, nanoseconds, output_file
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
@@ -74,6 +74,7 @@ def _edit(arguments: argparse.Namespace) -> None:
         raise ArrayError("--in-place", "there is no file to write to")
     origins = usdf_files.read_world_files([arguments.file])
     state = origins[0].state
+    inputs.require_urdf(arguments.urdf, arguments.loops)
     wanted = arguments.joint or arguments.state or arguments.parent or arguments.pose
     robots = usdf_files.robots(arguments, origins[0], arguments.file) if wanted else {}
     with located_problems(origins) as diagnostics:

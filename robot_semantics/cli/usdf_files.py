@@ -26,7 +26,6 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import output_file
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import print_document, print_line
-from robot_semantics.cli.usage import UsageError
 from robot_semantics.convert.json_form import json_text, parse_json
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -144,9 +143,8 @@ def given_robot(arguments: argparse.Namespace, diagnostics: Diagnostics) -> Robo
     Raises:
         UsageError: ``--loops`` without ``--urdf``.
     """
+    inputs.require_urdf(arguments.urdf, arguments.loops)
     if arguments.urdf is None:
-        if arguments.loops is not None:
-            raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
         return None
     return inputs.read_robot(arguments, arguments.urdf, arguments.srdf, diagnostics)
 

@@ -97,7 +97,15 @@ def test_resolve_computes_the_passive_joints(
     assert min(abs(complex(xyz[0], xyz[1]) - pin) for pin in pins) < 1e-9
 
 
-@pytest.mark.parametrize("words", [["usdf", "check", "w.usdf"], ["export", "bag", "-o", "w.usdf"], ["view", "w.usdf"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["usdf", "check", "w.usdf"],
+        ["usdf", "edit", "w.usdf", "--name", "other"],
+        ["export", "bag", "-o", "w.usdf"],
+        ["view", "w.usdf"],
+    ],
+)
 def test_loops_without_their_urdf_are_refused(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
