@@ -13,17 +13,15 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
-from support.commands import RunCommand
+from support.commands import RunCommand, program_folder
 
 from robot_semantics.base.names import is_certain
 
 ROOT = Path(__file__).parent.parent.parent
-PROGRAM = Path(sys.executable).parent / "robot_semantics"
 URDF = """<?xml version="1.0"?>
 <robot name="r">
   <link name="base_link"/> <!-- the  base -->
@@ -140,11 +138,10 @@ def test_a_name_is_meant_where_no_other_is_as_near_and_no_number_or_side_differs
     assert is_certain(name, near) is meant
 
 
-@pytest.mark.skipif(not PROGRAM.exists(), reason="in a workspace the program is not beside its Python")
 def test_the_hooks_run_on_the_files_that_they_name(files: list[Path]) -> None:
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     assert [hook["id"] for hook in hooks] == ["robot-semantics-check", "robot-semantics-fix"]
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    path = f"{program_folder()}{os.pathsep}{os.environ['PATH']}"
     codes = []
     for hook in hooks:
         assert all(re.search(hook["files"], str(file)) for file in files)
@@ -155,11 +152,10 @@ def test_the_hooks_run_on_the_files_that_they_name(files: list[Path]) -> None:
     assert codes == [1, 0]
 
 
-@pytest.mark.skipif(not PROGRAM.exists(), reason="in a workspace the program is not beside its Python")
 def test_the_action_checks_every_file_that_a_pattern_names(files: list[Path], tmp_path: Path) -> None:
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     (step,) = [step for step in action["runs"]["steps"] if step["name"] == "Check"]
-    (tmp_path / "bin").symlink_to(Path(sys.executable).parent)
+    (tmp_path / "bin").symlink_to(program_folder())
     environment = {
         **os.environ,
         "FOLDER": str(tmp_path),

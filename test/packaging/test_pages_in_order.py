@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.commands import program_folder
 from support.documents import IN_ORDER, ROOT, blocks, missing_lines
 
 
@@ -35,7 +36,7 @@ def test_the_blocks_of_a_page_run_in_order(page: str, tmp_path: Path, ros_domain
         cwd=tmp_path,
         env={
             **os.environ,
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": os.pathsep.join([str(program_folder()), str(Path(sys.executable).parent), os.environ["PATH"]]),
             "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
             "COLUMNS": "160",
             "ROS_DOMAIN_ID": str(ros_domain),

@@ -9,8 +9,19 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+
+
+def program_folder() -> Path:
+    """Return the folder of the installed commands: that of this Python, or in a workspace `lib` of the package."""
+    prefixes = filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep))
+    beside = Path(sys.executable).parent
+    folders = [beside, *(Path(prefix) / "lib" / "robot_semantics" for prefix in prefixes)]
+    return next((folder for folder in folders if (folder / "robot_semantics").is_file()), beside)
 
 
 @dataclass(frozen=True)
