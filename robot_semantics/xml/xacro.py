@@ -73,7 +73,7 @@ def read_document(
     *,
     streamed: bool = False,
 ) -> XmlDocument:
-    """Read an XML file and expand it if requested; with `streamed`, a file that is not expanded gets no tree.
+    """Read an XML file and expand it if requested; with `streamed`, a long file that is not expanded gets no tree.
 
     Raises:
         DescriptionError: as `expand_xacro`; or the file is called ``.xacro`` and expansion is off.

@@ -50,6 +50,11 @@ TEXTS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _short_texts_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streamed, "_SMALL", 0)
+
+
 def outcome(parse: Callable[[str | bytes, str], XmlDocument], text: str | bytes) -> object:
     """Return what is read and reported."""
     found = Diagnostics()
