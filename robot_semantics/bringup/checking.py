@@ -26,7 +26,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import parse_srdf
 from robot_semantics.urdf.control_tree import ControlBlock
 from robot_semantics.urdf.reader import parse_urdf
-from robot_semantics.xml.document_kind import DocumentKind, document_kind, report_unknown_root
+from robot_semantics.xml.document_kind import DocumentKind, kind_and_name
 from robot_semantics.xml.reader import parse_xml
 
 _Tree = TypeVar("_Tree")
@@ -165,8 +165,4 @@ def _kind(name: str, text: str | bytes, found: Diagnostics) -> tuple[DocumentKin
     except DescriptionError as error:
         found.extend(error.diagnostics)
         return None
-    kind = document_kind(document.root, name)
-    if kind is None:
-        report_unknown_root(document, found)
-        return None
-    return kind, (document.root.get("name") or "").strip()
+    return kind_and_name(document, name, found)

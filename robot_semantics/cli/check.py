@@ -33,7 +33,7 @@ from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import srdf_from_file
 from robot_semantics.srdf.tree import SrdfDocument
-from robot_semantics.xml.document_kind import DocumentKind, document_kind, report_unknown_root
+from robot_semantics.xml.document_kind import DocumentKind, kind_and_name
 from robot_semantics.xml.reader import read_text, read_xml
 
 MOST_ROUNDS = 5
@@ -194,11 +194,8 @@ class _Check:
             except DescriptionError as error:
                 self.diagnostics.extend(error.diagnostics)
                 continue
-            kind = document_kind(document.root, file)
-            if kind is None:
-                report_unknown_root(document, self.diagnostics)
-            else:
-                of_kind[kind][file] = (document.root.get("name") or "").strip()
+            if (known := kind_and_name(document, file, self.diagnostics)) is not None:
+                of_kind[known[0]][file] = known[1]
         return of_kind
 
     def _robot(self, file: str) -> RobotModel | None:

@@ -123,8 +123,9 @@ def run(words: list[str]) -> int:
         print(f"error: {where}{error.strerror or error}", file=sys.stderr)
         return EXIT_PROBLEMS
     finally:
-        # `inputs.read_robot` has frozen the robots.
+        # `inputs.read_robot` has frozen the robots. A program that calls this function goes on with its own setting.
         gc.unfreeze()
+        gc.set_threshold(*usual)
 
 
 def _print_json_error(arguments: argparse.Namespace, error: Exception) -> None:

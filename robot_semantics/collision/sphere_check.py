@@ -138,9 +138,6 @@ def surface_parts(piece: Piece, element: int, sides: int = SIDES) -> Iterator[Pa
     """Yield the surface of a piece in the link frame: boxes, spheres and meshes exactly, round walls circumscribed
     with a number of sides.
     """
-    # Import here: it takes half a second.
-    import trimesh
-
     shape, pose = piece.shape, piece.T_link_piece
     if shape.surface is not None:
         corners = transform_points(pose, shape.surface.vertices)[shape.surface.faces]
@@ -150,17 +147,25 @@ def surface_parts(piece: Piece, element: int, sides: int = SIDES) -> Iterator[Pa
     if shape.type == _SPHERE:
         yield _half_ball(pose, x, 0.0, 1.0, element)
         yield _half_ball(pose, x, 0.0, -1.0, element)
-    elif shape.type == _BOX:
-        box = trimesh.creation.box(2.0 * np.array(shape.size))
-        yield Patches(transform_points(pose, box.triangles), element)
     else:
-        has_ends = shape.type == _CYLINDER
-        prism = trimesh.creation.cylinder(x / math.cos(math.pi / sides), 2.0 * y, sections=sides)
-        is_shown = has_ends | (np.abs(prism.face_normals[:, 2]) < 0.5)
-        yield Patches(transform_points(pose, prism.triangles[is_shown]), element)
-        if not has_ends:
+        yield Patches(transform_points(pose, _flat_triangles(shape, sides)), element)
+        if shape.type == _CAPSULE:
             yield _half_ball(pose, x, y, 1.0, element)
             yield _half_ball(pose, x, y, -1.0, element)
+
+
+def _flat_triangles(shape: Shape, sides: int) -> FloatArray:
+    """Return the triangles (n, 3, 3) of a box, or of a prism around a cylinder; without its ends for a capsule."""
+    # Import here: it takes half a second.
+    import trimesh
+
+    x, y, _ = shape.size
+    if shape.type == _BOX:
+        box: FloatArray = trimesh.creation.box(2.0 * np.array(shape.size)).triangles
+        return box
+    prism = trimesh.creation.cylinder(x / math.cos(math.pi / sides), 2.0 * y, sections=sides)
+    shown: FloatArray = prism.triangles[(shape.type == _CYLINDER) | (np.abs(prism.face_normals[:, 2]) < 0.5)]
+    return shown
 
 
 def union_volume(spheres: Spheres) -> float:

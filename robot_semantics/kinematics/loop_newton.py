@@ -18,7 +18,7 @@ import numpy as np
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.loop_equations import IndexArray, LoopEquations, LoopState
 from robot_semantics.kinematics.motions import turns
-from robot_semantics.transforms import quat_from_rotvec, quat_multiply
+from robot_semantics.transforms import quat_from_rotvec, quat_multiply, wrapped_angles
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
 CLOSED = 1e-4
@@ -180,7 +180,7 @@ class Linkage:
         motion = np.zeros((len(q), self.driven.size))
         difference = (q - start)[:, self.driven_places]
         around = self._driven_wraps
-        difference[:, around] -= 2.0 * np.pi * np.round(difference[:, around] / (2.0 * np.pi))
+        difference[:, around] = wrapped_angles(difference[:, around])
         motion[:, self._driven_steps] = difference
         return motion
 

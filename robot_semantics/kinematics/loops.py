@@ -295,13 +295,12 @@ def close_loops(
         for name in loops.dependent
         if any(part in given for part in (name, *space.model.joint(name).variable_names))
     ]
-    start = None if before is None else loops.near(before)
     if chosen:
         found = loops.near(q)
-    elif start is None or not start.closed:
-        found = loops.close(q)
-    else:
+    elif before is not None and (start := loops.near(before)).closed:
         found = loops.close(q, start.q, other_branches=False)
+    else:
+        found = loops.close(q)
     if not found.closed.all():
         raise OpenLoopError(loops, found)
     for joint in map(space.model.joint, loops.dependent):

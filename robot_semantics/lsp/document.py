@@ -45,7 +45,8 @@ _DECLARATIONS: dict[DocumentKind, set[Reference]] = {
 
 
 _WORDS_OF_SECTIONS = re.compile(
-    "joint_limits|cartesian_limits|initial_positions|controller_|sensors|kinematics_solver|planner_configs|ros__parameters"
+    "joint_limits|cartesian_limits|initial_positions|controller_|sensors|kinematics_solver|planner_configs|"
+    "ros__parameters"
 )
 
 

@@ -45,9 +45,11 @@ def alternates(parts: Sequence[tuple[IntArray, Array]]) -> bool:
     order = np.argsort(np.concatenate([logs for logs, _ in parts]), kind="stable")
     for start in range(0, len(order), max(WINDOW, len(order) // 16)):
         samples = order[start : start + WINDOW]
-        places = np.searchsorted(ends, samples, side="right").tolist()
-        rows = [np.ravel(parts[part][1][at - ends[part]]) for part, at in zip(places, samples, strict=True)]
-        values = np.array(rows, np.float64)
+        places = np.searchsorted(ends, samples, side="right")
+        values = np.empty((len(samples), parts[0][1][:1].size))
+        for part in np.unique(places):
+            mine = places == part
+            values[mine] = parts[part][1][samples[mine] - ends[part]].reshape(-1, values.shape[1])
         if _two_paths(values[~np.isnan(values).any(axis=1)]):
             return True
     return False

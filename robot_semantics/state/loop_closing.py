@@ -16,6 +16,7 @@ from robot_semantics.kinematics.loops import ClosedLoops, LoopTracker
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.joint_buffer import FollowedJoints, JointBuffer
 from robot_semantics.state.joint_input import IndexArray
+from robot_semantics.transforms import wrapped_angles
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
 
@@ -109,7 +110,7 @@ class LoopCloser:
         if compared.size and self._tracker.q is not None:
             at = self._compared[compared]
             off = q[at] - found.q[at]
-            off -= np.where(self._wraps[compared], 2.0 * np.pi * np.round(off / (2.0 * np.pi)), 0.0)
+            off = np.where(self._wraps[compared], wrapped_angles(off), off)
             self._differences[compared] = np.maximum(self._differences[compared], np.abs(off))
         return found.q
 

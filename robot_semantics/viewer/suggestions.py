@@ -100,8 +100,8 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument) -> list[Suggestion]:
 
 def virtual_joint_name(robot: RobotModel, frame: str) -> str:
     """Return a name for the virtual joint in a frame that no joint of the robot has."""
-    name = f"{frame}_joint"
-    while name in {joint.name for joint in robot.joints if not joint.virtual}:
+    name, taken = f"{frame}_joint", {joint.name for joint in robot.joints if not joint.virtual}
+    while name in taken:
         name = f"virtual_{name}"
     return name
 

@@ -46,6 +46,15 @@ def report_unknown_root(document: XmlDocument, diagnostics: Diagnostics) -> None
     diagnostics.error("wrong-root", message, document.places.place(0))
 
 
+def kind_and_name(document: XmlDocument, file: str, diagnostics: Diagnostics) -> tuple[DocumentKind, str] | None:
+    """Return the kind of a document and the name of its root; report a root of no kind, and return None for it."""
+    kind = document_kind(document.root, file)
+    if kind is None:
+        report_unknown_root(document, diagnostics)
+        return None
+    return kind, (document.root.get("name") or "").strip()
+
+
 def document_kind(root: etree._Element, file: str) -> DocumentKind | None:
     """Return the kind of a parsed file; None if the root element is unknown.
 
