@@ -271,6 +271,8 @@ def test_a_twist_without_pose_leaves_the_pose(client: Client, server: Server, fo
 @pytest.mark.skipif(not EARLIER.is_dir(), reason="version 1 is not built beside version 2 (make setup)")
 def test_all_this_holds_with_version_1_of_the_interfaces() -> None:
     site = EARLIER / "lib" / "python{}.{}".format(*sys.version_info) / "site-packages"
+    # The options of the outer run, such as a report's name, are not for the inner one.
+    own = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
     first = {"AMENT_PREFIX_PATH": EARLIER, "LD_LIBRARY_PATH": EARLIER / "lib", "PYTHONPATH": site}
     environ = {name: os.pathsep.join([str(path), os.environ.get(name, "")]) for name, path in first.items()}
     fields = "SetEntityState.Request.get_fields_and_field_types()"
@@ -278,7 +280,7 @@ def test_all_this_holds_with_version_1_of_the_interfaces() -> None:
     version = [sys.executable, "-c", code]
     tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "not version_1", __file__]
     outputs = [
-        subprocess.run(command, env={**os.environ, **environ}, capture_output=True, text=True, check=False).stdout
+        subprocess.run(command, env={**own, **environ}, capture_output=True, text=True, check=False).stdout
         for command in (version, tests)
     ]
     assert outputs[0] == "entity state\n"

@@ -79,7 +79,9 @@ def node(start: Callable[..., NodeProcess], client: Client, tmp_path_factory: py
 
 
 def own_services(client: Client) -> dict[str, str]:
-    found = client.node.get_service_names_and_types_by_node("robot_semantics", "/")
+    node = client.node
+    client.until(lambda: ("robot_semantics", "/") in node.get_node_names_and_namespaces(), "the name of the node")
+    found = node.get_service_names_and_types_by_node("robot_semantics", "/")
     return {
         name: kinds[0]
         for name, kinds in found
