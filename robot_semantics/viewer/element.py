@@ -126,6 +126,10 @@ class Shortcuts(ui.element, component=str(ASSETS / "shortcuts.js")):
         """Give the focus to the element of an id; the text of a field is selected."""
         self.run_method("focus", name)
 
+    def clear_field(self, name: str, text: str) -> None:
+        """Clear the text field of an id if it still has this text."""
+        self.run_method("clear", name, text)
+
     def scroll_to(self, selector: str) -> None:
         """Scroll to an element."""
         self.run_method("show", selector)

@@ -172,6 +172,10 @@ class Studio:
         """Give the focus to the element of an id."""
         self._keys.focus(name)
 
+    def clear(self, name: str, text: str) -> None:
+        """Clear the field of an id if it still has this text: the user may have typed the next one."""
+        self._keys.clear_field(name, text)
+
     def is_open(self, name: str) -> bool:
         """Return whether a tab is open."""
         return str(self._chosen.value) == name

@@ -142,7 +142,8 @@ class GroupsTab:
         self._studio.viewer.call("mark", {self._studio.actor: marked})
 
     def _add(self) -> None:
-        members, name = self._chosen(), (self._name.value or "").strip()
+        members, typed = self._chosen(), self._name.value or ""
+        name = typed.strip()
         if not name or not members or (self._kind == "chain" and len(members) < 2):
             ui.notify(NEEDED[self._kind], type="warning")
             return
@@ -154,13 +155,10 @@ class GroupsTab:
             made = new.group_members(links=members)
         else:
             made = new.group_members(subgroups=members)
-        # Clear the field before the new row appears, so that the user can type the next name.
-        self._name.set_value("")
         if self._studio.do(f"group {name}", partial(with_members, name=name, made=made)):
+            self._studio.clear("group-name", typed)
             self._choose(self._kind)
             self._studio.viewer.call("setGroups", [name])
-        else:
-            self._name.set_value(name)
 
     @ui.refreshable_method
     def _list(self) -> None:
@@ -197,14 +195,15 @@ class GroupsTab:
             messages(self._studio, item.name)
 
     def _add_effector(self) -> None:
-        name = (self._effector_name.value or "").strip()
+        typed = self._effector_name.value or ""
+        name = typed.strip()
         group, link = self._effector_group.value, self._effector_link.value
         if not name or not group or not link:
             ui.notify("Enter a name and choose a group and a link.", type="warning")
             return
         element = new.end_effector(name, group, link, self._effector_parent.value)
         if self._studio.do(f"end effector {name}", lambda text: text.add([element])):
-            self._effector_name.set_value("")
+            self._studio.clear("effector-name", typed)
             for one in (self._effector_group, self._effector_link, self._effector_parent):
                 one.set_value(None)
 

@@ -59,6 +59,9 @@ class Panel(Protocol):
     def focus(self, name: str) -> None:
         """Give the focus to the element of an id."""
 
+    def clear(self, name: str, text: str) -> None:
+        """Clear the field of an id if it still has this text: the user may have typed the next one."""
+
     def pose(self, q: FloatArray) -> None:
         """Show the robot in a pose."""
 

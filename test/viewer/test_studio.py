@@ -344,9 +344,24 @@ def test_a_person_may_be_faster_than_the_server(browser: Browser, tmp_path: Path
             " })()"
         )
         browser.run("new Promise((done) => Vue.nextTick(done))")
-        browser.run("document.querySelector('[data-do=add-group]').click()")
+        # The next name is typed as soon as the row appears, before the rest of the answer to *add*.
+        browser.run(
+            "(() => { new MutationObserver((found, one) => {"
+            " if (!document.querySelector('[data-group-row=fast]')) return;"
+            " one.disconnect(); const name = document.getElementById('group-name');"
+            " name.value = 'next'; name.dispatchEvent(new Event('input', {bubbles: true}));"
+            " }).observe(document.body, {childList: true, subtree: true});"
+            " document.querySelector('[data-do=add-group]').click(); })()"
+        )
         person.sees("document.querySelector('[data-group-row=fast]') !== null")
         assert "base_link → palm_link" in browser.run("document.querySelector('[data-group-row=fast]').innerText")
+        for link in ("base_link", "wrist_link"):
+            person.click_link(link)
+        person.sees("document.getElementById('chain-1').value === 'wrist_link'")
+        assert browser.run("document.getElementById('group-name').value") == "next"
+        person.press("add-group")
+        person.sees("document.querySelector('[data-group-row=next]') !== null")
+        person.sees("document.getElementById('group-name').value === ''")
         assert browser.complaints == []
 
 

@@ -24,6 +24,11 @@ export default {
         if (field?.offsetParent) { field.focus(); field.select?.(); } else if (tries) this.focus(id, tries - 1);
       });
     },
+    // A text that a person has typed since then stays.
+    clear(id, text) {
+      const field = document.getElementById(id);
+      if (field?.value === text) { field.value = ""; field.dispatchEvent(new Event("input", { bubbles: true })); }
+    },
     show(selector) { this.$nextTick(() => document.querySelector(selector)?.scrollIntoView({ block: "nearest" })); },
   },
   render() { return null; },
