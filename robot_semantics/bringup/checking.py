@@ -42,14 +42,15 @@ RULES: tuple[Rule, ...] = (
 _TEMPLATE = re.compile(rb"\{\{|\{%|\$\{")
 
 
-class YamlSections(NamedTuple):
-    """The known sections of a YAML text, and its own problems."""
+class YamlText(NamedTuple):
+    """The known sections of a YAML text, its own problems, and its content; None if it has none."""
 
-    sections: tuple[Section, ...]
-    problems: tuple[Diagnostic, ...]
+    sections: tuple[Section, ...] = ()
+    problems: tuple[Diagnostic, ...] = ()
+    root: YamlNode | None = None
 
 
-_READ: LruCache[tuple[str, bytes], YamlSections] = LruCache(64, most_weight=MAX_BYTES)
+_READ: LruCache[tuple[str, bytes], YamlText] = LruCache(64, most_weight=MAX_BYTES)
 """Texts that were read: an editor checks all files of a robot after each change of one."""
 
 
@@ -58,34 +59,35 @@ def is_yaml(name: str) -> bool:
     return Path(name).suffix in ENDINGS
 
 
-def read_sections(text: str | bytes, source: str) -> YamlSections:
+def read_sections(text: str | bytes, source: str) -> YamlText:
     """Return the known sections of a YAML text, which every message calls `source`."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     known = _READ.get((source, data))
     if known is None:
         found = Diagnostics()
-        known = YamlSections(_sections(data, source, found), ())._replace(problems=tuple(found))
+        root = _root(data, source, found)
+        sections = () if root is None else tuple(sections_of(root))
+        known = YamlText(_without_xacro(root, sections, found) if root and sections else (), tuple(found), root)
         _READ.put((source, data), known, len(data))
     return known
 
 
-def _sections(text: bytes, source: str, found: Diagnostics) -> tuple[Section, ...]:
-    if all(line.startswith(b"#") or line in (b"", b"---") for line in map(bytes.strip, text.splitlines())):
-        found.warning("empty-document", "the text is empty", SourcePlace(source))
-        return ()
-    if len(text) > MAX_BYTES:
-        found.error("too-large", f"the text is longer than {MAX_BYTES:,} bytes, the limit", SourcePlace(source))
-        return ()
+def _root(text: bytes, source: str, found: Diagnostics) -> YamlNode | None:
+    """Return the content of a YAML text; None if there is none."""
+    place = SourcePlace(source)
     try:
-        root = parse_yaml(text, source, warnings=found)
+        if all(line.startswith(b"#") or line in (b"", b"---") for line in map(bytes.strip, text.splitlines())):
+            found.warning("empty-document", "the text is empty", place)
+        elif len(text) > MAX_BYTES:
+            found.error("too-large", f"the text is longer than {MAX_BYTES:,} bytes, the limit", place)
+        else:
+            return parse_yaml(text, source, warnings=found)
     except DescriptionError as error:
         if _TEMPLATE.search(text):
-            found.note("substitution", "this file is a template and is not checked", SourcePlace(source))
+            found.note("substitution", "this file is a template and is not checked", place)
         else:
             found.extend(error.diagnostics)
-        return ()
-    sections = tuple(sections_of(root))
-    return _without_xacro(root, sections, found) if sections else ()
+    return None
 
 
 def _without_xacro(root: YamlNode, sections: tuple[Section, ...], found: Diagnostics) -> tuple[Section, ...]:

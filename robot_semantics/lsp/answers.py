@@ -10,7 +10,8 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,9 +24,8 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.lsp.checking import Checker
 from robot_semantics.lsp.completing import completion
 from robot_semantics.lsp.document import Document, NameOccurrence
-from robot_semantics.lsp.facts import facts
-from robot_semantics.lsp.naming import Named, declared_names, named_at, rename, uses_of
-from robot_semantics.lsp.structure import folds, symbols
+from robot_semantics.lsp.naming import Named, declared_names, facts, named_at, rename, uses_of
+from robot_semantics.lsp.outline import folds, symbols
 
 SOURCE = "robot_semantics"
 """Name of the server in messages of an editor."""
@@ -69,14 +69,8 @@ class Answers:
     """The answers for the documents that a checker has."""
 
     def __init__(self, checker: Checker, parts: CommandParts) -> None:
-        self.checker = checker
-        self.workspace = checker.workspace
-        self.parts = parts
+        self.checker, self.workspace, self.parts = checker, checker.workspace, parts
         self.selected: Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]] = list
-
-    def problems(self, document: Document) -> Sequence[Diagnostic]:
-        """Return the problems of a document that the settings of the project select."""
-        return self.selected(self.checker.problems(document))
 
     def document(self, params: Any) -> Document:
         """Return the open document of a request.
@@ -91,58 +85,57 @@ class Answers:
 
     # --- problems
 
+    def problems(self, document: Document) -> Sequence[Diagnostic]:
+        """Return the problems of a document that the settings of the project select."""
+        return self.selected(self.checker.problems(document))
+
     def diagnostic(self, document: Document, problem: Diagnostic) -> types.Diagnostic:
         """Return a problem for the editor; one in another file is shown at the start of the document."""
-        message, where = problem.sentence, document.positions.range(0, 0)
+        message, where = f"{problem.place}: {problem.sentence}", document.range(0, 0)
         if problem.place.source == document.path:
-            where = document.positions.place_range(problem.place)
-        else:
-            message = f"{problem.place}: {message}"
+            message, where = problem.sentence, document.place_range(problem.place)
         return types.Diagnostic(where, message, _SEVERITIES[problem.severity], problem.code, source=SOURCE)
+
+    def _shown(self, document: Document, where: types.Range) -> list[tuple[Diagnostic, types.Diagnostic]]:
+        """Return the problems of a text that overlap a range, with their form for the editor."""
+        own = [problem for problem in self.problems(document) if problem.place.source == document.path]
+        shapes = [(problem, self.diagnostic(document, problem)) for problem in own]
+        return [each for each in shapes if each[1].range.start <= where.end and where.start <= each[1].range.end]
 
     def code_actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         """Return the fixes of `check --fix`: of each problem in the range, and of all problems."""
-        document = self.document(params)
-        problems = [problem for problem in self.problems(document) if problem.place.source == document.path]
-        found = []
-        for problem in problems:
-            shape = self.diagnostic(document, problem)
-            if shape.range.start <= params.range.end and params.range.start <= shape.range.end:
-                edit = self._fix(document, [problem])
-                if edit is not None:
-                    title = f"Change to '{shown(problem.suggestion)}'" if problem.suggestion else f"Fix {problem.code}"
-                    kind = types.CodeActionKind.QuickFix
-                    found.append(types.CodeAction(title, kind, [shape], is_preferred=True, edit=edit))
-        edit = self._fix(document, problems) if problems else None
-        if edit is not None:
+        document, found, only = self.document(params), [], tuple(params.context.only or ("",))
+        if types.CodeActionKind.QuickFix.startswith(only):
+            for problem, shape in self._shown(document, params.range):
+                title = f"Change to '{shown(problem.suggestion)}'" if problem.suggestion else f"Fix {problem.code}"
+                edit, kind = self._fix(document, [problem]), types.CodeActionKind.QuickFix
+                found.append(types.CodeAction(title, kind, [shape], is_preferred=True, edit=edit))
+        if FIX_ALL.startswith(only):
+            edit = self._fix(document, self.problems(document))
             found.append(types.CodeAction("Fix all problems that have one solution", FIX_ALL, edit=edit))
-        wanted = params.context.only
-        return [action for action in found if wanted is None or any(_is_below(action.kind, kind) for kind in wanted)]
+        return [action for action in found if action.edit is not None]
 
     def _fix(self, document: Document, problems: Sequence[Diagnostic]) -> types.WorkspaceEdit | None:
         """Return the change that fixes problems of a document, if there is one."""
-        mended = self.parts.fixed(document.data, document.path, problems)
+        own = [problem for problem in problems if problem.place.source == document.path]
+        mended = self.parts.fixed(document.data, document.path, own) if own else None
         if mended is None:
             return None
-        mark = "\ufeff" if document.text.startswith("\ufeff") else ""
-        old, new = document.text, mark + mended.removeprefix(codecs.BOM_UTF8).decode()
-        start = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-        end, longer = len(old), len(new) - len(old)
-        while end > start and end + longer > start and old[end - 1] == new[end + longer - 1]:
-            end -= 1
-        change = types.TextEdit(document.positions.range(start, end), new[start : end + longer])
-        return _workspace_edit([(document, change)])
+        old, new = document.text, mended.removeprefix(codecs.BOM_UTF8).decode()
+        start = len(commonprefix([old, new]))  # noqa: RUF071  # characters, not folders
+        kept = len(commonprefix([old[start:][::-1], new[start:][::-1]]))  # noqa: RUF071
+        where = document.range(len(old[:start].encode()), len(old[: len(old) - kept].encode()))
+        return _workspace_edit([(document, types.TextEdit(where, new[start : len(new) - kept]))])
 
     # --- names
 
     def _named(self, params: Any) -> Named | None:
-        document = self.document(params)
-        return named_at(self.workspace, document, document.positions.offset(params.position))
+        return named_at(self.workspace, self.document(params), params.position)
 
     def _places(self, params: Any, wanted: Callable[[NameOccurrence], bool]) -> list[types.Location]:
         named = self._named(params)
         uses = uses_of(self.workspace, named) if named is not None else ()
-        return [types.Location(uri_of(document.path), _range(document, use)) for document, use in uses if wanted(use)]
+        return [types.Location(uri_of(each.path), each.range(use.start, use.end)) for each, use in uses if wanted(use)]
 
     def definition(self, params: types.DefinitionParams) -> list[types.Location]:
         """Return where the named thing is declared."""
@@ -154,8 +147,10 @@ class Answers:
 
     def prepare_rename(self, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
         """Return the name that would be renamed."""
-        named, document = self._named(params), self.document(params)
-        return None if named is None else types.PrepareRenamePlaceholder(_range(document, named.use), named.name)
+        document, named = self.document(params), self._named(params)
+        if named is None:
+            return None
+        return types.PrepareRenamePlaceholder(document.range(named.use.start, named.use.end), named.use.name)
 
     def rename(self, params: types.RenameParams) -> tuple[types.WorkspaceEdit | None, Diagnostics]:
         """Return the changes of a new name in the documents of the robot, and places where the old name stays.
@@ -166,32 +161,28 @@ class Answers:
         named, notes = self._named(params), Diagnostics()
         if named is None:
             return None, notes
-        found = rename(self.workspace, named, params.new_name, notes)
-        return _workspace_edit([(each.document, types.TextEdit(_range(*each[:2]), each.text)) for each in found]), notes
+        return _workspace_edit(rename(self.workspace, named, params.new_name, notes)), notes
 
     def hover(self, params: types.HoverParams) -> types.Hover | None:
         """Return the explanation of the problems at a position, and the facts of the thing that it names."""
-        document, parts = self.document(params), []
-        for problem in self.problems(document):
-            shape = self.diagnostic(document, problem)
-            if problem.place.source == document.path and shape.range.start <= params.position <= shape.range.end:
-                parts.append(f"{problem.code}: {self.parts.page(problem.code)}")
-        named = self._named(params)
-        robot = None if named is None else self.checker.robot(named.family[0])
+        document, named = self.document(params), self._named(params)
+        found = self._shown(document, types.Range(params.position, params.position))
+        parts = [f"{problem.code}: {self.parts.page(problem.code)}" for problem, _ in found]
+        robot = self.checker.robot(named.family[0]) if named is not None else None
         if named is not None and robot is not None:
-            parts.append(facts(robot, named.kind, named.name))
+            parts.append("\n".join(facts(robot, named.kind, named.use.name)))
         text = "\n\n".join(filter(None, dict.fromkeys(parts)))
         return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, text)) if text else None
 
     def completion(self, params: types.CompletionParams) -> list[types.CompletionItem]:
         """Return the words that fit at a position."""
         document = self.document(params)
-        offset = document.positions.offset(params.position)
-        names = self._known_names(document)
-        found = completion(document, offset, names)
+        end = document.offset(params.position)
+        text = document.utf8[:end].decode(errors="surrogatepass")
+        found = completion(document, text, self._known_names(document.readable))
         if found is None:
             return []
-        where = document.positions.range(offset - found.written, offset)
+        where = document.range(end - len(found.written.encode()), end)
         return [
             types.CompletionItem(shown(word), kind=found.kind, filter_text=word, text_edit=types.TextEdit(where, word))
             for word in found.words
@@ -199,12 +190,11 @@ class Answers:
 
     def _known_names(self, document: Document) -> dict[str, set[str]]:
         """Return the names of a document's robot by kind: those of the texts, and those that only macros make."""
-        readable = document.readable
-        names = dict(declared_names(self.workspace.family(readable)))
-        robot = self.checker.robot(readable)
+        names = declared_names([each.readable for each in self.workspace.family(document)])
+        robot = self.checker.robot(document)
         if robot is not None:
-            names["link"] = names.get("link", set()) | set(robot.link_names)
-            names["joint"] = names.get("joint", set()) | {joint.name for joint in robot.joints if joint.urdf}
+            names.setdefault("link", set()).update(robot.link_names)
+            names.setdefault("joint", set()).update(joint.name for joint in robot.joints if joint.urdf)
         return names
 
     # --- structure
@@ -218,16 +208,7 @@ class Answers:
         return folds(self.document(params))
 
 
-def _range(document: Document, use: NameOccurrence) -> types.Range:
-    return document.positions.range(use.start, use.end)
-
-
-def _is_below(kind: Any, wanted: Any) -> bool:
-    """Return True if a kind of action is the wanted one or a part of it."""
-    return f"{getattr(kind, 'value', kind)!s}.".startswith(f"{getattr(wanted, 'value', wanted)!s}.")
-
-
-def _workspace_edit(changes: Sequence[tuple[Document, types.TextEdit]]) -> types.WorkspaceEdit:
+def _workspace_edit(changes: Iterable[tuple[Document, types.TextEdit]]) -> types.WorkspaceEdit:
     """Return the changes by document."""
     found: dict[str, list[types.TextEdit]] = {}
     for document, change in changes:

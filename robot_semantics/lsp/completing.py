@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
 from typing import NamedTuple
+from xml.parsers import expat
 
 from lsprotocol import types
 
@@ -19,13 +21,17 @@ from robot_semantics.lsp.document import REFERENCES, TABLES, Document
 from robot_semantics.lsp.yaml_names import kinds_at
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES
+from robot_semantics.xml.document_kind import DocumentKind
 from robot_semantics.xml.schema import Element
 
-_TAG = re.compile(r"""<(?P<end>/?)(?P<name>[^\s/<>"']+)(?P<rest>(?:"[^"<]*"|'[^'<]*'|[^<>"'])*)>""")
-_WHOLE = re.compile(r"""[^\s=<>"'/]+\s*=\s*(?:"[^"<]*"|'[^'<]*')""")
-_VALUE = re.compile(r"""(?P<name>[^\s=<>"'/]+)\s*=\s*["'](?P<start>[^"'<]*)\Z""")
-_ATTRIBUTE = re.compile(r"""<(?P<tag>[^\s/<>"']+)\s(?:.*\s)?(?P<start>[^\s=<>"'/]*)\Z""", re.DOTALL)
-_ELEMENT = re.compile(r"<(?P<start>[^\s/<>\"'!?]*)\Z")
+_NAME = r"""[^\s=<>"'/]"""
+_WHOLE = rf"""({_NAME}+)\s*=\s*(?:"[^"<]*"|'[^'<]*')"""
+_TAG = re.compile(
+    rf"""<(?P<tag>{_NAME}*)(?P<given>(?:\s+{_WHOLE})*)"""
+    rf"""(?:\s+(?:(?P<name>{_NAME}+)\s*=\s*["'](?P<value>[^"'<]*)|(?P<attribute>{_NAME}*)))?\Z"""
+)
+"""A start tag that ends in its name, in the value of an attribute, or in the name of an attribute."""
+
 _CHOICES: Mapping[tuple[str, str], Collection[str]] = {
     ("joint", "type"): [kind.value for kind in JointType],
     ("virtual_joint", "type"): VIRTUAL_JOINT_TYPES,
@@ -35,75 +41,58 @@ _LONGEST_TAG = 4_000
 
 
 class Completion(NamedTuple):
-    """Possible words at a position, and the number of characters that are already written."""
+    """Possible words at a position, and the start of the word that is already written."""
 
-    words: Collection[str]
-    written: int
+    words: Iterable[str]
+    written: str
     kind: types.CompletionItemKind
 
 
-def completion(document: Document, offset: int, names: Mapping[str, Collection[str]]) -> Completion | None:
-    """Return the possible words; `names` has the known names by kind of thing."""
+def completion(document: Document, text: str, names: Mapping[str, Collection[str]]) -> Completion | None:
+    """Return the possible words behind `text`, the start of the document; `names` has the names by kind of thing."""
+
+    def names_of(kinds: Iterable[str]) -> list[str]:
+        return sorted({name for kind in kinds for name in names.get(kind, ())})
+
     if document.is_yaml:
-        fitting, written = kinds_at(document.text[:offset])
-        return Completion(_names_of(fitting, names), written, types.CompletionItemKind.Reference)
-    words: Collection[str]
-    text = _without_comments(document.text[:offset])
+        kinds, written = kinds_at(text)
+        return Completion(names_of(kinds), written, types.CompletionItemKind.Reference)
     opened = text.rfind("<")
-    if opened < len(text) - _LONGEST_TAG or opened < 0:
+    tag = _TAG.match(text, opened) if 0 <= opened >= len(text) - _LONGEST_TAG else None
+    path = None if tag is None or text.rfind("<!--") > text.rfind("-->") else _open_elements(text[:opened])
+    if tag is None or path is None:
         return None
-    path = _open_elements(text[:opened])
-    kind = document.likely_kind
-    rest = _WHOLE.sub(lambda found: " " * len(found.group()), text[opened:])
-    above = _element(TABLES[kind].root, path)
-    if found := _ELEMENT.match(rest):
-        words = (TABLES[kind].root.tag,) if not path else tuple(above.children) if above else ()
-        return Completion(words, len(found["start"]), types.CompletionItemKind.Class)
-    tag = _TAG_NAME.match(rest)
-    if tag is None or ">" in rest:
-        return None
-    if found := _VALUE.search(rest):
-        here = (path[-1] if path else "", tag[1], found["name"])
-        kinds = [each for each, references in REFERENCES[kind].items() if here in references]
-        words = _CHOICES.get(here[1:]) or _names_of(kinds, names)
-        return Completion(words, len(found["start"]), types.CompletionItemKind.Reference)
-    if found := _ATTRIBUTE.match(rest):
-        element = _element(TABLES[kind].root, [*path, tag[1]])
-        given = {each.group().partition("=")[0].strip() for each in _WHOLE.finditer(text[opened:])}
+    kind = _likely_kind(document)
+    above, element = (_element(TABLES[kind].root, each) for each in (path, [*path, tag["tag"]]))
+    if tag["name"]:
+        here = (path[-1] if path else "", tag["tag"], tag["name"])
+        words = _CHOICES.get(here[1:]) or names_of(each for each, known in REFERENCES[kind].items() if here in known)
+        return Completion(words, tag["value"], types.CompletionItemKind.Reference)
+    if tag["attribute"] is not None:
+        given = {found[1] for found in re.finditer(_WHOLE, tag["given"])}
         words = [name for name in (element.attributes if element else ()) if name not in given]
-        return Completion(words, len(found["start"]), types.CompletionItemKind.Property)
-    return None
+        return Completion(words, tag["attribute"], types.CompletionItemKind.Property)
+    words = [TABLES[kind].root.tag] if not path else list(above.children if above else ())
+    return Completion(() if tag["given"] else words, tag["tag"], types.CompletionItemKind.Class)
 
 
-def _names_of(kinds: Iterable[str], names: Mapping[str, Collection[str]]) -> list[str]:
-    return sorted({name for kind in kinds for name in names.get(kind, ())})
+def _likely_kind(document: Document) -> DocumentKind:
+    """Return the kind of a document; of an unknown kind, the one of the ending."""
+    by_ending = {f".{kind.value.lower()}": kind for kind in DocumentKind}
+    endings = (by_ending.get(suffix) for suffix in Path(document.path).suffixes)
+    return next(filter(None, (document.kind, *endings)), DocumentKind.URDF)
 
 
-_TAG_NAME = re.compile(r"<([^\s/<>\"']+)")
-
-
-def _without_comments(text: str) -> str:
-    """Return a text with spaces instead of its comments; empty if a comment is open."""
-    parts, at = [], 0
-    while (start := text.find("<!--", at)) >= 0:
-        parts.append(text[at:start])
-        end = text.find("-->", start)
-        if end < 0:
-            return ""
-        parts.append(" " * (end + 3 - start))
-        at = end + 3
-    return "".join([*parts, text[at:]])
-
-
-def _open_elements(text: str) -> list[str]:
-    """Return the tags of the elements that are open at the end of a text, the outermost first."""
+def _open_elements(text: str) -> list[str] | None:
+    """Return the tags of the elements that are open at the end of a text; None if the text is not well-formed."""
     path: list[str] = []
-    for found in _TAG.finditer(text):
-        if found["end"]:
-            if found["name"] in path:
-                del path[len(path) - 1 - path[::-1].index(found["name"]) :]
-        elif not found["rest"].endswith("/") and found["name"][0] not in "!?":
-            path.append(found["name"])
+    parser = expat.ParserCreate("utf-8")
+    parser.StartElementHandler = lambda tag, _: path.append(tag)
+    parser.EndElementHandler = lambda _: path.pop()
+    try:
+        parser.Parse(text.encode(errors="replace"), False)
+    except expat.ExpatError:
+        return None
     return path
 
 

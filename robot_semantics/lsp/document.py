@@ -5,22 +5,24 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A text that is open in an editor or stands in the workspace, and the names in it."""
+"""A text that is open in an editor or stands in the workspace: its positions, and the names in it."""
 
 from __future__ import annotations
 
 import codecs
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import chain
-from pathlib import Path
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostic
+from lsprotocol import types
+from pygls.workspace import PositionCodec
+
+from robot_semantics.base.diagnostics import Diagnostic, SourcePlace
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.bringup.checking import YamlSections, is_yaml, read_sections
-from robot_semantics.lsp.positions import TextPositions
+from robot_semantics.bringup.checking import YamlText, is_yaml, read_sections
 from robot_semantics.lsp.yaml_names import yaml_names
 from robot_semantics.model.renaming import URDF_REFERENCES
 from robot_semantics.srdf.table import SRDF, SRDF_REFERENCES
@@ -37,17 +39,20 @@ REFERENCES = {
     DocumentKind.SRDF: SRDF_REFERENCES,
     DocumentKind.USDF: USDF_REFERENCES,
 }
-_DECLARATIONS: dict[DocumentKind, set[Reference]] = {
-    DocumentKind.URDF: {("robot", "link", "name"), ("robot", "joint", "name"), ("link", "joint", "name")},
-    DocumentKind.SRDF: {("robot", tag, "name") for tag in ("virtual_joint", "group", "end_effector")},
-    DocumentKind.USDF: set(),
-}
-
-
+_DECLARATIONS: frozenset[Reference] = frozenset(
+    [
+        *(("robot", "link", "name"), ("robot", "joint", "name"), ("link", "joint", "name")),
+        *(("robot", tag, "name") for tag in ("virtual_joint", "group", "end_effector")),
+    ]
+)
 _WORDS_OF_SECTIONS = re.compile(
     "joint_limits|cartesian_limits|initial_positions|controller_|sensors|kinematics_solver|planner_configs|"
     "ros__parameters"
 )
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_YAML_LINE_END = re.compile(b"\r\n|[\n\r]|\xc2\x85|\xe2\x80[\xa8\xa9]")
+_MARKED = re.compile(rb"""[^\s=/>"'<]+\s*=\s*(?:"[^"]*"|'[^']*')|</?[^\s/>]+|[\x80-\xff]+|\S""")
+_WORD = re.compile(rb"""[\w./\x80-\xff-]+|"[^"\n]*"|'[^'\n]*'|\S""")
 
 
 class NameOccurrence(NamedTuple):
@@ -55,7 +60,7 @@ class NameOccurrence(NamedTuple):
 
     Attributes:
         kinds: kinds of things that it may name.
-        start, end: the first and one-past-last character of the name.
+        start, end: the first and one-past-last byte of the name.
         declares: True if the thing is declared here.
         at: number of the element in the document.
     """
@@ -65,11 +70,13 @@ class NameOccurrence(NamedTuple):
     start: int
     end: int
     declares: bool
-    at: int
+    at: int = -1
 
 
 class Document:
     """A text under a name; it never changes: an edit makes another document.
+
+    Offsets are in bytes of the UTF-8 text without a byte-order mark.
 
     Attributes:
         path: name of its file; the whole URI if it has none.
@@ -77,19 +84,20 @@ class Document:
     """
 
     def __init__(
-        self, path: str, text: str, encoding: str, version: int | None = None, before: Document | None = None
+        self, path: str, text: str, codec: PositionCodec, version: int | None = None, before: Document | None = None
     ) -> None:
         """`before` is the document that an edit replaces; its last well-formed text is kept."""
-        self.path = path
-        self.text = text
-        self.version = version
-        self._before = None if before is None else before.readable
-        self.positions = TextPositions(text, encoding, is_yaml=self.is_yaml)
-
-    @cached_property
-    def data(self) -> bytes:
+        self.path, self.version, self._codec = path, version, codec
+        self.text = text.removeprefix("\ufeff")
+        self.utf8 = self.text.encode("utf-8", "surrogatepass")
+        self.data = codecs.BOM_UTF8 + self.utf8
         """The text for the readers; the mark says UTF-8, whatever encoding the XML declaration states."""
-        return codecs.BOM_UTF8 + self.text.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
+        self._marked = len(text) - len(self.text)
+        self._before = None if before is None else before.readable
+        self.is_yaml = is_yaml(path)
+        self.is_xacro = path.endswith(".xacro")
+
+    # --- content
 
     @cached_property
     def parsed(self) -> XmlText | tuple[Diagnostic, ...]:
@@ -118,67 +126,91 @@ class Document:
         return document_kind(xml.root, self.path) if xml is not None else None
 
     @cached_property
-    def likely_kind(self) -> DocumentKind:
-        """The kind; of an unknown kind, the one of the ending."""
-        by_ending = {f".{kind.value.lower()}": kind for kind in DocumentKind}
-        endings = (by_ending.get(suffix) for suffix in Path(self.path).suffixes)
-        return next(filter(None, (self.kind, *endings)), DocumentKind.URDF)
-
-    @property
-    def is_yaml(self) -> bool:
-        """True for a file of configuration."""
-        return is_yaml(self.path)
-
-    @cached_property
-    def sections(self) -> YamlSections:
-        """The known sections of a YAML text; a text without their words is not read, because that takes long."""
-        if not _WORDS_OF_SECTIONS.search(self.text):
-            return YamlSections((), ())
-        return read_sections(self.text.removeprefix("\ufeff"), self.path)
-
-    @property
-    def is_xacro(self) -> bool:
-        """True if only the expansion of the text is a robot."""
-        return Path(self.path).suffix == ".xacro"
-
-    @cached_property
     def robot_name(self) -> str:
         """The name of the root element of the readable text."""
         xml = self.readable.xml
         return (xml.root.get("name") or "").strip() if xml is not None else ""
 
     @cached_property
+    def sections(self) -> YamlText:
+        """The known sections of a YAML text; a text without their words is not read, because that takes long."""
+        return read_sections(self.utf8, self.path) if _WORDS_OF_SECTIONS.search(self.text) else YamlText()
+
+    @cached_property
     def uses(self) -> tuple[NameOccurrence, ...]:
         """Every name at a known place of the text, in document order."""
-        xml, kind = self.xml, self.kind
-        if self.is_yaml:
-            return tuple(self._yaml_uses())
-        if xml is None or kind is None:
-            return ()
-        kinds: dict[Reference, tuple[str, ...]] = {}
-        for word, references in REFERENCES[kind].items():
-            for reference in references:
-                kinds[reference] = (*kinds.get(reference, ()), word)
-        found = []
+        return tuple(self._yaml_uses() if self.is_yaml else self._xml_uses())
+
+    def _xml_uses(self) -> Iterator[NameOccurrence]:
+        xml, kinds = self.xml, dict[Reference, tuple[str, ...]]()
+        if xml is None or self.kind is None:
+            return
+        for word, references in REFERENCES[self.kind].items():
+            kinds.update({reference: (*kinds.get(reference, ()), word) for reference in references})
         for mention in mentions(xml.document, kinds):
             span = xml.places.value_span(mention.at, mention.attribute)
-            if span is None:
-                continue
-            start, end = self.positions.characters(*span)
-            written = self.text[start:end]
-            start += len(written) - len(written.lstrip())
-            end -= len(written) - len(written.rstrip())
-            declares = mention.reference in _DECLARATIONS[kind]
-            found.append(NameOccurrence(kinds[mention.reference], mention.name, start, end, declares, mention.at))
-        return tuple(found)
+            if span is not None:
+                written = self.utf8[slice(*span)]
+                start = span[1] - len(written.lstrip())
+                declares = mention.reference in _DECLARATIONS
+                found = (kinds[mention.reference], mention.name, start, start + len(written.strip()))
+                yield NameOccurrence(*found, declares, mention.at)
 
     def _yaml_uses(self) -> Iterator[NameOccurrence]:
         for kind, (name, place), declares in chain.from_iterable(map(yaml_names, self.sections.sections)):
-            start = self.positions.place_offset(place)
-            start += self.text[start : start + 1] in ("'", '"')
-            if self.text.startswith(name, start):
-                yield NameOccurrence((kind,), name, start, start + len(name), declares, -1)
+            start, word = self.place_offset(place), name.encode()
+            start += self.utf8[start : start + 1] in (b"'", b'"')
+            if self.utf8.startswith(word, start):
+                yield NameOccurrence((kind,), name, start, start + len(word), declares)
 
-    def use_at(self, offset: int) -> NameOccurrence | None:
-        """Return the name at a character, or directly before it."""
+    def use_at(self, position: types.Position) -> NameOccurrence | None:
+        """Return the name at a position, or directly before it."""
+        offset = self.offset(position)
         return next((use for use in self.uses if use.start <= offset <= use.end), None)
+
+    # --- positions
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Starts of the lines as an editor counts them; Python's lines, and so those of pygls, also end elsewhere."""
+        return [0, *(found.end() for found in _LINE_END.finditer(self.utf8))]
+
+    @cached_property
+    def _counted_starts(self) -> list[int]:
+        """Starts of the lines as places count them."""
+        ends = _YAML_LINE_END.finditer(self.utf8) if self.is_yaml else re.finditer(b"\n", self.utf8)
+        return [0, *(found.end() for found in ends)]
+
+    def position(self, offset: int) -> types.Position:
+        """Return the editor's position of a byte."""
+        line = bisect_right(self._starts, offset) - 1
+        before = self.utf8[self._starts[line] : offset]
+        count = len(before) if before.isascii() else self._codec.client_num_units(before.decode(errors="surrogatepass"))
+        return types.Position(line, count + (self._marked if line == 0 else 0))
+
+    def range(self, start: int, end: int) -> types.Range:
+        """Return the editor's range of the bytes from `start` to `end`."""
+        return types.Range(self.position(start), self.position(end))
+
+    def offset(self, position: types.Position) -> int:
+        """Return the byte at a position; a position outside of the text is moved into it."""
+        if position.line >= len(self._starts):
+            return len(self.utf8)
+        start, *after = self._starts[position.line : position.line + 2]
+        line = self.utf8[start : after[0] if after else None].rstrip(b"\r\n").decode(errors="surrogatepass") + "\n"
+        wanted = types.Position(0, max(position.character - (self._marked if position.line == 0 else 0), 0))
+        character = self._codec.position_from_client_units([line], wanted).character
+        return start + len(line[: min(character, len(line) - 1)].encode("utf-8", "surrogatepass"))
+
+    def place_offset(self, place: SourcePlace) -> int:
+        """Return the byte at a place."""
+        starts = self._counted_starts
+        start = starts[min(max(place.line, 1), len(starts)) - 1]
+        before = self.utf8[start : start + 4 * place.column].decode(errors="ignore")[: max(place.column - 1, 0)]
+        return min(start + len(before.encode()), len(self.utf8))
+
+    def place_range(self, place: SourcePlace) -> types.Range:
+        """Return the range of the attribute, the tag or the word at a place."""
+        start = self.place_offset(place)
+        found = (_WORD if self.is_yaml else _MARKED).match(self.utf8, start)
+        return self.range(start, found.end() if found else start)

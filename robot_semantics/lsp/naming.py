@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Names across the documents of a robot: declarations, references and renaming."""
+"""Names across the documents of a robot: declarations, references, renaming, and facts about the named thing."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from lsprotocol import types
+
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.foreign_text import quoted, shown
 from robot_semantics.lsp.document import Document, NameOccurrence
 from robot_semantics.lsp.workspace import Workspace
+from robot_semantics.model.queries import groups_with_joint
 from robot_semantics.model.renaming import rename_in_urdf
+from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.edit import checked_name
 from robot_semantics.usdf.table import USDF
 from robot_semantics.xml.document_kind import DocumentKind
@@ -28,33 +32,33 @@ from robot_semantics.xml.oddities import makes_names
 _PLAIN = re.compile(r"(?!(?:true|false|yes|no|on|off|null|y|n)\Z)[A-Za-z_][\w./-]*", re.IGNORECASE | re.ASCII)
 """Names that YAML reads as a text, with quotes and without."""
 
+_MOST_NAMES = 12
+
 
 class Named(NamedTuple):
     """The thing that a position names, and all documents of its robot."""
 
     kind: str
-    name: str
     use: NameOccurrence
     family: list[Document]
 
 
-def named_at(workspace: Workspace, document: Document, offset: int) -> Named | None:
-    """Return the thing that is named at a character."""
-    use = document.use_at(offset)
+def named_at(workspace: Workspace, document: Document, position: types.Position) -> Named | None:
+    """Return the thing that is named at a position."""
+    use = document.use_at(position)
     if use is None:
         return None
     family = workspace.family(document, _model_of(document, use))
-    every = (each for other in family for each in other.uses if each.declares and each.name == use.name)
-    declared = {kind for each in every for kind in each.kinds}
-    kind = next((kind for kind in use.kinds if kind in declared), use.kinds[0])
-    return Named(kind, use.name, use, family)
+    declared = declared_names(family)
+    kind = next((kind for kind in use.kinds if use.name in declared.get(kind, ())), use.kinds[0])
+    return Named(kind, use, family)
 
 
 def uses_of(workspace: Workspace, named: Named) -> Iterator[tuple[Document, NameOccurrence]]:
     """Yield every occurrence of the thing in the documents of its robot."""
     for document in named.family:
         for use in document.uses:
-            if use.name == named.name and named.kind in use.kinds:
+            if use.name == named.use.name and named.kind in use.kinds:
                 model = _model_of(document, use)
                 if model is None or workspace.robot_of(document, model).urdf in named.family:
                     yield document, use
@@ -71,27 +75,20 @@ def _model_of(document: Document, use: NameOccurrence) -> str | None:
     return "" if above is None else (above.get("name") or "").strip()
 
 
-def declared_names(family: list[Document]) -> Mapping[str, set[str]]:
+def declared_names(family: list[Document]) -> dict[str, set[str]]:
     """Return the names that the documents declare, by kind of thing."""
     found: dict[str, set[str]] = {}
-    for document in family:
-        for use in document.uses:
-            for kind in use.kinds if use.declares else ():
-                found.setdefault(kind, set()).add(use.name)
+    for use in (use for document in family for use in document.uses if use.declares):
+        for kind in use.kinds:
+            found.setdefault(kind, set()).add(use.name)
     return found
 
 
-class NameReplacement(NamedTuple):
-    """A new text for the characters of an occurrence."""
-
-    document: Document
-    use: NameOccurrence
-    text: str
-
-
-def rename(workspace: Workspace, named: Named, new: str, notes: Diagnostics) -> list[NameReplacement]:
-    """Return the replacements of a new name; a place where the old name stays, because it may mean something else, is
-    added to `notes`.
+def rename(
+    workspace: Workspace, named: Named, new: str, notes: Diagnostics
+) -> Iterator[tuple[Document, types.TextEdit]]:
+    """Yield the changes of a new name; a place where the old name stays, because it may mean something else, is added
+    to `notes`.
 
     Raises:
         RobotSemanticsError: the new name is empty or used, or a document that has the name is a xacro.
@@ -106,6 +103,28 @@ def rename(workspace: Workspace, named: Named, new: str, notes: Diagnostics) -> 
         if document.is_yaml and not _PLAIN.fullmatch(new):
             raise RobotSemanticsError(f"'{shown(new)}' cannot be written in '{shown(document.path)}' without quotes")
         if document.xml is not None and document.kind is DocumentKind.URDF:
-            rename_in_urdf(document.xml, named.kind, named.name, new, notes)
+            rename_in_urdf(document.xml, named.kind, named.use.name, new, notes)
     text = escape(new).replace("'", "&apos;")
-    return [NameReplacement(document, use, new if document.is_yaml else text) for document, use in found]
+    for document, use in found:
+        yield document, types.TextEdit(document.range(use.start, use.end), new if document.is_yaml else text)
+
+
+def facts(robot: RobotModel, kind: str, name: str) -> Iterator[str]:
+    """Yield lines about a joint or a group of a robot; none about other things."""
+    found: Mapping[str, object] = {}
+    if kind == "joint" and name in robot.joint_index:
+        joint = robot.joint(name)
+        yield f"{joint.type.value} joint '{shown(name)}': {shown(joint.parent_link)} → {shown(joint.child_link)}"
+        lower, upper = joint.limits.bounds
+        if joint.motion.limited:
+            yield f"bounds {lower:g} to {upper:g}, velocity {joint.limits.velocity:g}, effort {joint.limits.effort:g}"
+        if joint.mimic is not None:
+            yield f"= {joint.mimic.multiplier:g} * {shown(joint.mimic.joint)} {joint.mimic.offset:+g}"
+        found = {"groups": groups_with_joint(robot, name)}
+    elif kind == "group" and name in robot.semantics.groups:
+        yield f"group '{shown(name)}'"
+        found = robot.semantics.groups[name].as_dict()
+    for field, value in found.items():
+        if field != "name" and value:
+            words = quoted(value, _MOST_NAMES) if isinstance(value, tuple) else shown(str(value))
+            yield f"{field.replace('_', ' ')}: {words}"

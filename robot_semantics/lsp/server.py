@@ -58,33 +58,25 @@ class RobotServer:
     def __init__(self, parts: CommandParts) -> None:
         self.server = LanguageServer(SOURCE, __version__, types.TextDocumentSyncKind.Full)
         self._parts = parts
-        self._use(Workspace((), EditorSettings(), types.PositionEncodingKind.Utf16))
         self._waiting: asyncio.TimerHandle | None = None
         self._expansions: dict[str, asyncio.Task[None]] = {}
         self._sent: dict[str, types.PublishDiagnosticsParams] = {}
-        for name, event in self._events().items():
-            self._serve(name, event, None)
-        self._serve(types.TEXT_DOCUMENT_RENAME, self._rename, types.RenameOptions(prepare_provider=True))
-        for name, method, options in REQUESTS:
-            self._serve(name, partial(self._answer, method), options)
+        events: Sequence[tuple[str, Callable[[Any], Any], Any]] = (
+            (types.INITIALIZE, self._initialize, None),
+            (types.INITIALIZED, self._initialized, None),
+            (types.TEXT_DOCUMENT_DID_OPEN, self._did_change, None),
+            (types.TEXT_DOCUMENT_DID_CHANGE, self._did_change, None),
+            (types.TEXT_DOCUMENT_DID_CLOSE, self._did_close, None),
+            (types.TEXT_DOCUMENT_DID_SAVE, self._files_changed, None),
+            (types.WORKSPACE_DID_CHANGE_WATCHED_FILES, self._files_changed, None),
+            (types.TEXT_DOCUMENT_RENAME, self._rename, types.RenameOptions(prepare_provider=True)),
+            *((name, partial(self._answer, method), options) for name, method, options in REQUESTS),
+        )
+        for event in events:
+            self._serve(*event)
 
     def _answer(self, method: Callable[[Answers, Any], Any], params: Any) -> Any:
         return method(self._answers, params)
-
-    def _use(self, workspace: Workspace) -> None:
-        self._workspace, self._checker = workspace, Checker(workspace)
-        self._answers = Answers(self._checker, self._parts)
-
-    def _events(self) -> dict[str, Callable[[Any], Any]]:
-        return {
-            types.INITIALIZE: self._initialize,
-            types.INITIALIZED: self._initialized,
-            types.TEXT_DOCUMENT_DID_OPEN: self._did_change,
-            types.TEXT_DOCUMENT_DID_CHANGE: self._did_change,
-            types.TEXT_DOCUMENT_DID_CLOSE: self._did_close,
-            types.TEXT_DOCUMENT_DID_SAVE: self._files_changed,
-            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._files_changed,
-        }
 
     def _serve(self, name: str, answer: Callable[[Any], Any], options: Any) -> None:
         def handler(params: Any) -> Any:
@@ -99,20 +91,21 @@ class RobotServer:
         """Take the folders and the settings; wrong settings are reported and not used."""
         uris = [folder.uri for folder in params.workspace_folders or ()] or [params.root_uri or ""]
         folders = [folder for uri in uris if uri.startswith("file:") and (folder := to_fs_path(uri))]
-        encoding = self.server.workspace.position_encoding or types.PositionEncodingKind.Utf16
         settings = EditorSettings()
         try:
-            settings = EditorSettings.parse(params.initialization_options, Path(folders[0]) if folders else None)
+            settings = EditorSettings.parse(params.initialization_options, Path(*folders[:1]))
         except RobotSemanticsError as error:
             self._warn(str(error))
-        self._use(Workspace(folders, settings, encoding))
+        self._workspace = Workspace(folders, settings, self.server.workspace.position_codec)
+        self._checker = Checker(self._workspace)
+        self._answers = Answers(self._checker, self._parts)
         self._select()
 
     def _select(self) -> None:
         """Read which problems the project selects; wrong settings are reported and not used."""
         try:
-            folder = next(iter(self._workspace.folders), None)
-            self._answers.selected = self._parts.selection(folder) if folder is not None else list
+            for folder in self._workspace.folders[:1]:
+                self._answers.selected = self._parts.selection(folder)
         except RobotSemanticsError as error:
             self._warn(str(error))
 
@@ -135,7 +128,8 @@ class RobotServer:
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         """Forget the text of a document; its file remains in the workspace."""
         path = path_of(params.text_document.uri)
-        self._workspace.close(path)
+        self._workspace.open.pop(path, None)
+        self._workspace.refresh()
         self._sent.pop(path, None)
         self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
         self._check_soon()

@@ -10,11 +10,14 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from pygls.workspace import PositionCodec
 
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import read_bounded
@@ -27,7 +30,7 @@ from robot_semantics.xml.decoding import MAX_BYTES, utf8_of
 from robot_semantics.xml.document_kind import DocumentKind
 
 MOST_ENTRIES = 20_000
-"""Largest number of files and folders of a workspace that are looked at."""
+"""Largest number of files of a workspace that are looked at."""
 
 MOST_FILES = 500
 """Largest number of files of a workspace that are read."""
@@ -61,8 +64,8 @@ class EditorSettings:
     xacro: bool = False
 
     @classmethod
-    def parse(cls, options: Any, root: Path | None) -> EditorSettings:
-        """Return the settings of the options; relative files are in the first folder of the workspace.
+    def parse(cls, options: Any, root: Path) -> EditorSettings:
+        """Return the settings of the options; relative files are in `root`.
 
         Raises:
             RobotSemanticsError: an option is unknown, or has a value of another kind.
@@ -73,43 +76,36 @@ class EditorSettings:
             if name not in known or not isinstance(value, known[name]):
                 names = ", ".join(f"{key} ({kind.__name__})" for key, kind in known.items())
                 raise RobotSemanticsError(f"unknown setting {quoted([name])} with value {value!r}; known: {names}")
-
-        def path(name: str) -> str:
-            return str((root or Path()) / name) if name else ""
-
-        packages = tuple(path(str(name)) for name in given.get("packagePath", ()))
-        return cls(path(given.get("urdf", "")), path(given.get("srdf", "")), packages, given.get("xacro", False))
+        urdf, srdf = (str(root / given[name]) if given.get(name) else "" for name in ("urdf", "srdf"))
+        packages = tuple(str(root / str(name)) for name in given.get("packagePath", ()))
+        return cls(urdf, srdf, packages, given.get("xacro", False))
 
 
 class RobotDocuments(NamedTuple):
     """The URDF and the SRDF that belong to a document."""
 
-    urdf: Document | None
-    srdf: Document | None
+    urdf: Document | None = None
+    srdf: Document | None = None
 
 
 class Workspace:
     """Documents by path; an open text replaces the file of its name."""
 
-    def __init__(self, folders: Iterable[str], settings: EditorSettings, encoding: str) -> None:
+    def __init__(self, folders: Iterable[str], settings: EditorSettings, codec: PositionCodec) -> None:
         self.folders = [Path(folder) for folder in folders]
-        self.settings = settings
-        self.encoding = encoding
+        self.settings, self.codec = settings, codec
         self.open: dict[str, Document] = {}
         self._closed: dict[str, tuple[object, Document | None]] = {}
         self._paths: list[str] | None = None
 
+    # --- documents
+
     def put(self, path: str, text: str, version: int | None) -> None:
         """Take the text of an open document."""
         before = self.open.get(path)
-        self.open[path] = Document(path, text, self.encoding, version, before)
+        self.open[path] = Document(path, text, self.codec, version, before)
         if before is None:
             self.refresh()
-
-    def close(self, path: str) -> None:
-        """Forget the text of a document; its file may be read from now on."""
-        self.open.pop(path, None)
-        self.refresh()
 
     def refresh(self) -> None:
         """Look at the files again when they are needed: a file may have changed."""
@@ -126,58 +122,42 @@ class Workspace:
 
     def _found(self) -> Iterator[str]:
         """Yield and read the workspace's files; links, hidden folders and results of builds are left out."""
-        waiting, entries, files = list(map(str, self.folders)), 0, 0
-        left = {True: MOST_YAML_BYTES, False: MOST_BYTES}
-        while waiting:
-            with suppress(OSError), os.scandir(waiting.pop(0)) as folder:
-                for entry in folder:
-                    entries += 1
-                    if entries > MOST_ENTRIES or files >= MOST_FILES:
-                        return
-                    if entry.name.startswith(".") or entry.name in _LEFT_OUT:
-                        continue
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-                    elif Path(entry.name).suffix in ENDINGS and entry.is_file(follow_symlinks=False):
-                        size = entry.stat(follow_symlinks=False).st_size
-                        if size <= left[is_yaml(entry.name)]:
-                            files += 1
-                            left[is_yaml(entry.name)] -= size
-                            self._read(entry.path)
-                            yield entry.path
+        entries, files, left = 0, 0, {True: MOST_YAML_BYTES, False: MOST_BYTES}
+        for folder, folders, names in (walked for root in self.folders for walked in os.walk(root)):
+            folders[:] = [name for name in folders if not name.startswith(".") and name not in _LEFT_OUT]
+            entries += len(names)
+            for path in (Path(folder, name) for name in sorted(names) if entries <= MOST_ENTRIES):
+                with suppress(OSError):
+                    is_wanted = path.suffix in ENDINGS and stat.S_ISREG((status := path.lstat()).st_mode)
+                    if is_wanted and files < MOST_FILES and status.st_size <= left[is_yaml(path.name)]:
+                        files += 1
+                        left[is_yaml(path.name)] -= status.st_size
+                        self.saved(str(path))
+                        yield str(path)
 
-    def _read(self, path: str, *, follow_links: bool = False) -> Document | None:
-        """Return the document of a file, read again if the file has changed; None if it cannot be read."""
-        document = None
-        try:
-            status = Path(path).stat(follow_symlinks=follow_links)
+    def saved(self, path: str) -> Document | None:
+        """Return the document of a file as it is saved, read again if it has changed; None if it cannot be read."""
+        sign, document = None, None
+        with suppress(OSError, DescriptionError):
+            status = Path(path).stat()
             sign = (status.st_mtime_ns, status.st_size, status.st_ino)
             if self._closed.get(path, (None,))[0] == sign:
                 return self._closed[path][1]
-            data = read_bounded(path, MAX_BYTES, follow_links=follow_links, timeout_s=_READ_TIMEOUT_S)
-            document = Document(path, utf8_of(data, path).decode(), self.encoding)
-        except (OSError, DescriptionError):
-            sign = (0, 0, 0)
+            data = read_bounded(path, MAX_BYTES, timeout_s=_READ_TIMEOUT_S)
+            document = Document(path, utf8_of(data, path).decode(), self.codec)
         self._closed[path] = (sign, document)
         return document
 
-    def saved(self, path: str) -> Document | None:
-        """Return the document of a file as it is saved; None if it cannot be read."""
-        return self._read(path, follow_links=True)
-
     def of_kind(self, kind: DocumentKind) -> list[Document]:
         """Return the files of a kind; a xacro only if it may be expanded. Texts without a file are left out."""
-        return [
-            document
-            for document in self.documents()
-            if document.kind is kind
-            and Path(document.path).is_absolute()
-            and (not document.is_xacro or self.may_expand(document))
-        ]
+        found = (each for each in self.documents() if each.kind is kind and Path(each.path).is_absolute())
+        return [each for each in found if not each.is_xacro or self.may_expand(each)]
 
     def may_expand(self, document: Document) -> bool:
         """Return True if the user permits the expansion of a xacro by the setting, and opened or named the file."""
         return self.settings.xacro and (document.path in self.open or document.path == self.settings.urdf)
+
+    # --- robots
 
     def urdf_of(self, document: Document, robot: str, *, or_only: bool = True) -> tuple[Document | None, str]:
         """Return the URDF of a robot in a document, or the reason why there is not exactly one.
@@ -187,6 +167,26 @@ class Workspace:
         """
         return self._one(DocumentKind.URDF, document, robot, self.settings.urdf, or_only=or_only)
 
+    def _one(
+        self, kind: DocumentKind, document: Document, robot: str, path: str, *, or_only: bool
+    ) -> tuple[Document | None, str]:
+        """Return the document of a kind, or the reason why there is not exactly one."""
+        setting = kind.value.lower()
+        if path:
+            named = self.open.get(path) or self.saved(path)
+            return named, "" if named else f"the setting '{setting}' names '{path}', which cannot be read"
+        every = self.of_kind(kind)
+        found = [each for each in every if each.robot_name == robot] or (every if or_only and len(every) == 1 else [])
+        if len(found) > 1:
+            beside = self._in_package(document, found)
+            found = beside if len(beside) == 1 else found
+        if len(found) == 1:
+            return found[0], ""
+        if not found:
+            return None, f"no {kind.value} of robot '{shown(robot)}' is open or in the workspace"
+        files = quoted((each.path for each in found), 5)
+        return None, f"several {kind.value} files have robot '{shown(robot)}': {files}; name one in '{setting}'"
+
     def robots_of_models(self, world: Document) -> dict[str, tuple[Document | None, str]]:
         """Return the URDF of each model of a USDF, by the model's name, or the reason as in `urdf_of`."""
         models = () if world.xml is None else world.xml.root.iterchildren("model_state")
@@ -195,73 +195,50 @@ class Workspace:
 
     def robot_of(self, document: Document, model: str | None = None) -> RobotDocuments:
         """Return the robot of a document; of a USDF, the robot of a model, or the only robot of its models."""
+        urdfs = [document] if document.kind is DocumentKind.URDF else []
         if document.kind is DocumentKind.SRDF:
             return RobotDocuments(self.urdf_of(document, document.robot_name)[0], document)
-        if document.is_yaml:
-            return self._robot_of_package(document)
-        urdfs = {document.path: document} if document.kind is DocumentKind.URDF else {}
         if document.kind is DocumentKind.USDF:
-            for name, (urdf, _) in self.robots_of_models(document).items():
-                if urdf is not None and model in (None, name):
-                    urdfs[urdf.path] = urdf
+            models = self.robots_of_models(document).items()
+            urdfs = list({urdf: None for name, (urdf, _) in models if urdf is not None and model in (None, name)})
+        elif document.is_yaml:
+            # The robot of the only SRDF, else of the only URDF, of its package, else the only robot.
+            for kind in (DocumentKind.SRDF, DocumentKind.URDF) if not self.settings.urdf else ():
+                beside = self._in_package(document, self.of_kind(kind))
+                if len(beside) == 1:
+                    return self.robot_of(beside[0])
+            urdfs = list(filter(None, [self.urdf_of(document, "")[0]]))
         if len(urdfs) != 1:
-            return RobotDocuments(None, None)
-        (only,) = urdfs.values()
+            return RobotDocuments()
         one_robot = len(self.of_kind(DocumentKind.URDF)) == 1
-        srdf, _ = self._one(DocumentKind.SRDF, only, only.robot_name, self.settings.srdf, or_only=one_robot)
-        return RobotDocuments(only, srdf)
-
-    def _robot_of_package(self, document: Document) -> RobotDocuments:
-        """Return the robot of a YAML file: of the only SRDF or URDF of its package, else the only one."""
-        package = self.package_of(document.path)
-        for kind in (DocumentKind.SRDF, DocumentKind.URDF):
-            found = [each for each in self.of_kind(kind) if self.package_of(each.path) == package]
-            if len(found) == 1 and not self.settings.urdf:
-                return self.robot_of(found[0])
-        urdf, _ = self.urdf_of(document, "")
-        return RobotDocuments(None, None) if urdf is None else self.robot_of(urdf)
-
-    def package_of(self, path: str) -> Path:
-        """Return the folder of the package that has a file, or the file's own folder."""
-        marks = (SETUP_ASSISTANT, "package.xml")
-        found = (folder for folder in Path(path).parents if any((folder / mark).exists() for mark in marks))
-        return next(found, Path(path).parent)
-
-    def _one(
-        self, kind: DocumentKind, document: Document, robot: str, path: str, *, or_only: bool = False
-    ) -> tuple[Document | None, str]:
-        """Return the document of a kind, or the reason why there is not exactly one."""
-        setting = kind.value.lower()
-        if path:
-            named = self.open.get(path) or self._read(path, follow_links=True)
-            return named, "" if named else f"the setting '{setting}' names '{path}', which cannot be read"
-        every = self.of_kind(kind)
-        found = [each for each in every if each.robot_name == robot]
-        if len(found) > 1:
-            package = self.package_of(document.path)
-            beside = [each for each in found if self.package_of(each.path) == package]
-            found = beside if len(beside) == 1 else found
-        if not found and len(every) == 1 and or_only:
-            found = every
-        if len(found) == 1:
-            return found[0], ""
-        if not found:
-            return None, f"no {kind.value} of robot '{shown(robot)}' is open or in the workspace"
-        files = quoted((each.path for each in found), 5)
-        return None, f"several {kind.value} files have robot '{shown(robot)}': {files}; name one in '{setting}'"
+        (urdf,) = urdfs
+        found = self._one(DocumentKind.SRDF, urdf, urdf.robot_name, self.settings.srdf, or_only=one_robot)
+        return RobotDocuments(urdf, found[0])
 
     def family(self, document: Document, model: str | None = None) -> list[Document]:
         """Return the documents of the robot as in `robot_of`: its URDF and SRDF first, or only the document."""
         urdf, srdf = self.robot_of(document, model)
-        found = {item.path: item for item in (urdf, srdf, document) if item is not None}
-        for other in self.documents() if urdf is not None else ():
-            if any(robot is urdf for robot in self._urdfs(other)):
-                found.setdefault(other.path, other)
-        return list(found.values())
+        others = self.documents() if urdf is not None else ()
+        return list(dict.fromkeys([*filter(None, (urdf, srdf)), document, *(d for d in others if self.is_of(d, urdf))]))
 
-    def _urdfs(self, document: Document) -> Iterator[Document | None]:
-        """Yield the URDFs that a document is about."""
+    def is_of(self, document: Document, urdf: Document | None) -> bool:
+        """Return True if a document is about the robot of a URDF."""
         if document.kind is DocumentKind.USDF:
-            yield from (urdf for urdf, _ in self.robots_of_models(document).values())
-        elif document.kind is not None or document.is_yaml:
-            yield self.robot_of(document).urdf
+            return any(found is urdf for found, _ in self.robots_of_models(document).values())
+        return (document.kind is not None or document.is_yaml) and self.robot_of(document).urdf is urdf
+
+    def yaml_beside(self, document: Document) -> list[Document]:
+        """Return the YAML files of a document's package, which are checked together."""
+        return self._in_package(document, (each for each in self.documents() if each.is_yaml))
+
+    @staticmethod
+    def _in_package(document: Document, others: Iterable[Document]) -> list[Document]:
+        package = package_of(document.path)
+        return [each for each in others if package_of(each.path) == package]
+
+
+def package_of(path: str) -> Path:
+    """Return the folder of the package that has a file, or the file's own folder."""
+    marks = (SETUP_ASSISTANT, "package.xml")
+    found = (folder for folder in Path(path).parents if any((folder / mark).exists() for mark in marks))
+    return next(found, Path(path).parent)

@@ -25,9 +25,8 @@ KINDS = {
 }
 """Kinds of names below a key; empty: at the start of the text."""
 
-KEY = re.compile(r"(?P<indent> *)(?P<item>(?:- +)*)(?P<key>[^\s:#'\"\[{-][^:#]*?) *:(?: (?P<rest>.*))?$")
+_KEY = re.compile(r"(?P<indent> *)(?:- +)*(?P<key>[^\s:#'\"\[{-][^:#]*?) *:(?: .*)?$")
 """A line with a key."""
-_WORD = re.compile(r"[\w./-]*\Z")
 
 
 class YamlName(NamedTuple):
@@ -70,19 +69,15 @@ def _of_moveit(section: Section) -> Iterator[YamlName]:
             yield from (YamlName("joint", joint) for joint in texts_of(node.get("joints")))
 
 
-def kinds_at(text: str) -> tuple[tuple[str, ...], int]:
-    """Return the kinds of names that fit at the end of a text, and the number of characters already written."""
+def kinds_at(text: str) -> tuple[tuple[str, ...], str]:
+    """Return the kinds of names that fit at the end of a text, and the start of the name that is already written."""
     *before, last = text.split("\n")
-    found = _WORD.search(last)
-    word = found.group().lstrip("-") if found else ""
-    key = KEY.match(last)
-    if key:
-        # A value on the line of its key.
-        return KINDS.get(key["key"], ()), len(word)
+    word = re.split(r"[^\w./-]", last)[-1].lstrip("-")
     start = last[: len(last) - len(word)]
-    if start.strip(" -[,"):
-        return (), len(word)
-    indent = len(start) - len(start.lstrip(" ")) + ("-" in start)
-    above = (found for line in reversed(before) if (found := KEY.match(line)) and len(found["indent"]) < indent)
-    parent = next(above, None)
-    return KINDS.get(parent["key"] if parent else "", ()), len(word)
+    key = _KEY.match(last)
+    if key is None and not start.strip(" -[,"):
+        indent = len(start) - len(start.lstrip(" ")) + ("-" in start)
+        above = (found for line in reversed(before) if (found := _KEY.match(line)) and len(found["indent"]) < indent)
+        return KINDS.get(found["key"] if (found := next(above, None)) else "", ()), word
+    # A value on the line of its key.
+    return KINDS.get(key["key"], ()) if key else (), word

@@ -121,7 +121,7 @@ def test_a_fix_of_one_problem_leaves_the_others(rover: Editor) -> None:
         ("rover_arm.urdf", '<robot name="rover_arm"><joint name="new"><parent link="§', {"base_link"}, {"elbow_joint"}),
         (
             "rover_arm.urdf",
-            '<robot name="rover_arm"><joint name="n"><mimic joint="el§"/></joint></robot>',
+            '<robot name="rover_arm"><joint name="elbow_joint"/><joint name="n"><mimic joint="el§"/></joint></robot>',
             {"elbow_joint"},
             {"base_link"},
         ),

@@ -187,7 +187,7 @@ controller_list:
 after: 1
 """
 TREE = {
-    "joint_limits": {"shoulder": {"has_velocity_limits": {}, "max_velocity": {}}, "elbow": {}},
+    "joint_limits": {"shoulder": {"has_velocity_limits": {}, "max_velocity": {}}, "elbow": {"max_velocity": {}}},
     "text": {},
     "controller_list": {"name": {}, "joints": {}},
     "after": {},
