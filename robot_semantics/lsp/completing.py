@@ -22,7 +22,7 @@ from robot_semantics.lsp.yaml_names import kinds_at
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES
 from robot_semantics.xml.document_kind import DocumentKind
-from robot_semantics.xml.schema import Element
+from robot_semantics.xml.schema import Child, Element
 
 _NAME = r"""[^\s=<>"'/]"""
 _WHOLE = rf"""({_NAME}+)\s*=\s*(?:"[^"<]*"|'[^'<]*')"""
@@ -70,10 +70,9 @@ def completion(document: Document, text: str, names: Mapping[str, Collection[str
         return Completion(words, tag["value"], types.CompletionItemKind.Reference)
     if tag["attribute"] is not None:
         given = {found[1] for found in re.finditer(_WHOLE, tag["given"])}
-        words = [name for name in (element.attributes if element else ()) if name not in given]
+        words = [name for name in element.attributes if name not in given]
         return Completion(words, tag["attribute"], types.CompletionItemKind.Property)
-    words = [TABLES[kind].root.tag] if not path else list(above.children if above else ())
-    return Completion(() if tag["given"] else words, tag["tag"], types.CompletionItemKind.Class)
+    return Completion(() if tag["given"] else above.children, tag["tag"], types.CompletionItemKind.Class)
 
 
 def _likely_kind(document: Document) -> DocumentKind:
@@ -96,10 +95,9 @@ def _open_elements(text: str) -> list[str] | None:
     return path
 
 
-def _element(root: Element, path: list[str]) -> Element | None:
-    """Return the element of a format at a path of tags; None if the format has none there."""
-    found: Element | None = root if path[:1] == [root.tag] else None
-    for tag in path[1:]:
-        child = found.children.get(tag) if found is not None else None
-        found = child.element if child is not None else None
+def _element(root: Element, path: list[str]) -> Element:
+    """Return the element of a format at a path of tags; an empty one if the format has none there."""
+    found = Element("", children={root.tag: Child("", root)})
+    for tag in path:
+        found = found.children[tag].element if tag in found.children else Element("")
     return found
