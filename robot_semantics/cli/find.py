@@ -38,7 +38,10 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the requested result."""
     asked = (arguments.link, arguments.joint, arguments.pair, arguments.end_effectors, arguments.passive_joints)
     if (arguments.name is not None) == any(asked):
-        raise UsageError("give exactly one of LINK|JOINT, --link, --joint, --pair, --end-effectors, --passive-joints")
+        before = "" if arguments.node is None else "; write it before --node"
+        raise UsageError(
+            f"give exactly one of LINK|JOINT, --link, --joint, --pair, --end-effectors, --passive-joints{before}"
+        )
     model = inputs.load(arguments)
     if arguments.pair:
         status = pair_status(model, *arguments.pair)

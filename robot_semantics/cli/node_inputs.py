@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
@@ -25,14 +27,37 @@ if TYPE_CHECKING:
     from robot_semantics.usdf.world_state import WorldState
 
 PURPOSE = "--node"
+_NAME = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*/?", re.ASCII)
+"""Name of a node, or ``NODE/ROBOT``."""
 
 
 def add_node_argument(parser: argparse.ArgumentParser) -> bool:
     """Declare ``--node``; return True if the command line has it, and has therefore no files."""
     parser.add_argument(
-        "--node", nargs="?", const="", metavar="NAME", help="ask a running node instead of reading files"
+        "--node",
+        nargs="?",
+        const="",
+        type=partial(_node_name, parser),
+        metavar="NAME",
+        help="ask a running node instead of reading files",
     )
     return getattr(parser, "names_node", False)
+
+
+def _node_name(parser: argparse.ArgumentParser, word: str) -> str:
+    """Return the word after ``--node``, which argparse takes as the name also if it is not meant as one.
+
+    Raises:
+        argparse.ArgumentTypeError: the word cannot be the name of a node.
+    """
+    if not word or _NAME.fullmatch(word):
+        return word
+    remedy = "write it before --node"
+    if "=" in word and "--positions" in parser._option_string_actions:
+        remedy = f"write --positions {word}"
+    elif "." in word:
+        remedy = "--node replaces the files"
+    raise argparse.ArgumentTypeError(f"'{word}' is not the name of a node: {remedy}")
 
 
 def robot_of_node(name: str, diagnostics: Diagnostics) -> RobotModel:

@@ -171,6 +171,8 @@ def usage_message(message: str, options: Iterable[str]) -> str:
             return numbers
         word = next((word for word in words if word.startswith("-")), words[0])
         hint = did_you_mean(word.partition("=")[0], options) if word.startswith("-") else None
+        if "=" in word and not word.startswith("-") and "--positions" in options:
+            hint = f"--positions {word}"
         return f"unexpected '{word}'" + (f"; did you mean '{hint}'?" if hint else "; see --help")
     return message.replace("the following arguments are required:", "missing:")
 
@@ -229,6 +231,8 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print one line of usage and the mistake, and exit."""
         text = shown(usage_message(message, self._option_string_actions), LONGEST_LINE)
+        if self.names_node and "--node" in self._option_string_actions and text.startswith("missing: "):
+            text += "; write it before --node"
         if any(word.partition("=")[0] == "--json" for word in self._words):
             _print_error(text)
         self.exit(EXIT_USAGE, f"{self.format_usage()}error: {text}\n")

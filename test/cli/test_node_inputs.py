@@ -36,3 +36,24 @@ def test_without_ros_an_error_names_the_extra(
 def test_files_beside_a_node_are_wrong_usage(run: RunCommand, words: tuple[str, ...], rover: tuple[Path, Path]) -> None:
     result = run(*words[:1], *(words[1:] if words[0] == "usdf" else ()), *rover, *words[1:], "--node")
     assert result.code == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("fk --node elbow_joint=1", "'elbow_joint=1' is not the name of a node: write --positions elbow_joint=1"),
+        ("fk elbow_joint=1 --node", "unexpected 'elbow_joint=1'; did you mean '--positions elbow_joint=1'?"),
+        ("states --node elbow_joint=1 --json", "is not the name of a node: write --positions elbow_joint=1"),
+        ("groups --node robot.urdf", "'robot.urdf' is not the name of a node: --node replaces the files"),
+        ("usdf show --node world.usdf", "'world.usdf' is not the name of a node: --node replaces the files"),
+        ("group --node arm", "missing: GROUP; write it before --node"),
+        ("find --node palm_link", "--passive-joints; write it before --node"),
+        ("groups --node 2nd", "'2nd' is not the name of a node: write it before --node"),
+    ],
+)
+def test_a_word_that_is_taken_as_the_name_of_a_node_is_an_error_with_the_remedy(
+    run: RunCommand, line: str, remedy: str
+) -> None:
+    result = run(*line.split())
+    assert result.code == 2
+    assert result.err.rstrip().endswith(remedy)

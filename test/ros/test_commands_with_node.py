@@ -132,3 +132,5 @@ def test_a_node_that_does_not_run_is_an_error(node: NodeProcess, run: Run, monke
     monkeypatch.setattr(running_node, "TIMEOUT_S", 5.0)
     message = run("groups", "--node", "/nobody", code=1)
     assert message.startswith("error: the node /nobody does not run (waited 5 s)")
+    message = run("states", "--node", "arm/reach", code=1)
+    assert "; if 'arm/reach' is not a node, write it before --node;" in message

@@ -12,28 +12,46 @@ from __future__ import annotations
 import fcntl
 import itertools
 import os
-import tempfile
+import socket
 from pathlib import Path
 
 # Higher domains use ports that Linux hands out to others.
 COUNT = 101
 
+# Not TMPDIR: test runs with different ones would share domains.
+FOLDER = Path("/tmp/robot_semantics_domains")
 # Leftovers of a test, a killed node or one that is not collected yet, must be invisible for the next test.
 _turn = itertools.count()
+
+
+def has_participants(number: int) -> bool:
+    """Return True if a process of this machine takes part in a domain: a node that a killed test left, or a user's.
+
+    A participant binds the first free port of its domain's discovery ports (DDSI-RTPS 2.5, 9.6.2.3).
+    """
+    for participant in range(16):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.bind(("", 7410 + 250 * number + 2 * participant))
+            except OSError:
+                return True
+    return False
 
 
 class Domain:
     """A DDS domain, held by a lock on a file, which goes with the process that holds it, however that ends."""
 
     def __init__(self) -> None:
-        folder = Path(tempfile.gettempdir(), "robot_semantics_domains")
-        folder.mkdir(exist_ok=True)
+        FOLDER.mkdir(exist_ok=True)
         start = os.getpid() + next(_turn)
         for number in (1 + (start + step) % COUNT for step in range(COUNT)):
-            lock = (folder / str(number)).open("w")
+            lock = (FOLDER / str(number)).open("w")
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
+                lock.close()
+                continue
+            if has_participants(number):
                 lock.close()
                 continue
             self.number, self._lock = number, lock

@@ -123,7 +123,9 @@ def _find(caller: ServiceCaller, name: str) -> tuple[str, str]:
         time.sleep(0.05)
     others = f"; found: {', '.join(known)}" if known else ""
     what = f"the node {wanted} does not run" if name else "no robot_semantics node runs"
-    raise RobotSemanticsError(f"{what} (waited {TIMEOUT_S:g} s){others}; see 'robot_semantics doctor'")
+    # The command line takes the word after --node as the name.
+    other_word = f"; if '{name}' is not a node, write it before --node" if name and name[0] != "/" else ""
+    raise RobotSemanticsError(f"{what} (waited {TIMEOUT_S:g} s){others}{other_word}; see 'robot_semantics doctor'")
 
 
 def _description(caller: ServiceCaller, node: str, name: str) -> str:
