@@ -23,12 +23,14 @@ from robot_semantics.ros.launch_arguments import PARAMS_FILE, USE_SIM_TIME, decl
 ARGUMENTS = (
     ("model", "", "Path of the robot's URDF, plain or xacro; empty: as in params_file."),
     ("semantic_model", "", "Path of the robot's SRDF, plain or xacro; empty: as in params_file."),
+    ("loops", "", "Path of a robot.yaml of Extended URDF with closed loops; empty: as in params_file."),
     ("namespace", "", "Namespace of the node and its topics."),
     ("frame_prefix", "", "Prefix of every link name on TF; empty: as in params_file."),
     USE_SIM_TIME,
     PARAMS_FILE,
 )
 DESCRIPTIONS = {"robot_description": "model", "robot_description_semantic": "semantic_model"}
+LOOPS = {"robot_description_loops": "loops"}
 
 
 def start(context: LaunchContext) -> list[Action]:
@@ -38,7 +40,7 @@ def start(context: LaunchContext) -> list[Action]:
         executable="robot_semantics_lifecycle_node",
         name="robot_semantics",
         namespace=LaunchConfiguration("namespace"),
-        parameters=node_parameters(context, DESCRIPTIONS, frame_prefix=str, use_sim_time=bool),
+        parameters=node_parameters(context, DESCRIPTIONS, texts=LOOPS, frame_prefix=str, use_sim_time=bool),
         output="screen",
     )
     configure = EmitEvent(

@@ -17,8 +17,10 @@ from robot_semantics.ros.launch_arguments import PARAMS_FILE, USE_SIM_TIME, decl
 ARGUMENTS = (
     ("model_1", "", "Path of the first robot's URDF, plain or xacro; empty: as in params_file."),
     ("semantic_model_1", "", "Path of the first robot's SRDF; empty: as in params_file."),
+    ("loops_1", "", "Path of the first robot's robot.yaml of Extended URDF; empty: as in params_file."),
     ("model_2", "", "Path of the second robot's URDF, plain or xacro; empty: as in params_file."),
     ("semantic_model_2", "", "Path of the second robot's SRDF; empty: as in params_file."),
+    ("loops_2", "", "Path of the second robot's robot.yaml of Extended URDF; empty: as in params_file."),
     USE_SIM_TIME,
     PARAMS_FILE,
 )
@@ -29,6 +31,7 @@ DESCRIPTIONS = {
     "robot_2.robot_description": "model_2",
     "robot_2.robot_description_semantic": "semantic_model_2",
 }
+LOOPS = {"robot_1.robot_description_loops": "loops_1", "robot_2.robot_description_loops": "loops_2"}
 
 
 def start(context: LaunchContext) -> list[Node]:
@@ -38,7 +41,7 @@ def start(context: LaunchContext) -> list[Node]:
         executable="robot_semantics_node",
         parameters=[
             {f"{name}.frame_prefix": f"{name}/" for name in NAMES},
-            *node_parameters(context, DESCRIPTIONS, {"models": list(NAMES)}, use_sim_time=bool),
+            *node_parameters(context, DESCRIPTIONS, {"models": list(NAMES)}, LOOPS, use_sim_time=bool),
         ],
         output="screen",
     )

@@ -22,12 +22,14 @@ ARGUMENTS = (
         "Path of the robot's URDF, plain or xacro, then xacro arguments name:=value; empty: as in params_file.",
     ),
     ("semantic_model", "", "Path of the robot's SRDF, plain or xacro; empty: as in params_file."),
+    ("loops", "", "Path of a robot.yaml of Extended URDF with closed loops; empty: as in params_file."),
     ("namespace", "", "Namespace of the node and its topics."),
     ("frame_prefix", "", "Prefix of every link name on TF, for example 'robot1/'; empty: as in params_file."),
     USE_SIM_TIME,
     PARAMS_FILE,
 )
 DESCRIPTIONS = {"robot_description": "model", "robot_description_semantic": "semantic_model"}
+LOOPS = {"robot_description_loops": "loops"}
 
 
 def start(context: LaunchContext) -> list[Node]:
@@ -36,7 +38,7 @@ def start(context: LaunchContext) -> list[Node]:
         package="robot_semantics",
         executable="robot_semantics_node",
         namespace=LaunchConfiguration("namespace"),
-        parameters=node_parameters(context, DESCRIPTIONS, frame_prefix=str, use_sim_time=bool),
+        parameters=node_parameters(context, DESCRIPTIONS, texts=LOOPS, frame_prefix=str, use_sim_time=bool),
         output="screen",
     )
     return [node]

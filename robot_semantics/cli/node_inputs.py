@@ -73,7 +73,12 @@ def robot_of_node(name: str, diagnostics: Diagnostics) -> RobotModel:
 
     texts = read_robot_texts(name)
     return robot_from_text(
-        texts.urdf, texts.srdf or None, strict=False, implicit_links=texts.implicit_links, diagnostics=diagnostics
+        texts.urdf,
+        texts.srdf or None,
+        texts.loops or None,
+        strict=False,
+        implicit_links=texts.implicit_links,
+        diagnostics=diagnostics,
     )
 
 

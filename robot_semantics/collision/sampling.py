@@ -130,7 +130,7 @@ def _closed_block(
     for attempt in range(_MOST_DRAWS):
         drawn = own(block) if attempt == 0 else again(box, seed, block + (attempt << 40))
         found = loops.close(drawn[: len(left)], other_branches=False)
-        fine = found.closed & found.within_limits
+        fine = found.closed & loops.within_limits(found.q)
         result[left[fine]] = found.q[fine]
         left = left[~fine]
         if not left.size:

@@ -192,7 +192,7 @@ class _Search:
         if self._loops is None:
             return trial
         found = self._loops.close(trial, q, other_branches=False)
-        return found.q if found.closed and found.within_limits else None
+        return found.q if found.closed and self._loops.within_limits(found.q) else None
 
     def _on_loops(self, gradient: FloatArray, q: FloatArray) -> FloatArray:
         """Return a gradient (size,) by the driven variables alone: the dependent ones follow them at the loops."""

@@ -159,6 +159,16 @@ class ForwardKinematics:
         return ClosedLoops.of(self.model)
 
     @cached_property
+    def solvable_loops(self) -> ClosedLoops | None:
+        """The closed loops of the robot; None without loops, or if the passive joints do not follow from the others."""
+        from robot_semantics.kinematics.loop_freedom import LoopError
+
+        try:
+            return self.loops
+        except LoopError:
+            return None
+
+    @cached_property
     def measured(self) -> ForwardKinematics:
         """The kinematics of all links with the own position of every mimic joint, for measured positions."""
         return ForwardKinematics(self.model, follow_mimics=False)

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_semantics.kinematics.loop_equations import IndexArray
-from robot_semantics.kinematics.loop_newton import Linkage, NewtonResult
+from robot_semantics.kinematics.loop_newton import Linkage, LoopSolution
 from robot_semantics.transforms.arrays import FloatArray
 
 _ON_THE_WAY = 3
@@ -27,7 +26,7 @@ _SEEDS = 24
 """Number of random starts for another branch."""
 
 
-def continued(linkage: Linkage, start: FloatArray, q: FloatArray, stride: float) -> NewtonResult:
+def continued(linkage: Linkage, start: FloatArray, q: FloatArray, stride: float) -> LoopSolution:
     """Return `q` (n, size) closed along the straight way of the driven joints from the closed `start` (n, size)."""
     way = linkage.driven_motion(start, q)
     strides = np.maximum(np.ceil(np.abs(way).max(axis=-1, initial=0.0) / stride), 1.0)
@@ -45,14 +44,15 @@ def continued(linkage: Linkage, start: FloatArray, q: FloatArray, stride: float)
         here[at] = passed.q
     # The last attempt also looks for the smallest gap of a loop that does not close.
     at = np.flatnonzero(fine | (stride == _STRIDES[-1]))
-    found = NewtonResult(here, np.zeros(len(q), np.bool_), np.full(len(q), np.inf), np.full(len(q), np.inf), 0)
+    unknown = np.full(len(q), np.inf)
+    found = LoopSolution(here, np.zeros(len(q), np.bool_), unknown, np.array(unknown), 0)
     predicted = linkage.predicted(here[at], q[at], (way * fine[:, np.newaxis])[at])
     last = linkage.newton(predicted)
-    put(found, at, last._replace(closed=last.closed & fine[at] & ~linkage.is_far(last.q, predicted)))
+    found.put(at, last._replace(closed=last.closed & fine[at] & ~linkage.is_far(last.q, predicted)))
     return found._replace(iterations=last.iterations)
 
 
-def follow(linkage: Linkage, start: FloatArray, q: FloatArray) -> NewtonResult:
+def follow(linkage: Linkage, start: FloatArray, q: FloatArray) -> LoopSolution:
     """Return `q` (n, size) on the branch of `start`; where it does not close, its joints have the start."""
     found = continued(linkage, start, q, _STRIDES[0])
     for stride in _STRIDES[1:]:
@@ -61,13 +61,13 @@ def follow(linkage: Linkage, start: FloatArray, q: FloatArray) -> NewtonResult:
             again = continued(linkage, start[missed], q[missed], stride)
             position = np.minimum(again.position_error, found.position_error[missed])
             rotation = np.minimum(again.rotation_error, found.rotation_error[missed])
-            put(found, missed, again._replace(position_error=position, rotation_error=rotation))
+            found.put(missed, again._replace(position_error=position, rotation_error=rotation))
     result, at = np.where(found.closed[:, np.newaxis], found.q, q), np.ix_(~found.closed, linkage.positions)
     result[at] = start[at]
     return found._replace(q=result)
 
 
-def another_branch(linkage: Linkage, near: FloatArray, q: FloatArray, *, driven: bool = False) -> NewtonResult:
+def another_branch(linkage: Linkage, near: FloatArray, q: FloatArray, *, driven: bool = False) -> LoopSolution:
     """Return `q` (n, size) closed on any branch within the limits, the one nearest to `near` (n, size).
 
     With `driven`, the driven positions also change.
@@ -81,11 +81,10 @@ def another_branch(linkage: Linkage, near: FloatArray, q: FloatArray, *, driven:
     distance = np.abs(turned - targets).max(axis=-1)
     distance[~(found.closed & solver.within_limits(turned))] = np.inf
     best = distance.reshape(count, _SEEDS).argmin(axis=-1) + _SEEDS * np.arange(count)
-    closed = np.isfinite(distance[best])
-    return NewtonResult(turned[best], closed, found.position_error[best], found.rotation_error[best], found.iterations)
+    return found.rows(best)._replace(q=turned[best], closed=np.isfinite(distance[best]))
 
 
-def home_of(linkage: Linkage, q: FloatArray) -> NewtonResult:
+def home_of(linkage: Linkage, q: FloatArray) -> LoopSolution:
     """Return the closed configuration nearest to the default positions `q` (1, size).
 
     The driven joints keep their default positions if the loops then close within the limits.
@@ -104,11 +103,3 @@ def home_of(linkage: Linkage, q: FloatArray) -> NewtonResult:
         moved,
     )
     return next((found for found in candidates if found.closed[0]), first._replace(q=q))
-
-
-def put(result: NewtonResult, rows: IndexArray | list[int], found: NewtonResult) -> None:
-    """Write `found` into some rows of `result`, whose arrays are its own."""
-    result.q[rows] = found.q
-    result.closed[rows] = found.closed
-    result.position_error[rows] = found.position_error
-    result.rotation_error[rows] = found.rotation_error

@@ -247,9 +247,3 @@ def _axis_errors(b: FloatArray) -> FloatArray:
     safe = np.where(sine > 0.0, sine, 1.0)
     y = np.where(sine > 0.0, -b[..., 2] * (angle / safe), angle)
     return np.stack((y, b[..., 1] * (angle / safe)), axis=-1)
-
-
-def moving_joints(model: RobotModel, constraint: LoopConstraint) -> set[int]:
-    """Return the indices of the joints that move the two links of a constraint relative to each other."""
-    above = (set(model.to_root(model.link_index[link])) for link in (constraint.parent_link, constraint.child_link))
-    return {link for link in set.symmetric_difference(*above) if model.joints[link].velocity_count}

@@ -18,7 +18,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.loop_equations import RANK_TOLERANCE, LoopEquations, moving_joints
+from robot_semantics.kinematics.loop_equations import RANK_TOLERANCE, LoopEquations
 from robot_semantics.kinematics.loop_newton import Linkage
 from robot_semantics.model.constraints import LoopConstraint
 from robot_semantics.model.robot_model import JointModel, RobotModel
@@ -54,10 +54,8 @@ class LoopFreedom:
         joints: names of its independent joints, in model order.
         dependent: names of the passive joints among these.
         degrees: number of degrees of freedom that the constraints leave; -1 if the loops cannot close.
-        residual: smallest distance or angle by which the loops stay open [m or rad].
         code: code of the problem; empty if there is none.
-        problem: what is wrong.
-        choices: the joints to choose from.
+        problem: what is wrong, with the joints to choose from.
         held: names of passive joints that the loops do not fix, as a rod between two balls can turn about its own axis;
             they keep their positions.
     """
@@ -66,28 +64,14 @@ class LoopFreedom:
     joints: tuple[str, ...]
     dependent: tuple[str, ...]
     degrees: int
-    residual: float
-    code: str = ""
-    problem: str = ""
-    choices: tuple[str, ...] = ()
-    held: tuple[str, ...] = ()
+    code: str
+    problem: str
+    held: tuple[str, ...]
 
     @property
     def driven(self) -> tuple[str, ...]:
         """Names of the joints that are not passive."""
         return tuple(name for name in self.joints if name not in self.dependent and name not in self.held)
-
-
-def linkages_of(model: RobotModel, space: JointSpace) -> tuple[tuple[Linkage, LoopFreedom], ...]:
-    """Return the linkages of a robot.
-
-    Raises:
-        LoopError: the passive joints of a linkage do not follow from its other joints.
-    """
-    found = tuple(linkages(model, space))
-    if any(freedom.problem for _, freedom in found):
-        raise LoopError(tuple(freedom for _, freedom in found))
-    return found
 
 
 def linkages(model: RobotModel, space: JointSpace) -> Iterator[tuple[Linkage, LoopFreedom]]:
@@ -100,7 +84,7 @@ def linkages(model: RobotModel, space: JointSpace) -> Iterator[tuple[Linkage, Lo
         equations = LoopEquations(model, space, constraints)
         passive = [at for at in equations.variables.tolist() if owner[at].passive]
         linkage = Linkage(space, equations, passive)
-        closed, residual = _closed_samples(linkage)
+        closed, residual = _closed_samples(linkage, space)
         J = equations.derivative(equations.state(closed)) if len(closed) else np.zeros((0, 1, len(equations.variables)))
         held = _held(linkage, owner, closed, J)
         if held:
@@ -144,7 +128,8 @@ def _sharing_joints(model: RobotModel, space: JointSpace) -> list[list[LoopConst
     """Return the constraints in sets that share no independent joint."""
     sets: list[tuple[set[int], list[LoopConstraint]]] = []
     for constraint in model.constraints:
-        slices = [space.velocities_of(model.joints[at]) for at in moving_joints(model, constraint)]
+        moving = model.moving_between(constraint.parent_link, constraint.child_link)
+        slices = [space.velocities_of(model.joints[at]) for at in moving]
         sources = {int(source) for where in slices for source in space.velocity_mimics.source[where]}
         together = [item for item in sets if item[0] & sources]
         sets = [item for item in sets if not item[0] & sources]
@@ -166,48 +151,45 @@ def _freedom(
     passive = [owner[at].name for at in linkage.dependent.tolist()]
     titles = tuple(constraint.name for constraint in constraints)
 
-    def freedom(degrees: int, residual: float, code: str, problem: str, choices: list[str]) -> LoopFreedom:
-        joints, dependent, unique = (tuple(dict.fromkeys(some)) for some in (names, passive, choices))
-        return LoopFreedom(titles, joints, dependent, degrees, residual, code, problem, unique, held)
+    def freedom(degrees: int, code: str = "", problem: str = "") -> LoopFreedom:
+        joints, dependent = (tuple(dict.fromkeys(some)) for some in (names, passive))
+        return LoopFreedom(titles, joints, dependent, degrees, code, problem and f"{_loops(titles)}: {problem}", held)
 
-    what = _loops(titles)
     if not len(J):
-        problem = f"{what}: it cannot close; it stays open by at least {residual:.3g} m or rad"
-        return freedom(-1, residual, "loop-open", problem, names)
+        return freedom(-1, "loop-open", f"it cannot close; it stays open by at least {residual:.3g} m or rad")
     dependent = np.isin(variables, linkage.dependent)
     rank, own_rank = _rank(J), _rank(J[..., dependent])
     count = int(dependent.sum())
     degrees = len(names) - rank - len(held)
     if count > own_rank:
         free = _free(J[..., dependent])
-        choices = [name for name, moves in zip(passive, free, strict=True) if moves]
+        choices = dict.fromkeys(name for name, moves in zip(passive, free, strict=True) if moves)
         problem = (
-            f"{what}: it determines {own_rank} of its {count} passive joints; "
+            f"it determines {own_rank} of its {count} passive joints; "
             f"make {count - own_rank} of {quoted(choices, 9)} not passive"
         )
-        return freedom(degrees, residual, "loop-underdetermined", problem, choices)
+        return freedom(degrees, "loop-underdetermined", problem)
     if own_rank < rank:
-        choices = [name for name, given in zip(names, dependent, strict=True) if not given]
+        choices = dict.fromkeys(name for name, given in zip(names, dependent, strict=True) if not given)
         problem = (
-            f"{what}: {rank} of its {len(names)} joint variables must be passive, not {count}; "
+            f"{rank} of its {len(names)} joint variables must be passive, not {count}; "
             f"add <passive_joint> for {rank - own_rank} of {quoted(choices, 9)} to the SRDF"
         )
-        return freedom(degrees, residual, "loop-overdetermined", problem, choices)
-    return freedom(degrees, residual, "", "", [])
+        return freedom(degrees, "loop-overdetermined", problem)
+    return freedom(degrees)
 
 
-def _closed_samples(linkage: Linkage) -> tuple[FloatArray, float]:
-    """Return (n, size) some closed configurations, and the smallest residual."""
+def _closed_samples(linkage: Linkage, space: JointSpace) -> tuple[FloatArray, float]:
+    """Return (n, size) some closed configurations, and the smallest residual if there are none."""
     solver, rng = linkage.without_driven, np.random.default_rng(1)
-    neutral = linkage.neutral
+    neutral = space.neutral()[np.newaxis]
     far = solver.with_random(np.repeat(neutral, _SAMPLES, axis=0), rng)
     near = neutral + 0.1 * (far - neutral)
     for start in (near, far):
         found = solver.newton(start)
         if found.closed.any():
-            residual = np.maximum(found.position_error, found.rotation_error)[found.closed].min()
-            return found.q[found.closed], float(residual)
-    return np.zeros((0, neutral.shape[1])), float(np.maximum(found.position_error, found.rotation_error).min())
+            break
+    return found.q[found.closed], float(np.maximum(found.position_error, found.rotation_error).min())
 
 
 def _held(linkage: Linkage, owner: dict[int, JointModel], closed: FloatArray, J: FloatArray) -> list[int]:

@@ -35,14 +35,15 @@ _STEEP = 1e4
 """Largest dependent velocity per driven velocity that helps a prediction."""
 
 
-class NewtonResult(NamedTuple):
-    """Result of Newton's method for n configurations.
+class LoopSolution(NamedTuple):
+    """Configurations with closed loops.
 
     Attributes:
-        q: (n, size) positions.
-        closed: (n,) True if the loops close.
-        position_error, rotation_error: (n,) the largest residuals [m], [rad].
-        iterations: number of steps.
+        q: (..., size) joint positions; the joints of a loop that does not close have the positions of the start.
+        closed: (...) True if all loops close.
+        position_error: (...) largest distance by which a loop stays open at the best positions found [m].
+        rotation_error: (...) largest angle by which a loop stays open [rad].
+        iterations: largest number of Newton steps after the last prediction.
     """
 
     q: FloatArray
@@ -51,11 +52,21 @@ class NewtonResult(NamedTuple):
     rotation_error: FloatArray
     iterations: int
 
-    def rows(self, at: IndexArray) -> NewtonResult:
-        """Return the result of some configurations."""
-        return NewtonResult(
+    @classmethod
+    def start(cls, q: FloatArray) -> LoopSolution:
+        """Return (n, size) positions without any loop yet."""
+        return cls(np.array(q), np.ones(len(q), np.bool_), np.zeros(len(q)), np.zeros(len(q)), 0)
+
+    def rows(self, at: IndexArray) -> LoopSolution:
+        """Return the solutions of some of n configurations."""
+        return LoopSolution(
             self.q[at], self.closed[at], self.position_error[at], self.rotation_error[at], self.iterations
         )
+
+    def put(self, at: IndexArray | list[int] | slice, found: LoopSolution) -> None:
+        """Overwrite the solutions of some of n configurations."""
+        for mine, new in zip(self[:4], found[:4], strict=True):
+            mine[at] = new
 
 
 class Linkage:
@@ -86,7 +97,7 @@ class Linkage:
         self._lower, self._upper, is_angle = _limits(space)
         self._angles = self.places[is_angle[self.places]]
 
-    def newton(self, q: FloatArray, most: int = ITERATIONS, enough: float = FLOOR) -> NewtonResult:
+    def newton(self, q: FloatArray, most: int = ITERATIONS, enough: float = FLOOR) -> LoopSolution:
         """Close the loops from (n, size) start positions; steps that do not help are damped.
 
         `most` is the number of steps, `enough` the error without a unit at which a row is closed.
@@ -126,7 +137,7 @@ class Linkage:
         position, rotation = equations.residuals(state)
         converged = closed if self.dependent.size else np.ones(len(q), np.bool_)
         fits = converged & (position <= CLOSED) & (rotation <= CLOSED)
-        return NewtonResult(q, fits, position, rotation, done)
+        return LoopSolution(q, fits, position, rotation, done)
 
     def slopes(self, q: FloatArray) -> FloatArray:
         """Return (n, dependent, driven) the dependent velocities per driven velocity at closed (n, size) positions.
@@ -153,11 +164,6 @@ class Linkage:
     def has_quaternions(self) -> bool:
         """Return True if a dependent joint is a floating one."""
         return bool(self._quaternions)
-
-    @property
-    def neutral(self) -> FloatArray:
-        """The default positions, (1, size)."""
-        return self._space.neutral()[np.newaxis]
 
     @cached_property
     def without_driven(self) -> Linkage:
@@ -196,18 +202,6 @@ class Linkage:
         start[:, self._solved] = here[:, self._solved]
         return self.moved(start, (self.slopes(here) @ motion[..., np.newaxis])[..., 0])
 
-    def interpolated(
-        self, closed: FloatArray, anchors: IndexArray, way: FloatArray, q: FloatArray, rows: IndexArray
-    ) -> FloatArray:
-        """Return `q` (n, size) at `rows`, with dependent positions interpolated between the closed `anchors`.
-
-        `way` (n,) is the place of each row on the way along which they are interpolated.
-        """
-        there = q[rows]
-        for at in self.places:
-            there[:, at] = np.interp(way[rows], way[anchors], closed[anchors, at])
-        return there
-
     def is_near(self, q: FloatArray, before: FloatArray, predicted: FloatArray, share: float) -> BoolArray:
         """Return (n,) True where `q` misses `predicted` by at most a `share` of the motion from `before` (n, size)."""
         missed = np.abs((q - predicted)[:, self._solved]).max(axis=-1, initial=0.0)
@@ -219,9 +213,9 @@ class Linkage:
         return np.asarray((np.abs(q[:, self._solved] - predicted[:, self._solved]) > FAR).any(axis=-1))
 
     def within_limits(self, q: FloatArray) -> BoolArray:
-        """Return (n,) True where the dependent joints are within their limits."""
+        """Return (...) True where the dependent joints of `q` (..., size) are within their limits."""
         at = self.places
-        inside = (q[:, at] >= self._lower[at] - 1e-9) & (q[:, at] <= self._upper[at] + 1e-9)
+        inside = (q[..., at] >= self._lower[at] - 1e-9) & (q[..., at] <= self._upper[at] + 1e-9)
         return np.asarray(inside.all(axis=-1))
 
     def in_usual_turn(self, q: FloatArray, near: FloatArray) -> FloatArray:
@@ -238,9 +232,9 @@ class Linkage:
         result[:, at] -= np.where(outside, 2.0 * np.pi * turns_off, 0.0)
         return result
 
-    def with_random(self, q: FloatArray, rng: np.random.Generator, *, driven: bool = False) -> FloatArray:
-        """Return `q` (n, size) with random dependent positions, and with random driven positions if wanted."""
-        result, at = np.array(q), self.positions if driven else self._solved
+    def with_random(self, q: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Return `q` (n, size) with random dependent positions."""
+        result, at = np.array(q), self._solved
         result[:, at] = self._space.random(rng, (len(q),))[:, at]
         return result
 

@@ -13,9 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from robot_semantics.kinematics.loop_branches import STRIDE, follow, put
+from robot_semantics.kinematics.loop_branches import STRIDE, follow
 from robot_semantics.kinematics.loop_equations import IndexArray
-from robot_semantics.kinematics.loop_newton import Linkage, NewtonResult
+from robot_semantics.kinematics.loop_newton import Linkage, LoopSolution
 from robot_semantics.kinematics.loop_tracker import LinkageTracker
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
@@ -28,7 +28,7 @@ _SAME = 1e-9
 """Largest distance of two solutions that are one [rad, m]."""
 
 
-def close_in_order(linkage: Linkage, before: FloatArray, q: FloatArray) -> NewtonResult:
+def close_in_order(linkage: Linkage, before: FloatArray, q: FloatArray) -> LoopSolution:
     """Return `q` (n, size) closed in order of time, from a closed configuration `before` (1, size).
 
     A row at which the loops do not close has the positions of the row before.
@@ -48,8 +48,7 @@ class _Series:
     def __init__(self, linkage: Linkage, before: FloatArray, q: FloatArray) -> None:
         self._linkage, self._tracker = linkage, LinkageTracker(linkage)
         self._q = np.concatenate((before, q))
-        count = len(self._q)
-        self.result = NewtonResult(np.array(self._q), np.ones(count, np.bool_), np.zeros(count), np.zeros(count), 0)
+        self.result = LoopSolution.start(self._q)
         self._motion = linkage.driven_motion(self._q[:-1], self._q[1:])
         self._way = np.concatenate(([0.0], np.cumsum(np.abs(self._motion).max(axis=-1, initial=0.0))))
 
@@ -61,8 +60,10 @@ class _Series:
         if not spans:
             return anchors[-1]
         rows = np.concatenate([np.arange(a + 1, b) for a, b in spans])
-        guess = self._linkage.interpolated(self.result.q, np.array(anchors), self._way, self._q, rows)
-        put(self.result, rows, self._linkage.newton(guess))
+        guess, way = self._q[rows], self._way
+        for at in self._linkage.places:
+            guess[:, at] = np.interp(way[rows], way[anchors], self.result.q[anchors, at])
+        self.result.put(rows, self._linkage.newton(guess))
         uncertain = self._uncertain(np.concatenate([np.arange(a + 1, b + 1) for a, b in spans]))
         for a, b in spans:
             if uncertain[a + 1 : b + 1].any():
@@ -95,7 +96,7 @@ class _Series:
     def _one_by_one(self, a: int, b: int) -> None:
         """Close the rows after `a`, up to `b`, one after another."""
         for row in range(a + 1, b + 1):
-            put(self.result, [row], follow(self._linkage, self.result.q[[row - 1]], self._q[[row]]))
+            self.result.put([row], follow(self._linkage, self.result.q[[row - 1]], self._q[[row]]))
         self._tracker.restart()
 
     def _uncertain(self, rows: IndexArray) -> BoolArray:

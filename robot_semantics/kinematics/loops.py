@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +22,9 @@ import numpy.typing as npt
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.loop_branches import another_branch, follow, home_of, put
-from robot_semantics.kinematics.loop_freedom import LoopFreedom, linkages_of
-from robot_semantics.kinematics.loop_newton import Linkage, NewtonResult
+from robot_semantics.kinematics.loop_branches import another_branch, follow, home_of
+from robot_semantics.kinematics.loop_freedom import LoopError, linkages
+from robot_semantics.kinematics.loop_newton import Linkage, LoopSolution
 from robot_semantics.kinematics.loop_series import close_in_order
 from robot_semantics.kinematics.loop_tracker import LinkageTracker, TrackedLoops
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, RobotModel
@@ -35,38 +34,12 @@ _BLOCK = 1000
 """Number of configurations that are closed together: the arrays of more do not fit into the processor's cache."""
 
 
-class LoopSolution(NamedTuple):
-    """Configurations with closed loops.
-
-    Attributes:
-        q: (..., size) joint positions; the joints of a loop that does not close have the positions of the start.
-        closed: (...) True if all loops close.
-        within_limits: (...) True if the dependent joints are within their limits.
-        position_error: (...) largest distance by which a loop stays open at the best positions found [m].
-        rotation_error: (...) largest angle by which a loop stays open [rad].
-        iterations: largest number of Newton steps after the last prediction.
-    """
-
-    q: FloatArray
-    closed: BoolArray
-    within_limits: BoolArray
-    position_error: FloatArray
-    rotation_error: FloatArray
-    iterations: int
-
-
 class OpenLoopError(RobotSemanticsError):
-    """Loops do not close at the given positions.
-
-    Attributes:
-        position_error, rotation_error: how far they stay open [m], [rad].
-    """
+    """Loops do not close at the given positions."""
 
     def __init__(self, loops: ClosedLoops, solution: LoopSolution, reason: str = "") -> None:
-        self.position_error = float(np.max(solution.position_error))
-        self.rotation_error = float(np.max(solution.rotation_error))
         names = quoted([name for freedom in loops.freedoms for name in freedom.constraints], 9)
-        gap = f"{self.position_error:.3g} m and {self.rotation_error:.3g} rad"
+        gap = f"{np.max(solution.position_error):.3g} m and {np.max(solution.rotation_error):.3g} rad"
         super().__init__(reason or f"the loops of {names} do not close at these positions: they stay open by {gap}")
 
 
@@ -81,25 +54,31 @@ class ClosedLoops:
         held: names of passive joints that no loop fixes; they keep their positions.
     """
 
-    def __init__(self, space: JointSpace, linkages: Collection[tuple[Linkage, LoopFreedom]]) -> None:
-        """Prepare for checked linkages; use `of` for a robot."""
-        self.space = space
-        self.linkages = tuple(linkage for linkage, _ in linkages)
-        self.freedoms = tuple(freedom for _, freedom in linkages)
+    def __init__(self, model: RobotModel) -> None:
+        """Prepare for a robot, also if the passive joints of a linkage have a `problem`."""
+        self.space = JointSpace.of(model)
+        found = tuple(linkages(model, self.space))
+        self.linkages = tuple(linkage for linkage, _ in found)
+        self.freedoms = tuple(freedom for _, freedom in found)
         self.dependent = tuple(name for freedom in self.freedoms for name in freedom.dependent)
         self.held = tuple(name for freedom in self.freedoms for name in freedom.held)
 
     @classmethod
-    def of(cls, model: RobotModel, space: JointSpace | None = None) -> ClosedLoops | None:
+    def of(cls, model: RobotModel) -> ClosedLoops | None:
         """Return the loops of a robot; None if it has no constraints.
 
         Raises:
             LoopError: the passive joints of a linkage do not follow from its other joints.
         """
-        if not model.constraints:
-            return None
-        space = JointSpace.of(model) if space is None else space
-        return cls(space, linkages_of(model, space))
+        loops = cls(model) if model.constraints else None
+        if loops is not None and loops.problem:
+            raise LoopError(loops.freedoms)
+        return loops
+
+    @property
+    def problem(self) -> str:
+        """Why passive joints do not follow from the others; empty if they do."""
+        return "; ".join(freedom.problem for freedom in self.freedoms if freedom.problem)
 
     @cached_property
     def home(self) -> LoopSolution:
@@ -127,26 +106,20 @@ class ClosedLoops:
         begin = self.home.q[0] if start is None else self.space.checked_positions(start)
         begin = np.broadcast_to(begin, wanted.shape).reshape(-1, self.space.size)
 
-        def closed(first: FloatArray, linkage: Linkage, flat: FloatArray) -> NewtonResult:
+        def closed(first: FloatArray, linkage: Linkage, flat: FloatArray) -> LoopSolution:
             found = follow(linkage, first, flat)
             missed = np.flatnonzero(~found.closed | ~linkage.within_limits(found.q))
             if missed.size and other_branches:
                 other = another_branch(linkage, first[missed], flat[missed])
                 better = np.flatnonzero(other.closed)
-                put(found, missed[better], other.rows(better))
+                found.put(missed[better], other.rows(better))
             return found
 
-        flat = wanted.reshape(-1, self.space.size)
-        blocks = [slice(k, k + _BLOCK) for k in range(0, max(len(flat), 1), _BLOCK)]
-        parts = [self._each(flat[at], partial(closed, begin[at])) for at in blocks]
-        whole = LoopSolution(
-            np.concatenate([part.q for part in parts]),
-            np.concatenate([part.closed for part in parts]),
-            np.concatenate([part.within_limits for part in parts]),
-            np.concatenate([part.position_error for part in parts]),
-            np.concatenate([part.rotation_error for part in parts]),
-            max(part.iterations for part in parts),
-        )
+        whole = LoopSolution.start(wanted.reshape(-1, self.space.size))
+        for at in (slice(k, k + _BLOCK) for k in range(0, len(whole.q), _BLOCK)):
+            part = self._each(whole.q[at], partial(closed, begin[at]))
+            whole.put(at, part)
+            whole = whole._replace(iterations=max(whole.iterations, part.iterations))
         return self._shaped(whole, shape)
 
     def near(self, q: npt.ArrayLike) -> LoopSolution:
@@ -157,7 +130,7 @@ class ClosedLoops:
         """
         wanted = self.space.checked_positions(q)
 
-        def closed(linkage: Linkage, flat: FloatArray) -> NewtonResult:
+        def closed(linkage: Linkage, flat: FloatArray) -> LoopSolution:
             found = linkage.newton(flat)
             fine = found.closed & linkage.within_limits(found.q) & ~linkage.is_far(found.q, flat)
             return found._replace(closed=fine)
@@ -165,10 +138,12 @@ class ClosedLoops:
         first = self._each(wanted.reshape(-1, self.space.size), closed)
         missed = np.flatnonzero(~first.closed)
         if missed.size:
-            other = self.close(wanted.reshape(-1, self.space.size)[missed])
-            for mine, new in zip(first[:5], other[:5], strict=True):
-                mine[missed] = new
+            first.put(missed, self.close(wanted.reshape(-1, self.space.size)[missed]))
         return self._shaped(first, wanted.shape[:-1])
+
+    def within_limits(self, q: FloatArray) -> BoolArray:
+        """Return (...) True where the dependent joints of `q` (..., size) are within their limits."""
+        return np.asarray(np.logical_and.reduce([linkage.within_limits(q) for linkage in self.linkages]))
 
     def velocities(self, q: npt.ArrayLike, v: npt.ArrayLike) -> tuple[FloatArray, BoolArray]:
         """Return `v` (..., velocity_size) with the velocities of the dependent joints.
@@ -215,22 +190,21 @@ class ClosedLoops:
         """Return a solution (n, ...) in another batch shape; mimic joints follow their leaders."""
         q = self.space.mimics.followed(found.q).reshape(*shape, self.space.size)
         position, rotation = found.position_error.reshape(shape), found.rotation_error.reshape(shape)
-        return LoopSolution(
-            q, found.closed.reshape(shape), found.within_limits.reshape(shape), position, rotation, found.iterations
-        )
+        return LoopSolution(q, found.closed.reshape(shape), position, rotation, found.iterations)
 
-    def _each(self, q: FloatArray, solve: Callable[[Linkage, FloatArray], NewtonResult]) -> LoopSolution:
+    def _each(self, q: FloatArray, solve: Callable[[Linkage, FloatArray], LoopSolution]) -> LoopSolution:
         """Return the result of all linkages for (n, size) positions."""
-        closed, within = np.ones(len(q), np.bool_), np.ones(len(q), np.bool_)
-        position, rotation, iterations = np.zeros(len(q)), np.zeros(len(q)), 0
+        whole = LoopSolution.start(q)
         for linkage in self.linkages:
-            found = solve(linkage, q)
-            q = found.q
-            closed &= found.closed
-            within &= linkage.within_limits(q)
-            position, rotation = np.maximum(position, found.position_error), np.maximum(rotation, found.rotation_error)
-            iterations = max(iterations, found.iterations)
-        return LoopSolution(q, closed, within, position, rotation, iterations)
+            found = solve(linkage, whole.q)
+            whole = LoopSolution(
+                found.q,
+                whole.closed & found.closed,
+                np.maximum(whole.position_error, found.position_error),
+                np.maximum(whole.rotation_error, found.rotation_error),
+                max(whole.iterations, found.iterations),
+            )
+        return whole
 
 
 class LoopTracker:

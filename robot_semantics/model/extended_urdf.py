@@ -9,57 +9,100 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.yaml_reader import YamlNode, read_yaml
+from robot_semantics.base.yaml_reader import YamlNode
 from robot_semantics.model.constraints import ConstraintType, LoopConstraint
-from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointLimits, JointModel, RobotModel
+from robot_semantics.transforms.arrays import FloatArray
 
-_TYPES = {"3d": ConstraintType.SPHERICAL, "6d": ConstraintType.LINK}
+_LOOP_TYPES = {"3d": ConstraintType.SPHERICAL, "6d": ConstraintType.LINK}
+_AXES = dict(zip("XYZ", np.eye(3), strict=True))
+_JOINT_TYPES: dict[str, tuple[ConstraintType, FloatArray, FloatArray]] = {
+    "SPHERICAL": (ConstraintType.SPHERICAL, _AXES["X"], _AXES["X"]),
+    **{
+        f"UJOINT_{first}{second}": (ConstraintType.UNIVERSAL, _AXES[first], _AXES[second])
+        for first in "XYZ"
+        for second in "XYZ"
+        if first != second
+    },
+}
+"""For each type that URDF does not have: a constraint between the two links, and its axes. The joint becomes floating.
+"""
 
 
-def with_loops_file(model: RobotModel, path: str | Path, diagnostics: Diagnostics) -> RobotModel:
-    """Return a robot with the constraints of a file; joints of its loops that are not in `name_mot` are passive.
-
-    A joint of the `joint_type` FIXED is not passive: it keeps its default position.
+def with_loops(model: RobotModel, root: YamlNode, diagnostics: Diagnostics) -> RobotModel:
+    """Return a robot with the constraints of a document; joints of its loops that are not in `name_mot` are passive.
 
     `closed_loop` has pairs of links, or of joints for their child links, whose frames coincide; `type` has ``3d``
-    (points) or ``6d`` (frames) for each.
+    (points) or ``6d`` (frames) for each. `joint_name` and `joint_type` change the types of joints. A ``FIXED`` joint is
+    not passive: it keeps its default position. A ``SPHERICAL`` or ``UJOINT_XY`` joint becomes a floating joint with a
+    spherical or universal constraint at its origin. A passive joint without a range is unlimited.
 
     Raises:
-        DescriptionError: the file is not YAML, or has an error; the error has all problems.
-        OSError: the file cannot be read.
+        DescriptionError: the document has an error; it has all problems.
     """
     found = Diagnostics()
-    root = read_yaml(path)
-    constraints = tuple(_constraints(model, root, found))
-    motors = _names(root.get("name_mot"))
-    for motor in motors:
-        if motor.text not in model.joint_index:
-            message = f"name_mot: joint '{motor.text}' does not exist"
-            found.error("unknown-joint", message, motor.place, name=motor.text, valid=model.joint_names)
-    driven = {motor.text for motor in motors}
-    for name, kind in zip(_names(root.get("joint_name")), _names(root.get("joint_type")), strict=False):
-        if kind.text == "FIXED" and name.text in model.joint_index:
-            driven.add(name.text)
+    constraints = list(_constraints(model, root, found))
+    motors = [motor for motor in _names(root.get("name_mot")) if _is_joint(model, motor, "name_mot", found)]
+    driven, joints = {motor.text for motor in motors}, list(model.joints)
+    names, kinds = _names(root.get("joint_name")), _names(root.get("joint_type"))
+    if len(names) != len(kinds):
+        found.error("wrong-count", f"joint_name has {len(names)} items, but joint_type has {len(kinds)}", root.place)
+    for name, kind in zip(names, kinds, strict=False):
+        if not _is_joint(model, name, "joint_name", found):
             continue
-        message = f"joint_type: '{kind.text}' of joint '{name.text}' is not supported; only types of the URDF are"
-        found.error("unknown-joint-type", message, kind.place)
+        joint = model.joint(name.text)
+        if kind.text == "FIXED":
+            driven.add(name.text)
+        elif kind.text not in _JOINT_TYPES:
+            message = f"joint_type: '{kind.text}' of joint '{name.text}' is unknown"
+            valid = ("FIXED", *_JOINT_TYPES)
+            found.error("unknown-joint-type", message, kind.place, name=kind.text, valid=valid)
+        elif any(joint.name in (each.name, each.mimic.joint) for each in model.joints if each.mimic is not None):
+            message = f"joint_type: joint '{name.text}' is part of a <mimic>, so its type cannot change"
+            found.error("unknown-joint-type", message, name.place)
+        else:
+            joints[joint.index] = replace(joint, type=JointType.FLOATING, limits=JointLimits())
+            constraints.append(_instead_of(joint, *_JOINT_TYPES[kind.text]))
     diagnostics.extend(found)
     found.raise_if_failed()
-    moving = set().union(*(_moving(model, constraint) for constraint in constraints))
-    joints = tuple(
-        replace(joint, passive=True)
-        if joint.index in moving and joint.mimic is None and joint.name not in driven
-        else joint
+    model = replace(model, joints=tuple(joints), constraints=(*model.constraints, *constraints))
+    moving = set().union(*(model.moving_between(each.parent_link, each.child_link) for each in constraints))
+    joints = [
+        _passive(joint) if joint.index in moving and joint.mimic is None and joint.name not in driven else joint
         for joint in model.joints
-    )
-    return replace(model, joints=joints, constraints=(*model.constraints, *constraints))
+    ]
+    return replace(model, joints=tuple(joints))
+
+
+def _is_joint(model: RobotModel, name: YamlNode, where: str, found: Diagnostics) -> bool:
+    if name.text not in model.joint_index:
+        message = f"{where}: joint '{name.text}' does not exist"
+        found.error("unknown-joint", message, name.place, name=name.text, valid=model.joint_names)
+    return name.text in model.joint_index
+
+
+def _passive(joint: JointModel) -> JointModel:
+    """Return a passive joint. Without a range it is unlimited: with URDF's default, 0 to 0, no loop can move."""
+    limit = None if joint.urdf is None else joint.urdf.limit
+    if limit is not None and limit.lower is None and limit.upper is None:
+        joint = replace(joint, limits=replace(joint.limits, lower=-math.inf, upper=math.inf))
+    return replace(joint, passive=True)
+
+
+def _instead_of(
+    joint: JointModel, kind: ConstraintType, parent_axis: FloatArray, child_axis: FloatArray
+) -> LoopConstraint:
+    """Return the constraint that keeps a floating joint to the motion of another type."""
+    ends = joint.parent_link, joint.child_link
+    return LoopConstraint(joint.name, kind, *ends, joint.T_parent_joint, np.eye(4), parent_axis, child_axis)
 
 
 def _constraints(model: RobotModel, root: YamlNode, found: Diagnostics) -> Iterator[LoopConstraint]:
@@ -76,24 +119,16 @@ def _constraints(model: RobotModel, root: YamlNode, found: Diagnostics) -> Itera
             found.error("unknown-link", message, end.place, name=end.text, valid=model.link_names)
         if len(ends) != 2:
             found.error("wrong-count", f"a loop should have 2 links, not {len(ends)}", pair.place)
-        elif kind.text.lower() not in _TYPES:
+        elif kind.text.lower() not in _LOOP_TYPES:
             message = f"type '{kind.text}' of a loop is unknown"
-            found.error("unknown-constraint-type", message, kind.place, name=kind.text, valid=tuple(_TYPES))
+            found.error("unknown-constraint-type", message, kind.place, name=kind.text, valid=tuple(_LOOP_TYPES))
         elif not unknown:
-            names = (end.text for end in ends)
             parent, child = (
-                name if name in model.link_index else model.joints[model.joint_index[name]].child_link for name in names
+                end.text if end.text in model.link_index else model.joint(end.text).child_link for end in ends
             )
-            frame, axis = np.eye(4), np.array([1.0, 0.0, 0.0])
+            origin, axis = np.eye(4), _AXES["X"]
             name = f"{parent}-{child}"
-            yield LoopConstraint(name, _TYPES[kind.text.lower()], parent, child, frame, frame, axis, axis)
-
-
-def _moving(model: RobotModel, constraint: LoopConstraint) -> set[int]:
-    parent, child = (
-        set(model.to_root(model.link_index[end])) for end in (constraint.parent_link, constraint.child_link)
-    )
-    return {link for link in parent ^ child if model.joints[link].velocity_count}
+            yield LoopConstraint(name, _LOOP_TYPES[kind.text.lower()], parent, child, origin, origin, axis, axis)
 
 
 def _names(node: YamlNode | None) -> list[YamlNode]:

@@ -78,22 +78,25 @@ def load_robot(
     model = _finish(robot, semantic, strict, implicit_links, own)
     if loops is None:
         return model
-    from robot_semantics.model.extended_urdf import with_loops_file
+    from robot_semantics.base.yaml_reader import read_yaml
+    from robot_semantics.model.extended_urdf import with_loops
 
-    return with_loops_file(model, loops, own)
+    return with_loops(model, read_yaml(loops), own)
 
 
 def robot_from_text(
     urdf_text: str,
     srdf_text: str | None = None,
+    loops_text: str | None = None,
     *,
     strict: bool = True,
     implicit_links: bool = False,
     urdf_source: str = "<robot_description>",
     srdf_source: str = "<robot_description_semantic>",
+    loops_source: str = "<robot_description_loops>",
     diagnostics: Diagnostics | None = None,
 ) -> RobotModel:
-    """Make a robot from texts, as `load_robot` does.
+    """Make a robot from the texts of a URDF, an SRDF and a ``robot.yaml`` of Extended URDF, as `load_robot` does.
 
     Raises:
         DescriptionError: as `load_robot`.
@@ -108,7 +111,13 @@ def robot_from_text(
 
         return parse_srdf(srdf_text, srdf_source, own)
 
-    return _finish(robot, semantic, strict, implicit_links, own)
+    model = _finish(robot, semantic, strict, implicit_links, own)
+    if loops_text is None:
+        return model
+    from robot_semantics.base.yaml_reader import parse_yaml
+    from robot_semantics.model.extended_urdf import with_loops
+
+    return with_loops(model, parse_yaml(loops_text, loops_source), own)
 
 
 def _finish(

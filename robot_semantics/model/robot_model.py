@@ -313,3 +313,8 @@ class RobotModel:
             found.append(link)
             link = self.links[link].parent
         return found
+
+    def moving_between(self, a: str, b: str) -> set[int]:
+        """Return the indices of the joints that move two links relative to each other."""
+        above = (set(self.to_root(self.link_index[link])) for link in (a, b))
+        return {link for link in set.symmetric_difference(*above) if self.joints[link].velocity_count}

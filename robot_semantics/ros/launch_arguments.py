@@ -44,7 +44,11 @@ def declare_arguments(arguments: Iterable[tuple[str, object, str]]) -> list[Decl
 
 
 def node_parameters(
-    context: LaunchContext, files: Mapping[str, str], fixed: Mapping[str, object] | None = None, **types: type
+    context: LaunchContext,
+    files: Mapping[str, str],
+    fixed: Mapping[str, object] | None = None,
+    texts: Mapping[str, str] | None = None,
+    **types: type,
 ) -> list[LaunchDescriptionEntity]:
     """Return the parameter sources of a node: its parameter file, then the non-empty arguments, which have priority.
 
@@ -52,11 +56,11 @@ def node_parameters(
         context: the launch context with the values of the arguments.
         files: parameters that get the text of a description file, each with the argument that has its path.
         fixed: parameters that no argument sets.
+        texts: parameters that get the text of another file, each with the argument that has its path.
         types: parameters that get the value of the argument of the same name, with their types.
 
     Raises:
-        LaunchArgumentError: the parameter file does not exist, a value has another type, or a description file is not
-            valid.
+        LaunchArgumentError: a file does not exist, a value has another type, or a description file is not valid.
     """
     path = _value(context, "params_file")
     if not Path(path).is_file():
@@ -69,6 +73,12 @@ def node_parameters(
                 given[name].evaluate(context)
             except ValueError:
                 raise LaunchArgumentError(f"{name}:={text}: expected a value of type {type_.__name__}") from None
+    for parameter, argument in (texts or {}).items():
+        if text := _value(context, argument):
+            try:
+                given[parameter] = ParameterValue(Path(text).read_text(encoding="utf-8"), value_type=str)
+            except (OSError, UnicodeDecodeError) as error:
+                raise LaunchArgumentError(f"{argument}:={text}: the file cannot be read: {error}") from error
     return [path, {**(fixed or {}), **given, **_descriptions(context, files)}]
 
 

@@ -21,7 +21,6 @@ import mujoco
 import numpy as np
 
 from robot_semantics.simulation.mujoco_layout import ModelLayout
-from robot_semantics.simulation.sim_loops import loop_freedoms
 from robot_semantics.simulation.simulator import ControlMode
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 
@@ -100,8 +99,9 @@ def bodies_held_by_motors(model: mujoco.MjModel, layout: ModelLayout) -> dict[in
     Bodies behind a joint without a motor are not held: their gravity compensation is switched off in `model`. Motors
     hold the passive joints of closed loops, which follow from the driven joints.
     """
-    robot, actuators = layout.spec.robot, {0: np.zeros(0, np.int64)}
-    following = {name: freedom.driven for freedom in loop_freedoms(robot) for name in freedom.dependent}
+    robot, loops, actuators = layout.spec.robot, layout.spec.loops, {0: np.zeros(0, np.int64)}
+    freedoms = () if loops is None or loops.problem else loops.freedoms
+    following = {name: freedom.driven for freedom in freedoms for name in freedom.dependent}
     for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
         above = actuators.get(link.parent)
         indices = layout.by_name.get(joint.name)

@@ -11,12 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import suggestion
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.loop_freedom import linkages
 from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
@@ -38,23 +36,20 @@ _SIMULATED = -2
 
 @dataclass(frozen=True, eq=False)
 class SimulatedRobot:
-    """A simulated robot: its base, its kinematics, and the parent frame in captured states."""
+    """A simulated robot: its base, its kinematics, its closed loops, and the parent frame in captured states."""
 
     base: Base
     kinematics: ForwardKinematics
+    loops: ClosedLoops | None
     frame: str
 
-    @cached_property
+    @property
     def neutral(self) -> FloatArray:
         """Default positions (size,) with closed loops. Loops that cannot close have their default positions.
 
         An engine can also simulate loops whose passive joints do not follow from the others.
         """
-        space, robot = self.kinematics.space, self.kinematics.model
-        if not robot.constraints:
-            return space.neutral()
-        found: FloatArray = ClosedLoops(space, tuple(linkages(robot, space))).home.q[0]
-        return found
+        return self.kinematics.space.neutral() if self.loops is None else self.loops.home.q[0]
 
 
 def simulated_robot(spec: ModelSpec) -> SimulatedRobot:
@@ -65,7 +60,7 @@ def simulated_robot(spec: ModelSpec) -> SimulatedRobot:
     base = Base(spec.root_joint, spec.parent_frame, placeable=True)
     if spec.has_floating_base:
         base = Base(spec.root_joint, WORLD)
-    return SimulatedRobot(base, ForwardKinematics(spec.robot), spec.parent_frame)
+    return SimulatedRobot(base, ForwardKinematics(spec.robot), spec.loops, spec.parent_frame)
 
 
 @dataclass(eq=False)

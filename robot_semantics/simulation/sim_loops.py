@@ -16,10 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.base.foreign_text import quoted
-from robot_semantics.kinematics.loop_freedom import LoopError, LoopFreedom
-from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.model.constraints import ConstraintType, LoopConstraint
-from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec
 from robot_semantics.transforms.arrays import FloatArray
 
@@ -79,17 +76,11 @@ def loop_rows(spec: ModelSpec, notes: list[BuildNote], engine: str, held: Collec
         engine: the engine's name in notes.
         held: the rows that the engine has.
     """
-    robot, rows = spec.robot, list[LoopRow]()
-    if not robot.constraints:
-        return ()
-    try:
-        ClosedLoops.of(robot)
-    except LoopError as error:
-        names = quoted([constraint.name for constraint in robot.constraints], 9)
-        notes.append(
-            BuildNote(spec.name, f"constraints {names}", f"are not closed in the positions of a state: {error}")
-        )
-    for constraint in robot.constraints:
+    constraints, rows = spec.robot.constraints, list[LoopRow]()
+    if spec.loops is not None and spec.loops.problem:
+        part = f"constraints {quoted([constraint.name for constraint in constraints], 9)}"
+        notes.append(BuildNote(spec.name, part, f"are not closed in the positions of a state: {spec.loops.problem}"))
+    for constraint in constraints:
         wanted = tuple(_rows(spec, constraint))
         kept = [row for row in wanted if row.hold in held]
         rows += kept
@@ -105,15 +96,6 @@ def loop_rows(spec: ModelSpec, notes: list[BuildNote], engine: str, held: Collec
 def lost_loops(spec: ModelSpec) -> list[str]:
     """Return a line for each loop constraint of a model, for a format that has no such constraints."""
     return [f"model '{spec.name}': constraint '{each.name}': its loop opens" for each in spec.robot.constraints]
-
-
-def loop_freedoms(robot: RobotModel) -> tuple[LoopFreedom, ...]:
-    """Return the freedom of each linkage; nothing if the passive joints do not follow from the others."""
-    try:
-        loops = ClosedLoops.of(robot)
-    except LoopError:
-        return ()
-    return () if loops is None else loops.freedoms
 
 
 def _rows(spec: ModelSpec, constraint: LoopConstraint) -> Iterator[LoopRow]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ from robot_semantics.model.robot_model import JointModel, RobotModel
 
 if TYPE_CHECKING:
     import mujoco
+
+    from robot_semantics.kinematics.loops import ClosedLoops
 
 LONGEST_TIMESTEP = 1e9
 """Longest time step [s]. With a longer one, the time overflows in a world state."""
@@ -55,7 +58,7 @@ class BuildNote:
         return f"model '{self.model}': {self.part} {self.message}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ModelSpec:
     """One robot or object of a world.
 
@@ -103,6 +106,16 @@ class ModelSpec:
         if self.robot.has_virtual_joint or self.base is root.type:
             return root
         return replace(root, type=self.base, frames=frames_of_root(Z_AXIS))
+
+    @cached_property
+    def loops(self) -> ClosedLoops | None:
+        """The closed loops of the robot, also with a problem; None without loops."""
+        if not self.robot.constraints:
+            return None
+        # Import here: few robots have loops.
+        from robot_semantics.kinematics.loops import ClosedLoops
+
+        return ClosedLoops(self.robot)
 
     @property
     def carries_weight(self) -> bool:

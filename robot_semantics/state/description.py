@@ -29,6 +29,7 @@ class Description(NamedTuple):
 
     urdf: str
     srdf: str
+    loops: str
     implicit_links: bool
     model: RobotModel
     problems: tuple[Diagnostic, ...]
@@ -51,9 +52,9 @@ def one_line_a_kind(problems: Iterable[Diagnostic]) -> list[str]:
 
 
 def read_description(
-    urdf: str, srdf: str, *, strict: bool, implicit_links: bool = False, prefix: str = ""
+    urdf: str, srdf: str, loops: str = "", *, strict: bool, implicit_links: bool = False, prefix: str = ""
 ) -> Description:
-    """Return the description of the texts; an empty SRDF means no SRDF.
+    """Return the description of the texts; an empty SRDF means no SRDF, and empty `loops` no ``robot.yaml``.
 
     `prefix` is the prefix of the parameters with the texts; it is part of the problems' places.
 
@@ -69,12 +70,14 @@ def read_description(
         model = robot_from_text(
             urdf,
             srdf if srdf.strip() else None,
+            loops if loops.strip() else None,
             strict=strict,
             implicit_links=implicit_links,
             urdf_source=f"<{before}robot_description>",
             srdf_source=f"<{before}robot_description_semantic>",
+            loops_source=f"<{before}robot_description_loops>",
             diagnostics=diagnostics,
         )
     except DescriptionError as error:
         raise RefusedDescriptionError(error.diagnostics) from None
-    return Description(urdf, srdf, implicit_links, model, tuple(problem for problem in diagnostics))
+    return Description(urdf, srdf, loops, implicit_links, model, tuple(problem for problem in diagnostics))

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.loops import ClosedLoops, LoopSolution
+from robot_semantics.kinematics.loop_newton import LoopSolution
+from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.kinematics.mimics import followings
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.joint_values import JointValues

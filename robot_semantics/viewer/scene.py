@@ -18,8 +18,7 @@ import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.loop_freedom import LoopError
-from robot_semantics.kinematics.loops import ClosedLoops, OpenLoopError, close_loops
+from robot_semantics.kinematics.loops import OpenLoopError, close_loops
 from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
@@ -135,8 +134,7 @@ def posed(
     for group, name in states:
         q = with_state(space, group, name, q)
     q = space.pack(positions, q) if positions else q
-    if actor.model.constraints:
-        q = close_loops(actor.kinematics.loops, q, (positions or {}).keys())
+    q = close_loops(actor.kinematics.loops, q, (positions or {}).keys())
     stances = {**moment.stances, actor.name: Stance(q, stance.T_world_base)}
     return scene.with_moment(replace(moment, stances=stances))
 
@@ -173,14 +171,6 @@ def check_groups(scene: Scene, groups: Sequence[str]) -> None:
             raise UnknownNameError("group", name, known)
 
 
-def solvable_loops(kinematics: ForwardKinematics) -> ClosedLoops | None:
-    """Return the loops of a robot; None without loops, or if the passive joints do not follow from the others."""
-    try:
-        return kinematics.loops
-    except LoopError:
-        return None
-
-
 def closed_pose(
     kinematics: ForwardKinematics, q: FloatArray, before: FloatArray | None = None
 ) -> tuple[FloatArray, str]:
@@ -189,7 +179,7 @@ def closed_pose(
     If the loops do not close, return `before`, or `q` without it, and the reason.
     """
     try:
-        return close_loops(solvable_loops(kinematics), q, before=before), ""
+        return close_loops(kinematics.solvable_loops, q, before=before), ""
     except OpenLoopError as error:
         return q if before is None else before, str(error)
 

@@ -28,7 +28,7 @@ from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import rotation_from_z
 from robot_semantics.viewer.colours import GROUP_COLOURS
 from robot_semantics.viewer.link_surfaces import PLAIN, LinkSurface
-from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance, solvable_loops
+from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance
 from robot_semantics.viewer.shading import corner_normals
 
 MAGIC = b"RSV1"
@@ -186,7 +186,7 @@ def _actor(actor: Actor, surfaces: Mapping[int, int]) -> JsonObject:
 
 def semantics_of(kinematics: ForwardKinematics) -> JsonObject:
     """Return the semantics of a robot for the page: the part that an edit of the SRDF may change."""
-    model, loops = kinematics.model, solvable_loops(kinematics)
+    model, loops = kinematics.model, kinematics.solvable_loops
     semantics = model.semantics
     return {
         "groups": {

@@ -432,7 +432,7 @@ def test_another_branch_is_used_if_this_one_leaves_the_limits(side: float) -> No
     loops = loops_of(robot_from_text(text, srdf("coupler", "rocker")))
     found = loops.close(driven(loops, crank=np.array(0.7)), four_bar_positions(FOUR_BAR, np.array([0.0]), -side)[0])
     assert found.closed
-    assert found.within_limits
+    assert loops.within_limits(found.q)
     assert np.abs(turned(found.q - wanted)).max() < EXACT
 
 

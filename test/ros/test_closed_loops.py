@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.time import Time
-from robot_semantics_interfaces.srv import GetWorldState
+from robot_semantics_interfaces.srv import GetWorldState, ReplaceDescription
 from sensor_msgs.msg import JointState
-from support.loops import four_bar_positions, four_bar_text, srdf
+from support.loops import ROBOT_YAML, cut_four_bar_text, four_bar_positions, four_bar_text, srdf
+from support.node_world import NODE
 from support.nodes import Client, NodeProcess, joint_state, matrix_of
 from tf2_ros import Buffer
 
@@ -98,3 +99,33 @@ def test_a_node_closes_a_loop_on_tf(client: Client, start: Callable[..., NodePro
     node.wait_for_output("loops stay open by")
     send(1.0)
     node.wait_for_output("all loops close again")
+    assert node.stop() == 0
+
+
+def test_a_node_reads_the_loops_of_a_second_text(client: Client, start: Callable[..., NodeProcess]) -> None:
+    start(
+        robot_description=cut_four_bar_text(LENGTHS),
+        robot_description_loops=ROBOT_YAML,
+        ros_args=["-r", "/tf_static:=s"],
+    )
+    publisher = client.publisher(JointState, "joint_states")
+    client.forget_transforms()
+    client.publish_until(
+        publisher, lambda: joint_state({"crank": 0.3}), lambda: len(client.newest()) == 3, "the first transforms"
+    )
+    newest = client.newest()
+    ends = [
+        matrix_of(newest[link]) @ (length, 0.0, 0.0, 1.0)
+        for link, length in (("coupler_link", LENGTHS[2]), ("rocker_link", LENGTHS[3]))
+    ]
+    assert np.abs(matrix_of(newest["crank_link"]) @ ends[0] - ends[1]).max() < 1e-9
+
+    (refused,) = client.set_parameters(NODE, robot_description_loops=ROBOT_YAML.replace("B]", "C]"))
+    assert not refused.successful
+    assert "<robot_description_loops>:1:19: error: closed_loop: no link and no joint is called 'C'" in refused.reason
+    request = ReplaceDescription.Request(urdf=cut_four_bar_text().replace("crank", "handle"))
+    answer = client.call(ReplaceDescription, f"{NODE}/replace_description", request)
+    assert not answer.success
+    assert "name_mot: joint 'crank' does not exist" in answer.message
+    (accepted,) = client.set_parameters(NODE, robot_description_loops="")
+    assert accepted.successful

@@ -139,15 +139,19 @@ def test_the_files_of_one_launch_are_read_side_by_side_and_once(
     context = LaunchContext()
     parameters = tmp_path / "parameters.yaml"
     parameters.write_text("")
-    context.launch_configurations.update(params_file=str(parameters), semantic_model="")
+    context.launch_configurations.update(params_file=str(parameters), semantic_model="", loops=str(tmp_path / "r.yaml"))
+    with pytest.raises(launch_arguments.LaunchArgumentError, match=r"loops:=.*r\.yaml: the file cannot be read"):
+        launch_arguments.node_parameters(context, {}, texts={"closed": "loops"})
+    (tmp_path / "r.yaml").write_text("name_mot: [crank]")
     for number in (1, 2):
         path = tmp_path / f"r{number}.urdf.xacro"
         path.write_text(f'<robot name="r{number}"><link name="base"/></robot>')
         context.launch_configurations[f"model_{number}"] = str(path)
     file, given = launch_arguments.node_parameters(
-        context, {"one": "model_1", "semantic": "semantic_model", "two": "model_2"}, {"fixed": 1}
+        context, {"one": "model_1", "semantic": "semantic_model", "two": "model_2"}, {"fixed": 1}, {"closed": "loops"}
     )
-    assert (file, given["fixed"], list(given)) == (str(parameters), 1, ["fixed", "one", "two"])
+    assert (file, given["fixed"], list(given)) == (str(parameters), 1, ["fixed", "closed", "one", "two"])
+    assert given["closed"].evaluate(context) == "name_mot: [crank]"
     for _ in range(2):
         assert ['name="r1"' in given["one"].evaluate(context), 'name="r2"' in given["two"].evaluate(context)] == [
             True

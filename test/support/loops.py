@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -74,6 +75,19 @@ def four_bar_text(lengths: Numbers = FOUR_BAR, kind: str = "revolute", moving: s
         constraint("pin", kind, ("coupler_link", (coupler, 0, 0)), ("rocker_link", (rocker, 0, 0)), z),
         links=("base", "crank_link", "coupler_link", "rocker_link"),
     )
+
+
+def cut_four_bar_text(lengths: Numbers = FOUR_BAR) -> str:
+    """Return a four-bar linkage without a constraint; its ends are the links A and B, as in `ROBOT_YAML`."""
+    ends = "".join(
+        f'<link name="{end}"/>{joint(f"{end}_mount", "fixed", link, end, (length, 0, 0), (1, 0, 0))}'
+        for end, link, length in (("A", "coupler_link", lengths[2]), ("B", "rocker_link", lengths[3]))
+    )
+    return re.sub(r"<constraint.*</constraint>", ends, four_bar_text(lengths))
+
+
+ROBOT_YAML = "closed_loop: [[A, B]]\ntype: ['3d']\nname_mot: [crank]\n"
+"""The loop of `cut_four_bar_text` in Extended URDF."""
 
 
 def universal_shafts(tilt: float) -> RobotModel:

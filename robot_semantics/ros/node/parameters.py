@@ -24,6 +24,9 @@ ROBOT: tuple[Parameter, ...] = (
     Parameter("robot_description", "", "The robot's URDF, as text.", checks.text),
     Parameter("robot_description_semantic", "", "The robot's SRDF, as text; empty: none.", checks.text),
     Parameter(
+        "robot_description_loops", "", "Closed loops: a robot.yaml of Extended URDF, as text; empty: none.", checks.text
+    ),
+    Parameter(
         "robot_description_topic",
         "",
         "Latched std_msgs/String topic to read the URDF from instead; empty: from the parameter.",

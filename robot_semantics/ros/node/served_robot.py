@@ -144,13 +144,12 @@ class ServedRobot:
 
         """
         values = {**self.values, **changed}
-        urdf = values[self.parameter("robot_description")]
-        srdf = values[self.parameter("robot_description_semantic")]
+        texts = [values[self.parameter(name)] for name in (*DESCRIPTIONS, "robot_description_loops")]
         strict, implicit_links = (values[self.parameter(name)] for name in ("strict", "implicit_links"))
         known = self.description
-        if known is not None and known[:3] == (urdf, srdf, implicit_links) and not strict:
+        if known is not None and known[:4] == (*texts, implicit_links) and not strict:
             return known
-        return read_description(urdf, srdf, strict=strict, implicit_links=implicit_links, prefix=self.prefix)
+        return read_description(*texts, strict=strict, implicit_links=implicit_links, prefix=self.prefix)
 
     def urdf_is_missing(self, changed: Values) -> bool:
         """Return True if there would be no URDF with some changed parameter values."""

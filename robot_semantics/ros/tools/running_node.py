@@ -37,11 +37,13 @@ class RobotTexts(NamedTuple):
     Attributes:
         urdf: text of the URDF.
         srdf: text of the SRDF; empty without one.
+        loops: text of the ``robot.yaml`` of Extended URDF; empty without one.
         implicit_links: whether joints may name links that the URDF does not declare.
     """
 
     urdf: str
     srdf: str
+    loops: str
     implicit_links: bool
 
 
@@ -69,8 +71,8 @@ def read_robot_texts(name: str) -> RobotTexts:
         prefix = f"{robot}." if robot else ""
         urdf = _description(caller, node, f"{prefix}robot_description")
         srdf = _description(caller, node, f"{prefix}robot_description_semantic")
-        (implicit,) = _parameters(caller, node, f"{prefix}implicit_links")
-        return RobotTexts(urdf, srdf, bool(implicit.bool_value))
+        loops, implicit = _parameters(caller, node, f"{prefix}robot_description_loops", f"{prefix}implicit_links")
+        return RobotTexts(urdf, srdf, loops.string_value, bool(implicit.bool_value))
 
 
 def read_world_text(name: str) -> WorldText:
