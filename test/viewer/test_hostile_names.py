@@ -225,7 +225,7 @@ def test_no_name_runs_in_the_evidence_of_collisions_or_the_question_to_overwrite
             browser.run(f"{rows}[{k}].click()")
             person.sees("viewer.drawn.some(({colour}) => colour?.[0] === 0.83)")
             harmless(browser)
-        titles = "[...document.querySelectorAll('.pairs .cut')].map((cell) => cell.title)"
+        titles = "[...document.querySelectorAll('[data-pairs] td[title]')].map((cell) => cell.title)"
         person.sees(f"{titles}.includes({json.dumps(f'link{ATTACKS[0]}')})")
         person.press("write-pairs")
         person.sees("!document.querySelector('[data-do=undo]').disabled")
