@@ -69,24 +69,42 @@ class Diagnostics:
         self, code: str, message: str, place: PlaceOrFinder, *, name: str | None = None, valid: Collection[str] = ()
     ) -> None:
         """Add an error; with `name` and `valid`, suggest the nearest name. `valid` must not change afterwards."""
-        self._add(Severity.ERROR, code, message, place, name, valid)
+        self.add(Severity.ERROR, code, message, place, name, valid)
 
     def warning(
         self, code: str, message: str, place: PlaceOrFinder, *, name: str | None = None, valid: Collection[str] = ()
     ) -> None:
         """Add a warning; `name` and `valid` as in `error`."""
-        self._add(Severity.WARNING, code, message, place, name, valid)
+        self.add(Severity.WARNING, code, message, place, name, valid)
 
     def note(self, code: str, message: str, place: PlaceOrFinder) -> None:
         """Add a note; a note never makes a document fail."""
-        self._add(Severity.NOTE, code, message, place, None, ())
+        self.add(Severity.NOTE, code, message, place)
+
+    def add(
+        self,
+        severity: Severity,
+        code: str,
+        message: str,
+        place: PlaceOrFinder,
+        name: str | None = None,
+        valid: Collection[str] = (),
+    ) -> None:
+        """Add a problem of any severity; `name` and `valid` as in `error`."""
+        if name is not None and not self._comparisons.allow(valid):
+            name = None
+        if self._counts[severity] < MAX_KEPT:
+            self._reports.append(_Report(severity, code, message, place, name, valid))
+            self._counts[severity] += 1
+        else:
+            self._count_more(severity, place, 1)
 
     def extend(self, diagnostics: Diagnostics | tuple[Diagnostic, ...]) -> None:
         """Add every problem of another collection."""
         if isinstance(diagnostics, Diagnostics) and not diagnostics._diagnostics:
             # Unread problems stay unread.
             for report in diagnostics._reports:
-                self._add(*report)
+                self.add(*report)
             diagnostics = tuple(diagnostics._more.values())
         for item in diagnostics:
             if item.code != MORE and self._counts[item.severity] < MAX_KEPT:
@@ -107,23 +125,6 @@ class Diagnostics:
     def count(self, severity: Severity) -> int:
         """Return the number of added problems of a severity, kept or not."""
         return self._counts[severity]
-
-    def _add(
-        self,
-        severity: Severity,
-        code: str,
-        message: str,
-        place: PlaceOrFinder,
-        name: str | None,
-        valid: Collection[str],
-    ) -> None:
-        if name is not None and not self._comparisons.allow(valid):
-            name = None
-        if self._counts[severity] < MAX_KEPT:
-            self._reports.append(_Report(severity, code, message, place, name, valid))
-            self._counts[severity] += 1
-        else:
-            self._count_more(severity, place, 1)
 
     def _count_more(self, severity: Severity, place: PlaceOrFinder, count: int) -> None:
         self._counts[severity] += count

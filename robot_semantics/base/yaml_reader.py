@@ -103,7 +103,11 @@ def parse_yaml(text: str | bytes, source: str = "<yaml>", *, warnings: Diagnosti
         place = SourcePlace(source, mark.line + 1, mark.column + 1) if mark else SourcePlace(source)
         found.error("bad-yaml", f"is not YAML: {' '.join(str(error.problem or error.context).split())}", place)
     except (YAMLError, ValueError) as error:
-        found.error("bad-yaml", f"is not YAML: {' '.join(str(error).split())}", SourcePlace(source))
+        # A character that YAML does not permit has an offset.
+        before = text[: getattr(error, "position", 0)]
+        lines = (before.encode() if isinstance(before, str) else before).split(b"\n")
+        place = SourcePlace(source, len(lines), len(lines[-1]) + 1)
+        found.error("bad-yaml", f"is not YAML: {' '.join(str(error).split())}", place)
     except RecursionError:
         found.error("bad-yaml", f"has more than {MAX_DEPTH} levels", SourcePlace(source))
     found.raise_if_failed()
@@ -143,13 +147,22 @@ class _Builder:
             return YamlNode(self._entries(node, path, depth), place, key)
         if self._warnings is not None and not str(node.tag).startswith(_TAG):
             return YamlNode(node.value, place, key, node.value, tag=str(node.tag))
-        value = self._constructor.construct_object(node, deep=True)
+        try:
+            value = self._constructor.construct_object(node, deep=True)
+        except ValueError:
+            self._found.error("bad-yaml", f"is not YAML: '{node.value[:20]}' is not a value of its kind", place)
+            value = None
         plain = value is None or isinstance(value, (str, int, float, bool))
         return YamlNode(value if plain else node.value, place, key, node.value, node.style is None)
 
     def _entries(self, node: Any, path: str, depth: int) -> dict[str, YamlNode]:
         entries: dict[str, YamlNode] = {}
+        merged: dict[str, YamlNode] = {}
         for name, value in node.value:
+            if str(name.tag) == _TAG + "merge":
+                for part in value.value if value.id == "sequence" else [value]:
+                    merged = {**self._node(part, path, None, depth + 1).entries, **merged}
+                continue
             at = self._place(name, f"{path}/{name.value if name.id == 'scalar' else '?'}")
             if name.id != "scalar":
                 self._found.error("bad-yaml", "a key should be a text", at)
@@ -161,4 +174,4 @@ class _Builder:
                     continue
                 self._warnings.warning("duplicate-name", f"{message}; the last value is used", at)
             entries[name.value] = self._node(value, f"{path}/{name.value}", at, depth + 1)
-        return entries
+        return {**merged, **entries}

@@ -14,20 +14,22 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity, SourcePlace
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.lru_cache import LruCache
 from robot_semantics.base.yaml_reader import MAX_BYTES, YamlNode, parse_yaml
 from robot_semantics.bringup import joint_limits, moveit_controllers, name_checks, other_sections, ros2_controllers
-from robot_semantics.bringup.configuration import Configuration, Rule, Section, sections_of, substitutions
+from robot_semantics.bringup.configuration import WORDS, Configuration, Rule, Section, sections_of, substitutions
 from robot_semantics.bringup.description import check_chosen, choose_descriptions
 from robot_semantics.model.resolve import resolve_urdf
+from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import parse_srdf
+from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.urdf.control_tree import ControlBlock
 from robot_semantics.urdf.reader import parse_urdf
 from robot_semantics.xml.document_kind import DocumentKind, kind_and_name
-from robot_semantics.xml.reader import parse_xml
+from robot_semantics.xml.reader import XmlDocument, parse_xml
 
 _Tree = TypeVar("_Tree")
 
@@ -43,7 +45,7 @@ _TEMPLATE = re.compile(rb"\{\{|\{%|\$\{")
 
 
 class YamlText(NamedTuple):
-    """The known sections of a YAML text, its own problems, and its content; None if it has none."""
+    """The known sections of a YAML text, its own problems, and its content; None if it is not read."""
 
     sections: tuple[Section, ...] = ()
     problems: tuple[Diagnostic, ...] = ()
@@ -60,7 +62,10 @@ def is_yaml(name: str) -> bool:
 
 
 def read_sections(text: str | bytes, source: str) -> YamlText:
-    """Return the known sections of a YAML text, which every message calls `source`."""
+    """Return the known sections of a YAML text, which every message calls `source`.
+
+    A text that cannot have a known section is not read: it may be for another program, and to read it takes long.
+    """
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     known = _READ.get((source, data))
     if known is None:
@@ -73,14 +78,15 @@ def read_sections(text: str | bytes, source: str) -> YamlText:
 
 
 def _root(text: bytes, source: str, found: Diagnostics) -> YamlNode | None:
-    """Return the content of a YAML text; None if there is none."""
+    """Return the content of a YAML text; None if it is not read."""
     place = SourcePlace(source)
     try:
         if all(line.startswith(b"#") or line in (b"", b"---") for line in map(bytes.strip, text.splitlines())):
+            # The Setup Assistant and MoveIt's launch files end at an empty file.
             found.warning("empty-document", "the text is empty", place)
         elif len(text) > MAX_BYTES:
             found.error("too-large", f"the text is longer than {MAX_BYTES:,} bytes, the limit", place)
-        else:
+        elif WORDS.search(text.replace(b"\0", b"")):  # UTF-16 has a zero beside each letter.
             return parse_yaml(text, source, warnings=found)
     except DescriptionError as error:
         if _TEMPLATE.search(text):
@@ -113,58 +119,89 @@ def check_sections(
     """Report the problems of YAML sections against a robot; without a robot, names are not checked."""
     configuration = Configuration(robot, blocks, tuple(sections))
     for problem in (problem for rule in RULES for problem in rule(configuration)):
-        if problem.severity is Severity.NOTE:
-            diagnostics.note(problem.code, problem.message, problem.place)
-        else:
-            report = diagnostics.error if problem.severity is Severity.ERROR else diagnostics.warning
-            report(problem.code, problem.message, problem.place, name=problem.name, valid=problem.valid)
+        diagnostics.add(*problem)
+
+
+class FileReaders(NamedTuple):
+    """How a check reads a file by its name; each reader may raise a `DescriptionError`."""
+
+    document: Callable[[str], XmlDocument]
+    robot: Callable[[str], RobotModel | None]
+    semantic: Callable[[str], SrdfDocument]
+    yaml: Callable[[str], YamlText]
+
+
+class CheckedFiles(NamedTuple):
+    """The result of a check.
+
+    Attributes:
+        robot: the robot of the other files; None if it is not certain.
+        worlds: the USDF files, which are not checked yet.
+        is_complete: False if names in an SRDF or YAML file are not checked, because its URDF is not certain.
+    """
+
+    robot: RobotModel | None
+    worlds: tuple[str, ...]
+    is_complete: bool
+
+
+def check_files(
+    files: Iterable[str],
+    read: FileReaders,
+    found: Diagnostics,
+    *,
+    urdf: str | None = None,
+    srdf: str | None = None,
+    by_name: bool = False,
+    resolver: PackageResolver | None = None,
+) -> CheckedFiles:
+    """Check URDF, SRDF and YAML files together; those that belong together are chosen by `choose_descriptions`.
+
+    The endings ``.yaml`` and ``.yml`` mean YAML; the content tells the other kinds.
+    """
+
+    def tree(reader: Callable[[str], _Tree], file: str) -> _Tree | None:
+        try:
+            return reader(file)
+        except DescriptionError as error:
+            found.extend_new(error.diagnostics)
+            return None
+
+    own, names = list(dict.fromkeys(files)), {kind: dict[str, str]() for kind in DocumentKind}
+    for file in (file for file in own if not is_yaml(file)):
+        document = tree(read.document, file)
+        if document is not None and (known := kind_and_name(document, file, found)) is not None:
+            names[known[0]][file] = known[1]
+    urdfs, srdfs = names[DocumentKind.URDF], names[DocumentKind.SRDF]
+    choice = choose_descriptions(urdfs, srdfs, urdf, srdf, by_name=by_name)
+    robots = {file: tree(read.robot, file) for file in dict.fromkeys([*filter(None, [urdf]), *urdfs])}
+    semantics = {file: tree(read.semantic, file) for file in dict.fromkeys([*srdfs, *filter(None, [srdf])])}
+    checked = check_chosen(choice, robots, semantics, found, resolver=resolver)
+    sections: list[Section] = []
+    for file in filter(is_yaml, own):
+        text = tree(read.yaml, file) or YamlText()
+        found.extend(text.problems)
+        sections += text.sections
+    check_sections(sections, checked.robot, checked.blocks, found)
+    is_complete = bool(choice.urdf) or (not sections and srdfs.keys() <= choice.urdf_by_srdf.keys())
+    return CheckedFiles(checked.robot, tuple(names[DocumentKind.USDF]), is_complete)
 
 
 def check_texts(texts: Mapping[str, str | bytes], *, implicit_links: bool = False) -> list[Diagnostic]:
-    """Check the texts of a robot together: URDF and SRDF (expanded), and YAML, each with its name.
+    """Check the texts of a robot together, each with its name: as `check_files`, with URDF and SRDF expanded.
 
-    The endings ``.yaml`` and ``.yml`` mean YAML; the content tells URDF from SRDF. The texts that belong together are
-    those of `choose_descriptions`. Without a URDF, names are not checked. Files that the texts name, such as meshes,
-    are not read.
+    Without a URDF, names are not checked. Files that the texts name, such as meshes, are not read.
     """
     found = Diagnostics()
-    names: dict[DocumentKind, dict[str, str]] = {kind: {} for kind in DocumentKind}
-    for name, text in texts.items():
-        if not is_yaml(name) and (known := _kind(name, text, found)) is not None:
-            names[known[0]][name] = known[1]
 
-    def read(kind: DocumentKind, reader: Callable[[str | bytes, str], _Tree]) -> dict[str, _Tree | None]:
-        """Return the trees of a kind; None for a text that is refused."""
-        trees: dict[str, _Tree | None] = {}
-        for name in names[kind]:
-            try:
-                trees[name] = reader(texts[name], name)
-            except DescriptionError as error:
-                trees[name] = None
-                found.extend_new(error.diagnostics)
-        return trees
+    def robot(name: str) -> RobotModel | None:
+        return resolve_urdf(parse_urdf(texts[name], name, found), found, implicit_links=implicit_links)
 
-    def robot_of(text: str | bytes, name: str) -> RobotModel | None:
-        return resolve_urdf(parse_urdf(text, name, found), found, implicit_links=implicit_links)
-
-    robots = read(DocumentKind.URDF, robot_of)
-    semantics = read(DocumentKind.SRDF, lambda text, name: parse_srdf(text, name, found))
-    choice = choose_descriptions(names[DocumentKind.URDF], names[DocumentKind.SRDF])
-    checked = check_chosen(choice, robots, semantics, found)
-    sections: list[Section] = []
-    for name in filter(is_yaml, texts):
-        yaml = read_sections(texts[name], name)
-        found.extend(yaml.problems)
-        sections += yaml.sections
-    check_sections(sections, checked.robot, checked.blocks, found)
+    readers = FileReaders(
+        lambda name: parse_xml(texts[name], name, forgiving=True),
+        robot,
+        lambda name: parse_srdf(texts[name], name, found),
+        lambda name: read_sections(texts[name], name),
+    )
+    check_files(texts, readers, found)
     return list(found)
-
-
-def _kind(name: str, text: str | bytes, found: Diagnostics) -> tuple[DocumentKind, str] | None:
-    """Return the kind of a text and the name of its robot; None for another text."""
-    try:
-        document = parse_xml(text, name, forgiving=True)
-    except DescriptionError as error:
-        found.extend(error.diagnostics)
-        return None
-    return kind_and_name(document, name, found)

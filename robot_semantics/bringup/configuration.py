@@ -147,6 +147,16 @@ _BY_CHILDREN: tuple[tuple[SectionKind, Callable[[YamlNode], bool]], ...] = (
 )
 
 
+WORDS = re.compile(
+    b"|".join(
+        word.encode()
+        for word in (*(key for key, _ in _BY_KEY), "controller_names", "kinematics_solver", "planner_configs")
+    )
+    + b"|ros__parameters"
+)
+"""Words without which a text has no known section."""
+
+
 def _value(node: YamlNode, key: str) -> object:
     below = node.entries.get(key)
     return None if below is None else below.value

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.urdf.control_table import BLOCK, read_control
 from robot_semantics.urdf.control_tree import ControlBlock, ControlInterface, ControlParameter
@@ -33,7 +33,7 @@ class ControlProblem(NamedTuple):
     code: str
     message: str
     attribute: str | None = None
-    is_error: bool = True
+    severity: Severity = Severity.ERROR
     name: str | None = None
     valid: tuple[str, ...] = ()
 
@@ -51,9 +51,8 @@ def check_control(model: RobotModel, diagnostics: Diagnostics) -> tuple[ControlB
         block, places = read_control(extra, model.urdf.places, diagnostics)
         blocks.append(block)
         for problem in (problem for rule in RULES for problem in rule(block, joints)):
-            report = diagnostics.error if problem.is_error else diagnostics.warning
             place = places.place_finder(problem.at, problem.attribute)
-            report(problem.code, problem.message, place, name=problem.name, valid=problem.valid)
+            diagnostics.add(problem.severity, problem.code, problem.message, place, problem.name, problem.valid)
     return tuple(blocks)
 
 
@@ -64,7 +63,7 @@ def _leader_is_controlled(block: ControlBlock, joints: Mapping[str, JointModel])
         mimic = joint.urdf.mimic if joint is not None and joint.urdf is not None else None
         if mimic is not None and component.mimic is not False and mimic.joint not in names:
             message = f"joint '{component.name}' mimics '{mimic.joint}', which this <{BLOCK}> does not have"
-            yield ControlProblem(component.at, "leader-not-controlled", message, "name", is_error=False)
+            yield ControlProblem(component.at, "leader-not-controlled", message, "name", Severity.WARNING)
 
 
 def _transmitted_joints_are_listed(block: ControlBlock, joints: Mapping[str, JointModel]) -> Iterator[ControlProblem]:
@@ -82,7 +81,7 @@ def _actuator_has_one_joint(block: ControlBlock, _: Mapping[str, JointModel]) ->
         return
     if len(block.joints) != 1:
         message = f"an actuator has exactly one joint, but '{block.name}' has {len(block.joints)}"
-        yield ControlProblem(block.at, "actuator-joints", message, "type", is_error=False)
+        yield ControlProblem(block.at, "actuator-joints", message, "type", Severity.WARNING)
     for transmission in block.transmissions:
         if len(transmission.joints) != 1:
             count = len(transmission.joints)
@@ -113,7 +112,7 @@ def _limits_are_numbers(block: ControlBlock, _: Mapping[str, JointModel]) -> Ite
             reason = _not_a_number(parameter) if parameter.name in ("min", "max") else ""
             if reason:
                 message = f"{parameter.name} of joint '{component.name}' {reason}; ros2_control ignores it"
-                yield ControlProblem(parameter.at, "bad-number", message, is_error=False)
+                yield ControlProblem(parameter.at, "bad-number", message, severity=Severity.WARNING)
 
 
 def _limits_are_within_the_urdf(block: ControlBlock, joints: Mapping[str, JointModel]) -> Iterator[ControlProblem]:
@@ -135,7 +134,7 @@ def _limits_are_within_the_urdf(block: ControlBlock, joints: Mapping[str, JointM
                 if not is_within(limit.value, lower, upper):
                     what = f"{interface.name} limit {limit.value:g} of joint '{component.name}'"
                     message = f"the {what} is outside the URDF's {lower:g} to {upper:g}"
-                    yield ControlProblem(limit.at, "limit-above-urdf", message, is_error=False)
+                    yield ControlProblem(limit.at, "limit-above-urdf", message, severity=Severity.WARNING)
 
 
 class _Limit(NamedTuple):

@@ -23,7 +23,15 @@ from robot_semantics.bringup.configuration import (
     has_substitution,
     substitutions,
 )
-from robot_semantics.bringup.name_checks import ConfiguredName, last_name, severity_by_name, texts_of, unknown_names
+from robot_semantics.bringup.name_checks import (
+    ConfiguredName,
+    by_name,
+    joints_left_out,
+    last_name,
+    severity_of,
+    texts_of,
+    unknown_names,
+)
 
 TYPES = ("FollowJointTrajectory", "GripperCommand", "ParallelGripperCommand")
 REQUIRED = ("type", "action_ns", "joints")
@@ -99,7 +107,7 @@ def _types_are_known(configuration: Configuration) -> Iterator[ConfigurationProb
 
 def _joints_exist(configuration: Configuration) -> Iterator[ConfigurationProblem]:
     controllers = list(_controllers(configuration))
-    severities = severity_by_name(controllers)
+    severities = {name: severity_of(alternatives) for name, alternatives in by_name(controllers).items()}
     uses = ((use, severities[name]) for name, node in controllers for use in texts_of(node.get("joints")))
     return unknown_names(uses, configuration.joints, "joint") if configuration.joints else iter(())
 
@@ -133,6 +141,10 @@ def _joints_are_served(configuration: Configuration) -> Iterator[ConfigurationPr
             yield ConfigurationProblem(Severity.WARNING, "joint-not-served", message, sections[0].node.key_place)
 
 
+def _alternatives_have_the_same_joints(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    return joints_left_out(_controllers(configuration), configuration.joints)
+
+
 def _controllers_run(configuration: Configuration) -> Iterator[ConfigurationProblem]:
     """Report a misspelt name of a controller of ros2_control; other names may be a driver's."""
     running = {last_name(name) for name, _ in configuration.entries(SectionKind.CONTROLLERS)}
@@ -154,5 +166,6 @@ RULES: tuple[Rule, ...] = (
     _joints_exist,
     _defaults_are_unique,
     _joints_are_served,
+    _alternatives_have_the_same_joints,
     _controllers_run,
 )

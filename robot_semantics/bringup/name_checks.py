@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Severity, SourcePlace
+from robot_semantics.base.foreign_text import quoted
 from robot_semantics.base.yaml_reader import YamlNode
 from robot_semantics.bringup.configuration import (
     Configuration,
@@ -105,15 +106,35 @@ def unknown_names(
             yield ConfigurationProblem(severity, code, message, use.place, use.name, known)
 
 
-def severity_by_name(uses: Iterable[tuple[str, YamlNode]]) -> Mapping[str, Severity]:
-    """Return the severity of wrong names in each description, by the name of the described thing.
+def by_name(controllers: Iterable[tuple[str, YamlNode]]) -> Mapping[str, Mapping[str, YamlNode]]:
+    """Return the description of each controller in each file."""
+    found: dict[str, dict[str, YamlNode]] = {}
+    for name, node in controllers:
+        found.setdefault(name, {})[node.place.source] = node
+    return found
 
-    If several files describe the same thing, a launch file uses one of them: a warning.
+
+def severity_of(alternatives: Mapping[str, YamlNode]) -> Severity:
+    """Return the severity of wrong names in a controller: if several files describe it, a launch file uses only one."""
+    return Severity.WARNING if len(alternatives) > 1 else Severity.ERROR
+
+
+def joints_left_out(
+    controllers: Iterable[tuple[str, YamlNode]], joints: Collection[str]
+) -> Iterator[ConfigurationProblem]:
+    """Yield the controllers that have joints of the robot in one file, and only a part of them in another.
+
+    This is a note: the files may be for robots of different size.
     """
-    files: dict[str, set[str]] = {}
-    for name, node in uses:
-        files.setdefault(name, set()).add(node.place.source)
-    return {name: Severity.WARNING if len(found) > 1 else Severity.ERROR for name, found in files.items()}
+    for name, alternatives in by_name(controllers).items():
+        lists = {file: node for file, entry in alternatives.items() if (node := entry.get("joints")) is not None}
+        named = {file: {use.name for use in texts_of(node)} for file, node in lists.items()}
+        whole = max(named, key=lambda file: len(named[file]), default="")
+        for file, part in named.items():
+            if part and part < named[whole] <= set(joints):
+                missing = quoted(sorted(named[whole] - part), 5)
+                message = f"controller '{name}' does not have {missing} here, but in '{whole}'"
+                yield ConfigurationProblem(Severity.NOTE, "joint-not-served", message, lists[file].key_place)
 
 
 def _with_common_prefix(names: Sequence[str], valid: Collection[str]) -> tuple[str, str] | None:

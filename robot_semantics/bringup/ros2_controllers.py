@@ -17,7 +17,15 @@ from robot_semantics.base.names import is_certain, nearest_names
 from robot_semantics.base.yaml_reader import YamlNode
 from robot_semantics.bringup.configuration import Configuration, ConfigurationProblem, Rule, SectionKind
 from robot_semantics.bringup.decimal_numbers import doubles
-from robot_semantics.bringup.name_checks import ConfiguredName, last_name, severity_by_name, texts_of, unknown_names
+from robot_semantics.bringup.name_checks import (
+    ConfiguredName,
+    by_name,
+    joints_left_out,
+    last_name,
+    severity_of,
+    texts_of,
+    unknown_names,
+)
 
 JOINT_KEYS = ("joints", "joint", "command_joints", "left_wheel_names", "right_wheel_names")
 GROUP_CONTROLLERS = {
@@ -89,9 +97,9 @@ def node_parameters(configuration: Configuration) -> Iterator[tuple[str, YamlNod
 def _controllers(configuration: Configuration) -> Iterator[RosController]:
     types = _types(configuration)
     found = [(last_name(name), parameters) for name, parameters in node_parameters(configuration)]
-    severities = severity_by_name(found)
+    alternatives = by_name(found)
     for name, parameters in found:
-        yield RosController(name, types.get(name, ""), parameters, severities[name])
+        yield RosController(name, types.get(name, ""), parameters, severity_of(alternatives[name]))
 
 
 def _types(configuration: Configuration) -> Mapping[str, str]:
@@ -173,6 +181,11 @@ def _interfaces_have_one_controller(configuration: Configuration) -> Iterator[Co
                 yield ConfigurationProblem(Severity.NOTE, "controllers-overlap", message, joint.place)
 
 
+def _alternatives_have_the_same_joints(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    controllers = ((controller.name, controller.parameters) for controller in _controllers(configuration))
+    return joints_left_out(controllers, configuration.joints)
+
+
 def _trajectories_have_doubles(configuration: Configuration) -> Iterator[ConfigurationProblem]:
     for controller in _controllers(configuration):
         if controller.is_trajectory_controller:
@@ -206,6 +219,7 @@ RULES: tuple[Rule, ...] = (
     _interfaces_exist,
     _joints_are_listed_once,
     _interfaces_have_one_controller,
+    _alternatives_have_the_same_joints,
     _trajectories_have_doubles,
     _parameters_have_a_controller,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,9 +19,7 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes, scratch_folder
-from robot_semantics.bringup.checking import check_sections, is_yaml, read_sections
-from robot_semantics.bringup.configuration import Section
-from robot_semantics.bringup.description import check_chosen, choose_descriptions
+from robot_semantics.bringup.checking import FileReaders, YamlText, check_files, read_sections
 from robot_semantics.cli import inputs
 from robot_semantics.cli.baseline import add_baseline_arguments, without_known, write_baseline
 from robot_semantics.cli.check_folders import without_folders
@@ -33,7 +31,6 @@ from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import srdf_from_file
 from robot_semantics.srdf.tree import SrdfDocument
-from robot_semantics.xml.document_kind import DocumentKind, kind_and_name
 from robot_semantics.xml.reader import read_text, read_xml
 
 MOST_ROUNDS = 5
@@ -144,7 +141,7 @@ def _named(diagnostic: Diagnostic, spooled: Mapping[str, str]) -> Diagnostic:
 
 
 class _Check:
-    """One run, in which the robot for the other files is loaded only once."""
+    """One run: reads the files with the options of the command."""
 
     def __init__(self, arguments: argparse.Namespace, diagnostics: Diagnostics) -> None:
         self.arguments = arguments
@@ -152,68 +149,34 @@ class _Check:
         self._resolver = PackageResolver(arguments.package_path)
 
     def files(self, files: Sequence[str]) -> None:
-        """Check every file; `choose_descriptions` tells which files belong together."""
-        inputs.refuse_wrong_kinds(self.arguments.urdf, self.arguments.srdf)
-        of_kind = self._by_kind(file for file in files if not is_yaml(file))
-        sections = self._sections(file for file in dict.fromkeys(files) if is_yaml(file))
-        urdfs, srdfs = of_kind[DocumentKind.URDF], of_kind[DocumentKind.SRDF]
+        """Check every file."""
         urdf, srdf, by_name = self.arguments.urdf, self.arguments.srdf, self.arguments.by_name
-        choice = choose_descriptions(urdfs, srdfs, urdf, srdf, by_name=by_name)
-        if not choice.urdf and (sections or not srdfs.keys() <= choice.urdf_by_srdf.keys()):
+        inputs.refuse_wrong_kinds(urdf, srdf)
+        # Forgiving like the URDF reader; the other readers check again.
+        read = FileReaders(partial(read_xml, forgiving=True), self._robot, self._semantic, self._yaml)
+        found = check_files(
+            files, read, self.diagnostics, urdf=urdf, srdf=srdf, by_name=by_name, resolver=self._resolver
+        )
+        if not found.is_complete:
             print("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
-        robots = {file: self._robot(file) for file in dict.fromkeys([*filter(None, [urdf]), *urdfs])}
-        semantics = {file: self._semantic(file) for file in dict.fromkeys([*srdfs, *filter(None, [srdf])])}
-        robot = check_chosen(choice, robots, semantics, self.diagnostics, resolver=self._resolver)
-        for file in of_kind[DocumentKind.USDF]:
-            self._world(file, robot.robot)
-        check_sections(sections, robot.robot, robot.blocks, self.diagnostics)
+        for file in found.worlds:
+            self._world(file, found.robot)
 
-    def _sections(self, files: Iterable[str]) -> list[Section]:
-        """Return the known sections of YAML files."""
-        found: list[Section] = []
-        for file in files:
-            try:
-                read = read_sections(read_text(Path(file)), file)
-            except DescriptionError as error:
-                self.diagnostics.extend_new(error.diagnostics)
-                continue
-            self.diagnostics.extend(read.problems)
-            if not read.sections and not read.problems and file not in self.arguments.found_files:
-                message = "this file has no section that is known, so it is not checked"
-                self.diagnostics.note("unknown-configuration", message, SourcePlace(file))
-            found += read.sections
-        return found
-
-    def _by_kind(self, files: Iterable[str]) -> dict[DocumentKind, dict[str, str]]:
-        """Return the files of each kind with the names of their robots."""
-        of_kind: dict[DocumentKind, dict[str, str]] = {kind: {} for kind in DocumentKind}
-        for file in dict.fromkeys(files):
-            try:
-                # Forgiving like the URDF reader; the other readers check again.
-                document = read_xml(file, forgiving=True)
-            except DescriptionError as error:
-                self.diagnostics.extend(error.diagnostics)
-                continue
-            if (known := kind_and_name(document, file, self.diagnostics)) is not None:
-                of_kind[known[0]][file] = known[1]
-        return of_kind
+    def _yaml(self, file: str) -> YamlText:
+        text = read_sections(read_text(Path(file)), file)
+        if not text.sections and not text.problems and file not in self.arguments.found_files:
+            message = "this file has no section that is known, so it is not checked"
+            self.diagnostics.note("unknown-configuration", message, SourcePlace(file))
+        return text
 
     def _robot(self, file: str) -> RobotModel | None:
-        try:
-            arguments = argparse.Namespace(**vars(self.arguments))
-            arguments.xacro_arguments = {**self.arguments.found_files.get(file, {}), **arguments.xacro_arguments}
-            return inputs.read_robot(arguments, file, diagnostics=self.diagnostics)
-        except DescriptionError as error:
-            self.diagnostics.extend_new(error.diagnostics)
-            return None
+        arguments = argparse.Namespace(**vars(self.arguments))
+        arguments.xacro_arguments = {**self.arguments.found_files.get(file, {}), **arguments.xacro_arguments}
+        return inputs.read_robot(arguments, file, diagnostics=self.diagnostics)
 
-    def _semantic(self, file: str) -> SrdfDocument | None:
-        try:
-            find, xacro = inputs.package_finder(self.arguments, file), inputs.xacro_of(self.arguments)
-            return srdf_from_file(file, self.diagnostics, xacro=xacro, find_package=find)
-        except DescriptionError as error:
-            self.diagnostics.extend_new(error.diagnostics)
-            return None
+    def _semantic(self, file: str) -> SrdfDocument:
+        find, xacro = inputs.package_finder(self.arguments, file), inputs.xacro_of(self.arguments)
+        return srdf_from_file(file, self.diagnostics, xacro=xacro, find_package=find)
 
     def _world(self, file: str, robot: RobotModel | None) -> None:
         from robot_semantics.state.check import check_world_file

@@ -45,10 +45,6 @@ _DECLARATIONS: frozenset[Reference] = frozenset(
         *(("robot", tag, "name") for tag in ("virtual_joint", "group", "end_effector")),
     ]
 )
-_WORDS_OF_SECTIONS = re.compile(
-    "joint_limits|cartesian_limits|initial_positions|controller_|sensors|kinematics_solver|planner_configs|"
-    "ros__parameters"
-)
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _YAML_LINE_END = re.compile(b"\r\n|[\n\r]|\xc2\x85|\xe2\x80[\xa8\xa9]")
 _MARKED = re.compile(rb"""[^\s=/>"'<]+\s*=\s*(?:"[^"]*"|'[^']*')|</?[^\s/>]+|[\x80-\xff]+|\S""")
@@ -133,8 +129,8 @@ class Document:
 
     @cached_property
     def sections(self) -> YamlText:
-        """The known sections of a YAML text; a text without their words is not read, because that takes long."""
-        return read_sections(self.utf8, self.path) if _WORDS_OF_SECTIONS.search(self.text) else YamlText()
+        """The known sections of a YAML text; an empty one is still to be written, and no problem."""
+        return read_sections(self.utf8, self.path) if self.text.strip() else YamlText()
 
     @cached_property
     def uses(self) -> tuple[NameOccurrence, ...]:

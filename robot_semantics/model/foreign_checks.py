@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.urdf.extras import element_of
@@ -65,8 +65,8 @@ def check_foreign(model: RobotModel, diagnostics: Diagnostics) -> None:
         elements = list(root.iter("*"))
         for finding in (finding for rule in rules for finding in rule(root, names)):
             place = model.urdf.places.place(extra.at + elements.index(finding.element), finding.attribute)
-            report = diagnostics.error if finding.code in ERRORS else diagnostics.warning
-            report(finding.code, finding.message, place, name=finding.name, valid=finding.valid)
+            severity = Severity.ERROR if finding.code in ERRORS else Severity.WARNING
+            diagnostics.add(severity, finding.code, finding.message, place, finding.name, finding.valid)
 
 
 def _control_joints(block: etree._Element) -> Iterator[tuple[etree._Element, str]]:

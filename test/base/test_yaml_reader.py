@@ -46,6 +46,15 @@ DOUBLED = "a: &a [x, x]\n" + "".join(
 )
 
 
+def test_merged_keys_are_keys_of_the_map() -> None:
+    text = "base: &b {x: 1, y: 2}\nmore: &m {y: 3, z: 4}\na: {<<: *b, x: 5}\nb: {<<: [*b, *m]}\nc: {'<<': 6}\n"
+    root = parse_yaml(text, "f.yml")
+    found = {key: {name: each.value for name, each in node.entries.items()} for key, node in root.entries.items()}
+    assert found["a"] == {"x": 5, "y": 2}
+    assert found["b"] == {"x": 1, "y": 2, "z": 4}
+    assert found["c"] == {"<<": 6}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -57,7 +66,9 @@ DOUBLED = "a: &a [x, x]\n" + "".join(
         ("[" * 5000, "f.yml: error: has more than 100 levels"),
         ("a: &a [*a]", "f.yml:1:4: error: has more than 100 levels"),
         (DOUBLED, "error: has more than 200,000 values"),
-        ("a: " + "9" * 5000, "f.yml: error: is not YAML"),
+        ("a: " + "9" * 5000, "f.yml:1:4: error: is not YAML: '99999999999999999999' is not a value of its kind"),
+        ("a: 1\n\nb\0: 2", "f.yml:3:2: error: is not YAML: unacceptable character"),
+        (b"a: 1\nb: \xe9", "f.yml:2:4: error: is not YAML: unacceptable character"),
         ("a: 1\n---\nb: 2\n", "f.yml:2:1: error: is not YAML"),
         ("? [1]\n: 2\n", "f.yml:1:3: error: a key should be a text"),
     ],

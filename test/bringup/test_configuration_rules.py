@@ -239,6 +239,21 @@ def test_a_controller_of_moveit_in_several_files_is_an_alternative() -> None:
     assert [(item.severity, item.code) for item in check_texts(texts)] == [(WARNING, "unknown-joint")]
 
 
+def test_a_joint_that_an_alternative_file_leaves_out_is_a_note() -> None:
+    """Not a warning: packages have alternatives for robots with 5, 6 and 7 joints."""
+    texts = {"a.urdf": urdf(), "one.yaml": ros_controllers(ARM), "two.yaml": ros_controllers(ARM)}
+    assert check_texts(texts) == []
+    texts["two.yaml"] = ros_controllers(ARM.replace("[shoulder, elbow]", "[shoulder]"))
+    (problem,) = check_texts(texts)
+    assert str(problem).startswith(
+        "two.yaml:7:21: note: controller 'arm_controller' does not have 'elbow' here, but in 'one.yaml'"
+    )
+    other_robot = {**texts, "a.urdf": urdf("left_"), "two.yaml": ros_controllers("joints: [shoulder]")}
+    assert "joint-not-served" not in {item.code for item in check_texts(other_robot)}
+    moveit = {"a.urdf": urdf(), "one.yaml": controllers(), "two.yaml": controllers(joints="[elbow]")}
+    assert [(item.severity, item.code) for item in check_texts(moveit)] == [(NOTE, "joint-not-served")]
+
+
 def test_without_a_block_a_name_may_be_of_a_gpio_so_it_is_a_warning() -> None:
     text = ros_controllers("joint: lamp", "position_controllers/GripperActionController")
     assert check_texts({"a.urdf": urdf(), "a.yaml": text}) == []
@@ -271,7 +286,7 @@ def test_all_problems_of_all_texts_are_reported_together() -> None:
         "a.urdf": urdf().replace("driver/Arm", ""),
         "a.srdf": srdf().replace('joint name="grip"', 'joint name="gripp"'),
         "a.yaml": "initial_positions: {elbo: 0.0}",
-        "b.yaml": "a: [",
+        "b.yaml": "sensors: [",
     }
     found = [(problem.place.source, problem.code) for problem in check_texts(texts)]
     assert found == [

@@ -93,14 +93,14 @@ def codes_of(run: RunCommand, monkeypatch: pytest.MonkeyPatch, context: Context,
     for name, text in context.files.items():
         Path(name).write_text(text.replace("{}", example, 1))
     found: dict[str, Severity] = {}
-    usual = Diagnostics._add
+    usual = Diagnostics.add
 
     def add(self: Diagnostics, severity: Severity, code: str, *rest: object) -> None:
         found[code] = severity
         usual(self, severity, code, *rest)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patched:
-        patched.setattr(Diagnostics, "_add", add)
+        patched.setattr(Diagnostics, "add", add)
         result = run(*shlex.split(context.command))
     assert result.code in (0, 1), result.err
     if "--json" in context.command:
