@@ -28,7 +28,7 @@ from robot_semantics.viewer.element import DiffText, Shortcuts, ViewerElement, w
 from robot_semantics.viewer.scene import closed_pose
 from robot_semantics.viewer.scene_data import semantics_of
 from robot_semantics.viewer.studio_groups import GroupsTab
-from robot_semantics.viewer.studio_keys import FIRST_FIELDS, KEYS, help_dialog
+from robot_semantics.viewer.studio_keys import FIRST_FIELDS, KEYS, NEXT_STEP, help_dialog
 from robot_semantics.viewer.studio_pairs import PairsTab
 from robot_semantics.viewer.studio_problems import ProblemList
 from robot_semantics.viewer.studio_robot import RobotTab
@@ -113,6 +113,8 @@ class Studio:
             self._problems.show()
             self._keys = Shortcuts(KEYS).on("shortcut", lambda event: self._shortcut(str(event.args)))
         self._question, self._help = self._ask(), help_dialog()
+        if first == "start":
+            self._keys.focus(NEXT_STEP)
         viewer.close_loops(lambda name: self.kinematics)
         viewer.on("picked", self._picked)
         viewer.on("posed", self._posed)

@@ -117,7 +117,8 @@ class PairsTab:
     # --- evidence
 
     async def _generate(self, samples: int) -> None:
-        self._button.disable()
+        # A disabled button would lose the focus.
+        self._button.props("loading")
         self._failures.clear()
         self._bar.set_visibility(True)
         self._progress.activate()
@@ -130,7 +131,7 @@ class PairsTab:
             self._done = self._total = 0
         self._progress.deactivate()
         self._bar.set_visibility(False)
-        self._button.enable()
+        self._button.props(remove="loading")
         with self._failures:
             for line in failed.splitlines()[:8]:
                 small(line).props("data-failed").classes("failed")

@@ -17,18 +17,19 @@ from nicegui import ui
 from robot_semantics.base.diagnostics import Severity
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.viewer.element import with_attributes
-from robot_semantics.viewer.studio_keys import NEXT_STEP
+from robot_semantics.viewer.studio_keys import FIRST_FIELDS, NEXT_STEP
 from robot_semantics.viewer.studio_widgets import Panel, heading, remark
 from robot_semantics.viewer.suggestions import Suggestion, suggestions
 
 
 class Step(NamedTuple):
-    """A step of the work: its title, its tab, the kind of its suggestions, and its purpose."""
+    """A step of the work: its title, its tab, the kind of its suggestions, its purpose, and if every robot needs it."""
 
     title: str
     tab: str
     suggested: str
     about: str
+    is_needed: bool = False
 
 
 STEPS = (
@@ -38,7 +39,7 @@ STEPS = (
         "virtual joint",
         "Connects the robot to the world. Not needed if the root link is the world, or if no other object is in it.",
     ),
-    Step("Groups", "groups", "group", "Joints that are planned together: an arm, a hand, a leg. Always needed."),
+    Step("Groups", "groups", "group", "Joints that are planned together: an arm, a hand, a leg. Always needed.", True),
     Step(
         "End effectors",
         "groups",
@@ -57,8 +58,9 @@ STEPS = (
         "collisions",
         "",
         "Pairs of links that need no check: neighbours, and pairs that never touch. Planning is slow without them.",
+        True,
     ),
-    Step("Check", "text", "", "All messages of the check. The file is ready when there are none."),
+    Step("Check", "text", "", "All messages of the check. The file is ready when there are none.", True),
 )
 
 
@@ -84,7 +86,8 @@ class StartTab:
     def _list(self) -> None:
         session = self._studio.session
         found = suggestions(session.robot, session.text.semantic)
-        following = next((step for step in STEPS if not self._state(step)[1]), STEPS[-1])
+        # Without a suggestion, the robot may not need the optional steps.
+        following = next((step for step in STEPS if step.is_needed and not self._state(step)[1]), STEPS[-1])
         heading("Steps to a complete SRDF")
         for step in STEPS:
             count, done = self._state(step)
@@ -93,7 +96,7 @@ class StartTab:
                 with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 8px"):
                     icon = ui.icon("check_circle" if done else "radio_button_unchecked", size="20px")
                     icon.classes("done" if done else "open")
-                    opener = ui.button(step.title, on_click=partial(self._studio.open, step.tab))
+                    opener = ui.button(step.title, on_click=partial(self._open, step.tab))
                     with_attributes(opener, data_open=step.title).props("flat dense no-caps align=left")
                     if not found and step is following:
                         with_attributes(opener, id=NEXT_STEP)
@@ -104,6 +107,10 @@ class StartTab:
                 for suggestion in found:
                     if suggestion.step == step.suggested:
                         self._suggestion(suggestion, is_first=suggestion is found[0])
+
+    def _open(self, tab: str) -> None:
+        self._studio.open(tab)
+        self._studio.focus(FIRST_FIELDS[tab])
 
     def _suggestion(self, suggestion: Suggestion, *, is_first: bool) -> None:
         def accept() -> None:

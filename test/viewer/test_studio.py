@@ -584,23 +584,29 @@ def test_a_new_srdf_is_made_of_accepted_suggestions(browser: Browser, tmp_path: 
 
         for step in ("Virtual joint", "Groups", "End effectors", "Poses", "Passive joints", "Collisions"):
             person.sees(f"{state(step)} === 'false'")
-        person.accept("planar virtual joint")
+        # Enter leads from one suggestion to the next.
+        focused = "document.activeElement.dataset.accept"
+        person.sees(f"{focused}?.startsWith('planar virtual joint')")
+        browser.press("Enter")
         # The robot has other variables: the page comes again, with the first tab.
         person.sees("window.viewer?.robots[0].variables.includes('odom_joint/x') && !document.querySelector('[inert]')")
-        person.accept("group arm")
-        person.tab("start")
-        # The key of the tab leads to the next suggestion, and Enter from one to the next.
+        person.sees(f"{focused}?.startsWith('group arm')")
+        person.tab("groups")
         browser.press("1", alt=True)
-        for suggestion in ("group hand", "end effector hand"):
-            person.sees(f"document.activeElement.dataset.accept?.startsWith('{suggestion}')")
+        for suggestion in ("group arm", "group hand", "end effector hand"):
+            person.sees(f"{focused}?.startsWith('{suggestion}')")
             browser.press("Enter")
-        person.sees("document.activeElement.dataset.accept?.startsWith('pose home of arm')")
+        person.sees(f"{focused}?.startsWith('pose home of arm')")
         person.accept("pose home of arm")
         person.accept("passive joints")
         for step in ("Virtual joint", "Groups", "End effectors", "Poses", "Passive joints", "Check"):
             person.sees(f"{state(step)} === 'true'")
-        browser.run("document.querySelector('[data-open=Collisions]').click()")
-        person.sees("document.querySelector('[data-panel=collisions]') !== null")
+        # No suggestion is left: the next needed step leads to its tab.
+        person.accept("pose home of hand")
+        browser.press("1", alt=True)
+        person.sees("document.activeElement.dataset.open === 'Collisions'")
+        browser.press("Enter")
+        person.sees("document.activeElement.id === 'samples'")
         person.save()
         assert browser.complaints == []
     robot = load_robot(example("rover_arm.urdf"), out)
