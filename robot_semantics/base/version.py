@@ -9,19 +9,27 @@
 
 from __future__ import annotations
 
+import os
 import re
-from pathlib import Path
 
 _NAME = "robot_semantics"
 
 
 def _read_version() -> str:
     """Return the version in the package.xml of the sources, or in the metadata of an installation."""
-    manifest = Path(__file__).parents[2] / "package.xml"
-    text = manifest.read_text(encoding="utf-8") if manifest.is_file() else ""
-    # The folder above an installed package may have the manifest of another package.
-    if f"<name>{_NAME}</name>" in text and (found := re.search(r"<version>(.+)</version>", text)):
-        return found[1]
+    folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
+    manifest = os.path.join(folder, "package.xml")  # noqa: PTH118
+    if os.path.isfile(manifest):  # noqa: PTH113
+        with open(manifest, encoding="utf-8") as file:  # noqa: PTH123
+            text = file.read()
+        # The folder above an installed package may have the manifest of another package.
+        if f"<name>{_NAME}</name>" in text and (found := re.search(r"<version>(.+)</version>", text)):
+            return found[1]
+    # The name of the folder with the metadata has the version: importlib.metadata takes half of the start.
+    pattern = re.compile(rf"{_NAME}-([^-]+)(?:-py[\d.]+)?\.(?:dist|egg)-info")
+    versions = {found[1] for name in os.listdir(folder) if (found := pattern.fullmatch(name))}  # noqa: PTH208
+    if len(versions) == 1:
+        return versions.pop()
     from importlib.metadata import version
 
     return version(_NAME)

@@ -31,7 +31,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stdout is None:  # it was closed before the start
         print("error: standard output is closed", file=sys.stderr)
         return EXIT_PROBLEMS
+    words = list(sys.argv[1:] if argv is None else argv)
     try:
+        if words == ["--version"]:
+            # argparse would triple the time.
+            from robot_semantics.base.version import __version__
+
+            return 0 if _is_written_out(f"robot_semantics {__version__}\n") else EXIT_PROBLEMS
         from robot_semantics.base.deferred_interrupt import deferred_interrupt
 
         with _sigterm_as_exception():
@@ -39,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             with deferred_interrupt():
                 from robot_semantics.cli.running import run
 
-            code = run(list(sys.argv[1:] if argv is None else argv))
+            code = run(words)
     except Terminated:
         print("terminated", file=sys.stderr)
         code = EXIT_TERMINATED
@@ -78,9 +84,10 @@ def _sigterm_as_exception() -> Iterator[None]:
             signal.signal(signal.SIGTERM, before)
 
 
-def _is_written_out() -> bool:
-    """Flush standard output; print an error once and return False if this fails."""
+def _is_written_out(text: str = "") -> bool:
+    """Write a text and flush standard output; print an error once and return False if this fails."""
     try:
+        sys.stdout.write(text)
         sys.stdout.flush()
     except OSError as error:
         # The interpreter must not report the error again when it flushes at its end.

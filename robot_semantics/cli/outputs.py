@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import argparse
 import stat
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.errors import RobotSemanticsError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class _OutputFile(argparse.Action):
@@ -61,6 +63,9 @@ def check_outputs(arguments: argparse.Namespace) -> None:
         RobotSemanticsError: one exists and ``--force`` was not given; a device or a pipe does not count.
         OSError: the path is invalid.
     """
+    # Import here: the start needs no paths.
+    from pathlib import Path
+
     for name in getattr(arguments, "made_files", ()):
         path = getattr(arguments, name)
         if path and path != "-":

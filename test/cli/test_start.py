@@ -41,6 +41,10 @@ def test_the_version_and_the_help_import_two_rooms_and_no_library(option: str) -
     assert not modules & {"numpy", "lxml", "msgspec", "dataclasses", "difflib", "json"}
 
 
+def test_the_version_needs_no_parser() -> None:
+    assert not modules_of("--version") & {"argparse", "robot_semantics.cli.running"}
+
+
 @pytest.mark.parametrize("line", ["", '<link name="rim" mass="2"/>'], ids=["without problems", "with a problem"])
 def test_a_check_imports_no_array_library_and_no_network(line: str, tmp_path: Path) -> None:
     urdf = tmp_path / "robot.urdf"

@@ -94,6 +94,16 @@ def test_the_sources_take_their_version_from_the_manifest_beside_them(tmp_path: 
     assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout == "9.8.7\n"
 
 
+@pytest.mark.parametrize("name", ["robot_semantics-9.8.7.dist-info", "robot_semantics-9.8.7-py3.12.egg-info"])
+def test_an_installation_takes_its_version_from_the_name_of_its_metadata(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / "robot_semantics_interfaces-1.0.0.dist-info").mkdir()
+    shutil.copytree(ROOT / "robot_semantics" / "base", tmp_path / "robot_semantics" / "base")
+    code = "from robot_semantics.base import version; print(version.__version__, 'importlib.metadata' in sys.modules)"
+    command = [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {code}"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "9.8.7 False\n"
+
+
 def test_the_build_file_lists_every_interface_in_order() -> None:
     listed = re.findall(r'^  "((?:msg|srv|action)/.*)"$', (INTERFACES / "CMakeLists.txt").read_text(), re.MULTILINE)
     present = sorted(
