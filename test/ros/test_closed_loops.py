@@ -23,6 +23,9 @@ from support.node_world import NODE
 from support.nodes import Client, NodeProcess, joint_state, matrix_of
 from tf2_ros import Buffer
 
+from robot_semantics import Diagnostics
+from robot_semantics.ros.tools.live_view import LiveRobots
+
 pytestmark = pytest.mark.ros
 LENGTHS = (0.5, 0.3, 0.25, 0.2)
 """The crank cannot turn around: beyond 1.09 rad the coupler and the rocker are too short."""
@@ -102,7 +105,9 @@ def test_a_node_closes_a_loop_on_tf(client: Client, start: Callable[..., NodePro
     assert node.stop() == 0
 
 
-def test_a_node_reads_the_loops_of_a_second_text(client: Client, start: Callable[..., NodeProcess]) -> None:
+def test_a_node_reads_the_loops_of_a_second_text(
+    client: Client, start: Callable[..., NodeProcess], monkeypatch: pytest.MonkeyPatch
+) -> None:
     start(
         robot_description=cut_four_bar_text(LENGTHS),
         robot_description_loops=ROBOT_YAML,
@@ -119,6 +124,10 @@ def test_a_node_reads_the_loops_of_a_second_text(client: Client, start: Callable
         for link, length in (("coupler_link", LENGTHS[2]), ("rocker_link", LENGTHS[3]))
     ]
     assert np.abs(matrix_of(newest["crank_link"]) @ ends[0] - ends[1]).max() < 1e-9
+
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(client.domain))
+    with LiveRobots(NODE, 20.0, (), Diagnostics(), kinds=()) as live:
+        assert [joint.name for joint in live.robots[0].actor.model.joints if joint.passive] == ["coupler", "rocker"]
 
     (refused,) = client.set_parameters(NODE, robot_description_loops=ROBOT_YAML.replace("B]", "C]"))
     assert not refused.successful

@@ -18,7 +18,7 @@ from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.viewer.scene import Actor, Stance
+from robot_semantics.viewer.scene import Actor, Stance, closed_pose
 
 Transforms = Mapping[str, tuple[str, FloatArray]]
 """The newest T_parent_child [m] of each frame, behind the parent's name."""
@@ -42,9 +42,9 @@ class FollowedRobot:
         self.actor, self._stated_prefix = actor, prefix
         self.known: frozenset[str] = frozenset()
         self._voted = 0, ""
-        self._neutral = LocalTransforms(actor.model).matrices(actor.kinematics.space.neutral())
+        self._q = closed_pose(actor.kinematics, actor.kinematics.space.neutral())[0]
+        self._neutral = LocalTransforms(actor.model).matrices(self._q)
         self._observer = JointObserver(actor.model)
-        self._q = actor.kinematics.space.neutral()
 
     def frames(self, transforms: Transforms) -> set[str]:
         """Return the frame names of its links."""

@@ -226,24 +226,30 @@ class LiveRobots:
     def _robot(
         self, space: str, alone: bool, resolver: PackageResolver, diagnostics: Diagnostics, kinds: Sequence[Kind]
     ) -> FollowedRobot:
-        texts = self._texts[space]
-        model = robot_from_text(texts[URDF], texts.get(SRDF) or None, strict=False, diagnostics=diagnostics)
-        name = space.strip("/")
-        prefix = None if alone or not name else self._frame_prefix(space, name)
+        texts, name = self._texts[space], space.strip("/")
+        loops = self._stated(space, "robot_description_loops")
+        model = robot_from_text(
+            texts[URDF], texts.get(SRDF) or None, loops or None, strict=False, diagnostics=diagnostics
+        )
+        prefix = None
+        if not alone and name:
+            stated = self._stated(space, "frame_prefix")
+            prefix = f"{name}/" if stated is None else stated
         surfaces = link_surfaces(model, resolver, None, diagnostics, kinds=kinds)
         parent = model.root_joint.parent_link or "world"
         return FollowedRobot(Actor(model.name if alone or not name else name, model, surfaces, parent), prefix)
 
-    def _frame_prefix(self, space: str, name: str) -> str:
-        """Return the frame prefix of one of several robots: its node's parameter, else its name."""
+    def _stated(self, space: str, name: str) -> str | None:
+        """Return a text parameter of the node that publishes a description; None if it does not have this parameter."""
         nodes = {node_name(info) for info in self._node.get_publishers_info_by_topic(f"{space}/{URDF}")}
+        robot = space.strip("/")
         with ServiceCaller(PATIENCE_S) as caller:
             for node in sorted(nodes):
-                for parameter in (f"{name}.frame_prefix", "frame_prefix"):
+                for parameter in (f"{robot}.{name}", name) if robot else (name,):
                     for value in self._parameter(caller, node, parameter):
                         if value.type == ParameterType.PARAMETER_STRING:
                             return str(value.string_value)
-        return f"{name}/"
+        return None
 
     def _parameter(self, caller: ServiceCaller, node: str, name: str) -> Sequence[ParameterValue]:
         """Return the values of a node's parameter; the request is repeated, because an answer may be lost or late."""
