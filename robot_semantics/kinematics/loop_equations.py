@@ -90,7 +90,7 @@ class LoopEquations:
         self._prepare_columns(model, space, below, slot, paths)
         translations = [*self._frames_a[:, :3, 3], *self._frames_b[:, :3, 3]]
         translations += [model.joints[link].T_parent_joint[:3, 3] for link in below]
-        self.length = max(float(np.linalg.norm(translations, axis=1).max()), 1e-6)
+        self.length = max(float(np.abs(translations).max()), 1e-6)
         without_unit = np.tile(np.repeat((1.0 / self.length, 1.0), 3), len(self.constraints))
         self.rows = np.diag(without_unit)[self._wanted.ravel() > 0.0]
         self._drop_dependent_rows(space)

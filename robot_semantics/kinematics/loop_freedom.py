@@ -117,7 +117,8 @@ def check_loops(model: RobotModel, diagnostics: Diagnostics) -> None:
 def _summary(freedom: LoopFreedom) -> str:
     degrees = "1 degree" if freedom.degrees == 1 else f"{freedom.degrees} degrees"
     driven = f"follow from {quoted(freedom.driven, 9)}" if freedom.driven else "cannot move"
-    return f"{_loops(freedom.constraints)}: {degrees} of freedom; {quoted(freedom.dependent, 9)} {driven}"
+    follows = f"; {quoted(freedom.dependent, 9)} {driven}" if freedom.dependent else ""
+    return f"{_loops(freedom.constraints)}: {degrees} of freedom{follows}"
 
 
 def _loops(constraints: tuple[str, ...]) -> str:
@@ -179,6 +180,7 @@ def _freedom(
     return freedom(degrees)
 
 
+@np.errstate(over="ignore")
 def _closed_samples(linkage: Linkage, space: JointSpace) -> tuple[FloatArray, float]:
     """Return (n, size) some closed configurations, and the smallest residual if there are none."""
     solver, rng = linkage.without_driven, np.random.default_rng(1)

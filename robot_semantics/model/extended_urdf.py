@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -36,6 +36,8 @@ _JOINT_TYPES: dict[str, tuple[ConstraintType, FloatArray, FloatArray]] = {
 """For each type that URDF does not have: a constraint between the two links, and its axes. The joint becomes floating.
 """
 
+_KEYS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
+
 
 def with_loops(model: RobotModel, root: YamlNode, diagnostics: Diagnostics) -> RobotModel:
     """Return a robot with the constraints of a document; joints of its loops that are not in `name_mot` are passive.
@@ -49,16 +51,25 @@ def with_loops(model: RobotModel, root: YamlNode, diagnostics: Diagnostics) -> R
         DescriptionError: the document has an error; it has all problems.
     """
     found = Diagnostics()
-    constraints = list(_constraints(model, root, found))
-    motors = [motor for motor in _names(root.get("name_mot")) if _is_joint(model, motor, "name_mot", found)]
-    driven, joints = {motor.text for motor in motors}, list(model.joints)
-    names, kinds = _names(root.get("joint_name")), _names(root.get("joint_type"))
+    for key, node in root.entries.items():
+        if key not in _KEYS:
+            message = f"'{key}' is not known; it is not used"
+            found.warning("unknown-key", message, node.key_place, name=key, valid=_KEYS)
+    pairs, types, motors, names, kinds = (_items(root, key, found) for key in _KEYS)
+    if len(pairs) != len(types) or root.get("closed_loop") is None:
+        found.error("wrong-count", "closed_loop and type should be lists of the same length", root.place)
     if len(names) != len(kinds):
-        found.error("wrong-count", f"joint_name has {len(names)} items, but joint_type has {len(kinds)}", root.place)
+        found.error("wrong-count", "joint_name and joint_type should be lists of the same length", root.place)
+    constraints = list(_constraints(model, pairs, types, found))
+    driven = {motor.text for motor in motors if _is_joint(model, motor, "name_mot", found)}
+    joints, named = list(model.joints), set[str]()
     for name, kind in zip(names, kinds, strict=False):
         if not _is_joint(model, name, "joint_name", found):
             continue
         joint = model.joint(name.text)
+        if name.text in named:
+            found.error("duplicate-name", f"joint_name: joint '{name.text}' is named twice", name.place)
+        named.add(name.text)
         if kind.text == "FIXED":
             driven.add(name.text)
         elif kind.text not in _JOINT_TYPES:
@@ -105,14 +116,11 @@ def _instead_of(
     return LoopConstraint(joint.name, kind, *ends, joint.T_parent_joint, np.eye(4), parent_axis, child_axis)
 
 
-def _constraints(model: RobotModel, root: YamlNode, found: Diagnostics) -> Iterator[LoopConstraint]:
-    pairs, kinds = root.get("closed_loop"), _names(root.get("type"))
-    if pairs is None or len(pairs.items) != len(kinds):
-        message = "closed_loop and type should be lists of the same length"
-        found.error("wrong-count", message, (root if pairs is None else pairs).place)
-        return
-    for pair, kind in zip(pairs.items, kinds, strict=True):
-        ends = _names(pair)
+def _constraints(
+    model: RobotModel, pairs: Sequence[YamlNode], kinds: Sequence[YamlNode], found: Diagnostics
+) -> Iterator[LoopConstraint]:
+    for pair, kind in zip(pairs, kinds, strict=False):
+        ends = pair.items
         unknown = [end for end in ends if end.text not in model.link_index and end.text not in model.joint_index]
         for end in unknown:
             message = f"closed_loop: no link and no joint is called '{end.text}'"
@@ -126,10 +134,16 @@ def _constraints(model: RobotModel, root: YamlNode, found: Diagnostics) -> Itera
             parent, child = (
                 end.text if end.text in model.link_index else model.joint(end.text).child_link for end in ends
             )
+            if not model.moving_between(parent, child):
+                message = f"closed_loop: links '{parent}' and '{child}' cannot move relative to each other"
+                found.error("constraint-in-one-body", message, pair.place)
             origin, axis = np.eye(4), _AXES["X"]
             name = f"{parent}-{child}"
             yield LoopConstraint(name, _LOOP_TYPES[kind.text.lower()], parent, child, origin, origin, axis, axis)
 
 
-def _names(node: YamlNode | None) -> list[YamlNode]:
+def _items(root: YamlNode, key: str, found: Diagnostics) -> list[YamlNode]:
+    node = root.get(key)
+    if node is not None and not isinstance(node.value, list):
+        found.error("wrong-count", f"{key} should be a list", node.place)
     return [] if node is None else node.items

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from support.loops import FOUR_BAR, ROBOT_YAML, cut_four_bar_text, four_bar_positions, joint, urdf
 
-from robot_semantics import DescriptionError, ForwardKinematics
+from robot_semantics import DescriptionError, Diagnostics, ForwardKinematics
 from robot_semantics.cli.main import main
 from robot_semantics.kinematics.loops import ClosedLoops, close_loops
 from robot_semantics.model.loading import robot_from_text
@@ -62,6 +62,30 @@ def test_the_type_of_a_mimic_joint_and_of_its_leader_cannot_change() -> None:
     with pytest.raises(DescriptionError) as caught:
         robot_from_text(text, None, loops_text)
     assert [(item.place.line, item.place.column) for item in caught.value.diagnostics] == [(4, 14), (4, 21)]
+
+
+@pytest.mark.parametrize(
+    ("loops_text", "code", "place"),
+    [
+        ("closed_loop: [[A, A]]\ntype: ['3d']\n", "constraint-in-one-body", (1, 15)),
+        ("closed_loop: [[A, A_mount]]\ntype: ['6d']\n", "constraint-in-one-body", (1, 15)),
+        ("type: []\n", "wrong-count", (1, 1)),
+        ("[A, B]\n", "wrong-count", (1, 1)),
+        (ROBOT_YAML.replace("[crank]", "crank"), "wrong-count", (3, 11)),
+        (ROBOT_YAML + "joint_name: [rocker, rocker]\njoint_type: [FIXED, FIXED]\n", "duplicate-name", (4, 22)),
+    ],
+)
+def test_loops_without_a_meaning_are_errors(loops_text: str, code: str, place: tuple[int, int]) -> None:
+    with pytest.raises(DescriptionError) as caught:
+        robot_from_text(TEXT, None, loops_text)
+    assert [(item.code, item.place.line, item.place.column) for item in caught.value.diagnostics] == [(code, *place)]
+
+
+def test_an_unknown_key_is_a_warning() -> None:
+    diagnostics = Diagnostics()
+    robot_from_text(TEXT, None, f"{ROBOT_YAML}name_motor: [rocker]\n", diagnostics=diagnostics)
+    (found,) = diagnostics
+    assert (found.code, found.place.line, found.suggestion) == ("unknown-key", 4, "name_mot")
 
 
 def test_fk_takes_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
