@@ -62,26 +62,13 @@ def with_loops(model: RobotModel, root: YamlNode, diagnostics: Diagnostics) -> R
         found.error("wrong-count", "joint_name and joint_type should be lists of the same length", root.place)
     constraints = list(_constraints(model, pairs, types, found))
     driven = {motor.text for motor in motors if _is_joint(model, motor, "name_mot", found)}
-    joints, named = list(model.joints), set[str]()
-    for name, kind in zip(names, kinds, strict=False):
-        if not _is_joint(model, name, "joint_name", found):
-            continue
-        joint = model.joint(name.text)
-        if name.text in named:
-            found.error("duplicate-name", f"joint_name: joint '{name.text}' is named twice", name.place)
-        named.add(name.text)
-        if kind.text == "FIXED":
-            driven.add(name.text)
-        elif kind.text not in _JOINT_TYPES:
-            message = f"joint_type: '{kind.text}' of joint '{name.text}' is unknown"
-            valid = ("FIXED", *_JOINT_TYPES)
-            found.error("unknown-joint-type", message, kind.place, name=kind.text, valid=valid)
-        elif any(joint.name in (each.name, each.mimic.joint) for each in model.joints if each.mimic is not None):
-            message = f"joint_type: joint '{name.text}' is part of a <mimic>, so its type cannot change"
-            found.error("unknown-joint-type", message, name.place)
+    joints = list(model.joints)
+    for joint, kind in _joints_with_types(model, names, kinds, found):
+        if kind == "FIXED":
+            driven.add(joint.name)
         else:
             joints[joint.index] = replace(joint, type=JointType.FLOATING, limits=JointLimits())
-            constraints.append(_instead_of(joint, *_JOINT_TYPES[kind.text]))
+            constraints.append(_instead_of(joint, *_JOINT_TYPES[kind]))
     diagnostics.extend(found)
     found.raise_if_failed()
     model = replace(model, joints=tuple(joints), constraints=(*model.constraints, *constraints))
@@ -91,6 +78,30 @@ def with_loops(model: RobotModel, root: YamlNode, diagnostics: Diagnostics) -> R
         for joint in model.joints
     ]
     return replace(model, joints=tuple(joints))
+
+
+def _joints_with_types(
+    model: RobotModel, names: Sequence[YamlNode], kinds: Sequence[YamlNode], found: Diagnostics
+) -> Iterator[tuple[JointModel, str]]:
+    """Yield the joints whose types change, with the new types."""
+    named = set[str]()
+    for name, kind in zip(names, kinds, strict=False):
+        if not _is_joint(model, name, "joint_name", found):
+            continue
+        if name.text in named:
+            found.error("duplicate-name", f"joint_name: joint '{name.text}' is named twice", name.place)
+        named.add(name.text)
+        if kind.text != "FIXED" and kind.text not in _JOINT_TYPES:
+            message = f"joint_type: '{kind.text}' of joint '{name.text}' is unknown"
+            valid = ("FIXED", *_JOINT_TYPES)
+            found.error("unknown-joint-type", message, kind.place, name=kind.text, valid=valid)
+        elif kind.text != "FIXED" and any(
+            name.text in (joint.name, joint.mimic.joint) for joint in model.joints if joint.mimic is not None
+        ):
+            message = f"joint_type: joint '{name.text}' is part of a <mimic>, so its type cannot change"
+            found.error("unknown-joint-type", message, name.place)
+        else:
+            yield model.joint(name.text), kind.text
 
 
 def _is_joint(model: RobotModel, name: YamlNode, where: str, found: Diagnostics) -> bool:
