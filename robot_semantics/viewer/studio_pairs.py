@@ -73,7 +73,7 @@ class PairsTab:
         with ui.column().style("width: 100%; gap: 4px") as self._matrix_view:
             self._about = small("").props("data-clicked")
             self._cells = PairMatrix(matrix_data((), (), ""))
-            self._cells.props("data-matrix").style("overflow-x: auto; max-width: 100%; flex: none")
+            self._cells.props("data-matrix").style("width: 100%; flex: none")
             self._cells.on("pair", self._show_pair)
         self.renew()
 

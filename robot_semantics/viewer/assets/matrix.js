@@ -1,14 +1,14 @@
 // All pairs of links as cells of a matrix. Names are text nodes: nothing of a file is ever parsed as HTML.
 import { h } from "vue";
 
-const WIDTH = 400, NAMES = 130, LETTER = 6;
+const WIDTH = 400, NAMES = 130, LETTER = 6, LARGEST = 18;
 
 export default {
   props: { matrix: Object },
   emits: ["pair"],
   render() {
     const { names, cells, legend, risk } = this.matrix, longest = Math.max(0, ...names.map((name) => name.length));
-    const room = Math.min(NAMES, LETTER * longest), cell = Math.min(18, (WIDTH - room) / Math.max(names.length, 1));
+    const room = Math.min(NAMES, LETTER * longest), cell = Math.min(LARGEST, (WIDTH - room) / Math.max(names.length, 1));
     const size = Math.min(11, Math.max(cell, 4)), most = Math.floor(room / LETTER);
     const shown = (name) => name.length <= most ? name : `${name.slice(0, most - 1)}…`;
     const texts = names.map((name, k) => h("text", { x: room - 3, y: (k + 0.5) * cell, "font-size": size, "text-anchor": "end", "dominant-baseline": "central", fill: "currentColor" },
@@ -17,8 +17,10 @@ export default {
       fill: colour, stroke: frame || "none", "stroke-width": 1.5, "data-pair": id, onClick: () => this.$emit("pair", id) }, [h("title", told)]));
     const sign = (style, word) => h("span", { style: "white-space: nowrap; margin-right: 10px" },
       [h("i", { style: { display: "inline-block", width: "11px", height: "11px", marginRight: "4px", ...style } }), word]);
+    const width = Math.ceil(room + names.length * cell + 1), height = Math.ceil(names.length * cell + 1);
     return h("div", [
-      h("svg", { width: Math.ceil(room + names.length * cell + 1), height: Math.ceil(names.length * cell + 1) }, [...texts, ...boxes]),
+      // A wider panel has larger cells.
+      h("svg", { viewBox: `0 0 ${width} ${height}`, style: { display: "block", width: "100%", maxWidth: `${width * LARGEST / cell}px` } }, [...texts, ...boxes]),
       h("div", { style: "font-size: 12px" }, [...legend.map(([word, background]) => sign({ background }, word)), sign({ border: `2px solid ${risk}` }, "collides, not checked")]),
     ]);
   },

@@ -39,7 +39,8 @@ export default {
     this.box.addEventListener("scroll", () => this.look(), { passive: true });
     const name = this.$el.querySelector("th:nth-child(2)"), pen = document.createElement("canvas").getContext("2d");
     pen.font = `12px ${getComputedStyle(this.box).fontFamily}`;
-    this.width = (text) => pen.measureText(text).width;
+    // A page may round the width of each letter up.
+    this.width = (text) => 1.06 * pen.measureText(text).width;
     this.sizes = new ResizeObserver(() => {
       const room = name.clientWidth - 12;
       if (room !== this.room) { this.names = new Map(); this.room = room; }
