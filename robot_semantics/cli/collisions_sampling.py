@@ -21,6 +21,7 @@ from robot_semantics.cli.progress import Bar
 from robot_semantics.collision.matrix import CollisionMatrix, Settings, generate_matrix
 from robot_semantics.collision.pieces import READINGS, pieces_of
 from robot_semantics.collision.sampling import SAMPLERS
+from robot_semantics.collision.shapes import Piece
 from robot_semantics.collision.sphere_check import sphere_pieces
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import with_state
@@ -73,6 +74,19 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def collision_pieces(robot: RobotModel, arguments: argparse.Namespace, reading: str = "mesh") -> tuple[Piece, ...]:
+    """Return the collision geometry of `robot`; print its problems to stderr.
+
+    Raises:
+        DescriptionError: a geometry cannot be used.
+    """
+    diagnostics = Diagnostics()
+    pieces = pieces_of(robot, PackageResolver(arguments.package_path), diagnostics, reading)
+    diagnostics.raise_if_failed()
+    inputs.print_diagnostics(diagnostics)
+    return pieces
+
+
 def sample(
     robot: RobotModel, arguments: argparse.Namespace, only: Collection[LinkPair] | None = None
 ) -> CollisionMatrix:
@@ -82,13 +96,10 @@ def sample(
         DescriptionError: a geometry cannot be used.
         RobotSemanticsError: the default state does not exist.
     """
-    diagnostics = Diagnostics()
-    reading = "mesh" if arguments.geometry == SPHERES else arguments.geometry
-    pieces = pieces_of(robot, PackageResolver(arguments.package_path), diagnostics, reading)
-    diagnostics.raise_if_failed()
-    inputs.print_diagnostics(diagnostics)
     if arguments.geometry == SPHERES:
-        pieces = sphere_pieces(robot, pieces)
+        pieces = sphere_pieces(robot, collision_pieces(robot, arguments))
+    else:
+        pieces = collision_pieces(robot, arguments, arguments.geometry)
     space = JointSpace.of(robot)
     default_q = None
     if arguments.default_state:

@@ -21,17 +21,16 @@ from robot_semantics.base.files import save_bytes
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import add_repeatable, integer, number_in_range
+from robot_semantics.cli.collisions_sampling import collision_pieces
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import add_json_argument, counted, print_json, print_line
 from robot_semantics.cli.progress import Bar
 from robot_semantics.cli.usage import UsageError
 from robot_semantics.cli.usdf_files import print_lost
-from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sphere_check import LinkCheck, check_spheres
 from robot_semantics.collision.sphere_fit import MOST_SPHERES, FitTask, fit_link
 from robot_semantics.convert.planner_formats import ENDINGS, SRDF, read_planner, write_planner
-from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.parallel import Processes, Workers
 from robot_semantics.srdf.edit import SrdfText
@@ -40,6 +39,9 @@ from robot_semantics.srdf.tree import SrdfSphere
 
 VERSION = 1
 """Version of the JSON; increased when a key changes its meaning."""
+
+ELEMENT = "link_sphere_approximation"
+"""Element of an SRDF whose errors are refused: the link would have an enclosing sphere instead."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,11 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check(arguments: argparse.Namespace) -> int:
     """Print the check of every link; return 1 if a link is not covered within the tolerance."""
     robot, spheres = _robot_and_spheres(arguments)
-    diagnostics = Diagnostics()
-    pieces = pieces_of(robot, PackageResolver(arguments.package_path), diagnostics)
-    diagnostics.raise_if_failed()
-    inputs.print_diagnostics(diagnostics)
-    results = list(check_spheres(robot, pieces, spheres, arguments.tolerance))
+    results = list(check_spheres(robot, collision_pieces(robot, arguments), spheres, arguments.tolerance))
     holes = sum(result.covered is False for result in results)
     if arguments.json:
         print_json({"version": VERSION, "links": [_as_json(result) for result in results]})
@@ -76,7 +74,7 @@ def _robot_and_spheres(arguments: argparse.Namespace) -> tuple[RobotModel, Mappi
     file = arguments.spheres
     if file is None or _format_of(file) == SRDF:
         arguments.srdf = file or arguments.srdf
-        robot = inputs.load(arguments)
+        robot = inputs.load(arguments, ELEMENT)
         return robot, robot.semantics.link_spheres
     robot = inputs.load(arguments)
     diagnostics = Diagnostics()
@@ -98,7 +96,7 @@ def convert(arguments: argparse.Namespace) -> None:
     """Write the converted file; list lost content on stderr."""
     kind, _ = _format_of(arguments.source), _format_of(arguments.output)
     arguments.srdf = arguments.source if kind == SRDF else None
-    robot = inputs.load(arguments)
+    robot = inputs.load(arguments, ELEMENT)
     diagnostics = Diagnostics()
     read = read_planner(arguments.source, robot, diagnostics, arguments.group, arguments.state)
     diagnostics.raise_if_failed(strict=arguments.strict)
@@ -127,10 +125,7 @@ def generate(arguments: argparse.Namespace) -> None:
     """Fit spheres, print each link, and write an SRDF at the end; an interrupted run leaves no file."""
     robot = inputs.load(arguments)
     wanted = {robot.link(name).name for name in arguments.link}
-    diagnostics = Diagnostics()
-    pieces = pieces_of(robot, PackageResolver(arguments.package_path), diagnostics)
-    diagnostics.raise_if_failed()
-    inputs.print_diagnostics(diagnostics)
+    pieces = collision_pieces(robot, arguments)
     tasks = []
     for link in robot.links:
         own = tuple(piece for piece in pieces if piece.link == link.index)

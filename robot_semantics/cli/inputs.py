@@ -141,11 +141,12 @@ def read_robot(
         gc.enable()
 
 
-def load(arguments: argparse.Namespace) -> RobotModel:
+def load(arguments: argparse.Namespace, needed: str | None = None) -> RobotModel:
     """Load the robot of the files or of ``--node``, tolerating errors unless ``--strict``; print problems to stderr.
 
     Raises:
-        DescriptionError: the URDF has no valid tree, or with ``--strict`` there is any problem.
+        DescriptionError: the URDF has no valid tree, an element called `needed` has an error, or with ``--strict``
+            there is any problem.
         RobotSemanticsError: the node does not answer.
     """
     diagnostics = Diagnostics()
@@ -163,6 +164,9 @@ def load(arguments: argparse.Namespace) -> RobotModel:
         refuse_wrong_kinds(arguments.urdf, arguments.srdf)
     if arguments.strict:
         diagnostics.raise_if_failed(strict=True)
+    refused = Diagnostics()
+    refused.extend(tuple(item for item in diagnostics.errors if needed and f"/{needed}" in item.place.path))
+    refused.raise_if_failed()
     print_diagnostics(diagnostics)
     return model
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.collision.shapes import Piece, Shape, trimesh_of
 from robot_semantics.collision.sphere_cover import ROUNDING, Cover, Patches, Spheres, cover
 from robot_semantics.collision.sphere_overshoot import signed_distances
@@ -29,6 +30,9 @@ SIDES = 1024
 
 GRID = 64
 """Points along each axis of the grid that measures the volume of the spheres together."""
+
+TOO_LARGE = 1000.0
+"""Smallest radius and coordinate of a sphere that is refused [m]: `ROUNDING` is too small for it."""
 
 _BOX = mujoco.mjtGeom.mjGEOM_BOX
 _SPHERE = mujoco.mjtGeom.mjGEOM_SPHERE
@@ -68,14 +72,9 @@ def check_spheres(
 
     A link that is missing in `stated` has one enclosing sphere. A sphere of radius 0 means that it is not considered.
     """
-    for link in robot.links:
-        own = [piece for piece in pieces if piece.link == link.index]
-        if not own:
-            continue
-        surface = link_surface(own)
-        spheres = link_spheres(surface, stated.get(link.name))
+    for link, own, surface, spheres in _approximations(robot, pieces, stated):
         if not spheres.radii.any():
-            yield LinkCheck(link.name, 0)
+            yield LinkCheck(robot.link_names[link], 0)
             continue
         found = cover(surface, spheres, tolerance)
         uncovered = found.upper > tolerance + ROUNDING
@@ -86,7 +85,7 @@ def check_spheres(
         reach = signed_distances(own, spheres.centers) + spheres.radii
         volume = sum(_volume(piece) for piece in own)
         yield LinkCheck(
-            link=link.name,
+            link=robot.link_names[link],
             spheres=len(spheres.radii),
             covered=not uncovered,
             protrusion=distance if out else 0.0,
@@ -99,27 +98,36 @@ def check_spheres(
 def sphere_pieces(robot: RobotModel, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
     """Return the spheres of every link with collision geometry as pieces, by the rules of MoveIt."""
     found: list[Piece] = []
-    for link in robot.links:
-        own = [piece for piece in pieces if piece.link == link.index]
-        spheres = link_spheres(link_surface(own), robot.semantics.link_spheres.get(link.name)) if own else None
-        for center, radius in zip(*spheres, strict=True) if spheres is not None else ():
+    for link, *_, spheres in _approximations(robot, pieces, robot.semantics.link_spheres):
+        for center, radius in zip(*spheres, strict=True):
             if radius > 0.0:
                 pose = np.eye(4)
                 pose[:3, 3] = center
-                found.append(Piece(link.index, Shape(_SPHERE, (float(radius), 0.0, 0.0)), pose))
+                found.append(Piece(link, Shape(_SPHERE, (float(radius), 0.0, 0.0)), pose))
     return tuple(found)
+
+
+def _approximations(
+    robot: RobotModel, pieces: tuple[Piece, ...], stated: Mapping[str, tuple[SrdfSphere, ...]]
+) -> Iterator[tuple[int, list[Piece], list[Patches], Spheres]]:
+    """Yield the index, pieces, surface and spheres of each link with collision geometry.
+
+    Raises:
+        RobotSemanticsError: a sphere is `TOO_LARGE`.
+    """
+    for link in robot.links:
+        own = [piece for piece in pieces if piece.link == link.index]
+        rows = np.array([(*one.center, one.radius) for one in stated.get(link.name, ())])
+        if np.abs(rows).max(initial=0.0) > TOO_LARGE:
+            raise RobotSemanticsError(f"link '{link.name}': a sphere is larger than {TOO_LARGE:g} m, or farther away")
+        if own:
+            surface = link_surface(own)
+            yield link.index, own, surface, Spheres(rows[:, :3], rows[:, 3]) if len(rows) else enclosing_sphere(surface)
 
 
 def link_surface(pieces: Sequence[Piece]) -> list[Patches]:
     """Return the surface of the pieces of a link."""
     return [part for element, piece in enumerate(pieces) for part in surface_parts(piece, element)]
-
-
-def link_spheres(surface: list[Patches], stated: Sequence[SrdfSphere] | None) -> Spheres:
-    """Return the stated spheres of a link; without any, the enclosing sphere."""
-    if stated is None:
-        return enclosing_sphere(surface)
-    return Spheres(np.array([one.center for one in stated]), np.array([one.radius for one in stated]))
 
 
 def enclosing_sphere(surface: list[Patches]) -> Spheres:
@@ -143,15 +151,11 @@ def surface_parts(piece: Piece, element: int, sides: int = SIDES) -> Iterator[Pa
         corners = transform_points(pose, shape.surface.vertices)[shape.surface.faces]
         yield Patches(corners, element, np.arange(len(corners)))
         return
-    x, y, _ = shape.size
-    if shape.type == _SPHERE:
-        yield _half_ball(pose, x, 0.0, 1.0, element)
-        yield _half_ball(pose, x, 0.0, -1.0, element)
-    else:
+    if shape.type != _SPHERE:
         yield Patches(transform_points(pose, _flat_triangles(shape, sides)), element)
-        if shape.type == _CAPSULE:
-            yield _half_ball(pose, x, y, 1.0, element)
-            yield _half_ball(pose, x, y, -1.0, element)
+    if shape.type in (_SPHERE, _CAPSULE):
+        radius, height, _ = shape.size  # The height of a sphere is 0.
+        yield from (_half_ball(pose, radius, height, side, element) for side in (1.0, -1.0))
 
 
 def _flat_triangles(shape: Shape, sides: int) -> FloatArray:

@@ -30,7 +30,6 @@ RESOLUTION = 1e-5
 SMALLEST = 1e-6
 """A piece with shorter edges [m] is not split: where its bounds do not decide, the surface is not covered."""
 
-_SLIVER = 8.0
 _ENTRIES = 2_000_000
 
 
@@ -83,11 +82,20 @@ def cover(surface: Iterable[Patches], spheres: Spheres, tolerance: float = 0.0) 
         spheres: at least one sphere.
         tolerance: pieces are split until they are inside or outside of the spheres grown by this length [m].
     """
-    # The bounds of whole parts, which most pieces keep, are computed once.
-    parts = [_bounded(chunk, spheres) for part in surface for chunk in _chunks(part, spheres)]
-    best = max((part.farthest for part in parts), key=lambda found: found.lower)
-    for part in parts:
-        best = _refined(part, spheres, tolerance, best)
+    inside = tolerance + ROUNDING
+    stack = [_bounded(chunk, spheres) for part in surface for chunk in _chunks(part, spheres)]
+    best = max((todo.farthest for todo in stack), key=lambda found: found.lower)
+    while stack:
+        todo, upper, found = stack.pop()
+        if found.lower > best.lower:
+            best = found._replace(upper=max(found.lower, best.upper))
+        undecided = (upper > inside) & (best.lower <= inside)
+        split = (upper > ROUNDING) & (undecided | (upper > best.lower + RESOLUTION))
+        split[split] = _longest_edges(_selected(todo, split)) > SMALLEST
+        if not split.all():
+            best = best._replace(upper=max(best.upper, float(upper[~split].max())))
+        if split.any():
+            stack += [_bounded(chunk, spheres) for chunk in _chunks(_halved(_selected(todo, split)), spheres)]
     return best
 
 
@@ -100,9 +108,13 @@ class _Bounded(NamedTuple):
 
 
 def _bounded(part: Patches, spheres: Spheres) -> _Bounded:
-    distances = _distances(part.corners.reshape(-1, 3), spheres)
-    upper = _bounds(part, spheres, distances).min(axis=1)
-    return _Bounded(part, upper, _farthest(part, distances.min(axis=1)))
+    points = part.corners.reshape(-1, 3)
+    distances = sphere_distances(points, spheres)
+    nearest = distances.min(axis=1)
+    at = int(nearest.argmax())
+    triangle = None if part.triangles is None else int(part.triangles[at // 3])
+    farthest = Cover(float(nearest[at]), float(nearest[at]), points[at], part.element, triangle)
+    return _Bounded(part, _bounds(part, spheres, distances).min(axis=1), farthest)
 
 
 def shrunk(surface: Iterable[Patches], spheres: Spheres, spacing: float) -> Spheres:
@@ -118,7 +130,7 @@ def shrunk(surface: Iterable[Patches], spheres: Spheres, spacing: float) -> Sphe
     """
     excess = np.full(len(spheres.radii), -np.inf)
     for todo in _pieces(surface, spheres, lambda part: _longest_edges(part) > spacing):
-        bounds = _bounds(todo, spheres, _distances(todo.corners.reshape(-1, 3), spheres))
+        bounds = _bounds(todo, spheres, sphere_distances(todo.corners.reshape(-1, 3), spheres))
         np.maximum.at(excess, bounds.argmin(axis=1), bounds.min(axis=1))
     used = np.isfinite(excess)
     return Spheres(spheres.centers[used], (spheres.radii + np.minimum(excess, 0.0))[used])
@@ -130,22 +142,20 @@ def uncovered(surface: Iterable[Patches], spheres: Spheres, spacing: float) -> F
     Their edges are at most `spacing` long; a flat piece that is wholly outside may be larger. Pieces without such a
     corner are split further, to `spacing` / 16.
     """
-    found = [np.zeros((0, 3, 3))]
-    stack = [chunk for part in surface for chunk in _chunks(part, spheres)]
-    while stack:
-        part = stack.pop()
-        distances = _distances(part.corners.reshape(-1, 3), spheres)
+
+    def too_large(part: Patches) -> npt.NDArray[np.bool_]:
+        distances = sphere_distances(part.corners.reshape(-1, 3), spheres)
         corners, longest = distances.min(axis=1).reshape(-1, 3), _longest_edges(part)
-        outside = corners.max(axis=1) > ROUNDING
-        large = _bounds(part, spheres, distances).min(axis=1) > ROUNDING
-        large &= longest > np.where(outside, spacing, spacing / 16.0)
+        large: npt.NDArray[np.bool_] = _bounds(part, spheres, distances).min(axis=1) > ROUNDING
+        large &= longest > np.where(corners.max(axis=1) > ROUNDING, spacing, spacing / 16.0)
         if part.ball is None:
-            # A point of a piece is nearer to a corner than the longest edge.
+            # A point of a flat piece is nearer to a corner than the longest edge.
             large &= corners.min(axis=1) <= longest
-        found.append(part.corners[outside & ~large])
-        if large.any():
-            stack += _chunks(_halved(_selected(part, large)), spheres)
-    return np.concatenate(found)
+        return large
+
+    corners = np.concatenate([part.corners for part in _pieces(surface, spheres, too_large)])
+    distances = sphere_distances(corners.reshape(-1, 3), spheres).min(axis=1)
+    return np.asarray(corners[distances.reshape(-1, 3).max(axis=1) > ROUNDING])
 
 
 def corner_points(surface: Iterable[Patches], spacing: float) -> FloatArray:
@@ -172,32 +182,6 @@ def _pieces(
             yield _selected(todo, ~large)
 
 
-def _farthest(part: Patches, distances: FloatArray) -> Cover:
-    """Return the corner with the largest distance (3 n,) to its nearest sphere."""
-    at = int(distances.argmax())
-    triangle = None if part.triangles is None else int(part.triangles[at // 3])
-    point = part.corners.reshape(-1, 3)[at]
-    return Cover(float(distances[at]), float(distances[at]), point, part.element, triangle)
-
-
-def _refined(first: _Bounded, spheres: Spheres, tolerance: float, best: Cover) -> Cover:
-    """Return the bounds of `best` and of one part together."""
-    inside = tolerance + ROUNDING
-    stack = [first]
-    while stack:
-        todo, upper, found = stack.pop()
-        if found.lower > best.lower:
-            best = found._replace(upper=max(found.lower, best.upper))
-        undecided = (upper > inside) & (best.lower <= inside)
-        split = (upper > ROUNDING) & (undecided | (upper > best.lower + RESOLUTION))
-        split[split] = _longest_edges(_selected(todo, split)) > SMALLEST
-        if not split.all():
-            best = best._replace(upper=max(best.upper, float(upper[~split].max())))
-        if split.any():
-            stack += [_bounded(chunk, spheres) for chunk in _chunks(_halved(_selected(todo, split)), spheres)]
-    return best
-
-
 def _chunks(part: Patches, spheres: Spheres) -> Iterator[Patches]:
     """Yield a part in pieces that need little memory."""
     count = max(1, _ENTRIES // (3 * len(spheres.radii)))
@@ -209,12 +193,12 @@ def _selected(part: Patches, which: slice | npt.NDArray[np.bool_]) -> Patches:
     return part._replace(corners=part.corners[which], triangles=triangles)
 
 
-def _distances(points: FloatArray, spheres: Spheres) -> FloatArray:
-    """Return the signed distances (n, spheres) of points to spheres [m], negative inside."""
-    squares = np.zeros((len(points), len(spheres.radii)))
-    for axis in range(3):
-        squares += (points[:, axis, None] - spheres.centers[:, axis]) ** 2
-    return np.asarray(np.sqrt(squares) - spheres.radii)
+def sphere_distances(points: FloatArray, spheres: Spheres) -> FloatArray:
+    """Return the signed distances (n, spheres) of points (n, 3) to spheres [m], negative inside."""
+    # Import here: it takes a quarter of a second.
+    from scipy.spatial.distance import cdist
+
+    return np.asarray(cdist(points, spheres.centers) - spheres.radii)
 
 
 def _bounds(part: Patches, spheres: Spheres, distances: FloatArray) -> FloatArray:
@@ -245,30 +229,14 @@ def _longest_edges(part: Patches) -> FloatArray:
 
 
 def _halved(part: Patches) -> Patches:
-    """Return the pieces, each split in four by the middles of its edges; a sliver in two by its longest edge."""
+    """Return the pieces, each split in two by the middle of its longest edge."""
     edges = np.roll(part.corners, -1, axis=1) - part.corners
-    squares = (edges**2).sum(axis=2)
-    areas = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1)
-    thin = squares.max(axis=1) > _SLIVER * areas
-    first = np.where(thin, squares.argmax(axis=1), 0)
+    first = (edges**2).sum(axis=2).argmax(axis=1)
     corners = np.take_along_axis(part.corners, ((first[:, None] + np.arange(3)) % 3)[..., None], axis=1)
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
-    ab, bc, ca = (_middle(part, *ends) for ends in ((a, b), (b, c), (c, a)))
-    four, two = ~thin, thin
-    pieces = [
-        *(np.stack(piece, axis=1)[four] for piece in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))),
-        *(np.stack(piece, axis=1)[two] for piece in ((a, ab, c), (ab, b, c))),
-    ]
-    triangles = part.triangles
-    if triangles is not None:
-        triangles = np.concatenate([*(triangles[four],) * 4, *(triangles[two],) * 2])
-    return part._replace(corners=np.concatenate(pieces), triangles=triangles)
-
-
-def _middle(part: Patches, one: FloatArray, other: FloatArray) -> FloatArray:
-    middle = 0.5 * (one + other)
-    if part.ball is None:
-        return middle
-    center, radius = part.ball
-    normal = middle - center
-    return np.asarray(center + radius * normal / np.linalg.norm(normal, axis=1, keepdims=True))
+    middle = 0.5 * (a + b)
+    if part.ball is not None:
+        center, radius = part.ball
+        middle = center + radius * (middle - center) / np.linalg.norm(middle - center, axis=1, keepdims=True)
+    pieces = np.concatenate([np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)])
+    return part._replace(corners=pieces, triangles=None if part.triangles is None else np.tile(part.triangles, 2))

@@ -24,8 +24,16 @@ import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.collision.shapes import Piece
-from robot_semantics.collision.sphere_check import link_surface, surface_parts
-from robot_semantics.collision.sphere_cover import ROUNDING, Patches, Spheres, corner_points, cover, shrunk
+from robot_semantics.collision.sphere_check import enclosing_sphere, link_surface, surface_parts
+from robot_semantics.collision.sphere_cover import (
+    ROUNDING,
+    Patches,
+    Spheres,
+    corner_points,
+    cover,
+    shrunk,
+    sphere_distances,
+)
 from robot_semantics.collision.sphere_overshoot import signed_distances
 from robot_semantics.transforms import transform_points
 from robot_semantics.transforms.arrays import FloatArray, IntArray
@@ -106,13 +114,14 @@ class _Link:
     """The surface of a link, and fits to it."""
 
     def __init__(self, task: FitTask) -> None:
+        # Import here: it takes half a second.
+        import trimesh
+
         self._task = task
         self._surface = link_surface(task.pieces)
         self._coarse = [part for at, piece in enumerate(task.pieces) for part in surface_parts(piece, at, _SIDES)]
         corners = np.concatenate([part.corners for part in self._coarse])
-        self._area = 0.5 * float(
-            np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
-        )
+        self._area = float(trimesh.triangles.area(corners).sum())  # type: ignore[no-untyped-call]
         self._size = float(np.linalg.norm(np.ptp(corners.reshape(-1, 3), axis=0)))
 
     def fit(self, count: int) -> Fit:
@@ -130,7 +139,7 @@ class _Link:
         points = corner_points(self._coarse, spacing)
         centers = self._starts(count)
         depths = signed_distances(self._task.pieces, centers)
-        chosen = _least_overshoot(_distances(points, centers) + depths, count)
+        chosen = _least_overshoot(sphere_distances(points, Spheres(centers, -depths)), count)
         fine = cKDTree(corner_points(self._coarse, spacing / 3.0))
         seed = np.random.default_rng([self._task.seed, count])
         moved = _moved(points, centers[chosen], np.where(depths[chosen] > 0.0, 1.0, -1.0), fine, seed)
@@ -142,8 +151,8 @@ class _Link:
         """Return centres of fits, inside of the geometry if there are any, and the centres of the pieces."""
         fits = [_packed(self._task.pieces, self._coarse, preset, count, self._task.seed + at)
                 for preset in _PRESETS for at in range(2)]  # fmt: skip
-        own = [_middle(piece) for piece in self._task.pieces]
-        centers = np.round(np.concatenate([*fits, np.array(own)]), DIGITS)
+        own = [enclosing_sphere([part]).centers for part in self._coarse]
+        centers = np.round(np.concatenate([*fits, *own]), DIGITS)
         inside = signed_distances(self._task.pieces, centers) < 0.0
         return centers[inside] if inside.any() else centers
 
@@ -165,13 +174,6 @@ class _Link:
     def _proven(self, spheres: Spheres) -> Fit:
         overshoot = float((spheres.radii + signed_distances(self._task.pieces, spheres.centers)).max())
         return Fit(self._task.link, spheres, max(0.0, overshoot))
-
-
-def _middle(piece: Piece) -> FloatArray:
-    """Return the centre of a piece in the link frame."""
-    surface = piece.shape.surface
-    own = np.zeros(3) if surface is None else 0.5 * (surface.vertices.min(axis=0) + surface.vertices.max(axis=0))
-    return transform_points(piece.T_link_piece, own)
 
 
 def _on_axis(piece: Piece, count: int) -> Spheres | None:
@@ -224,13 +226,6 @@ def _packed(pieces: tuple[Piece, ...], surface: list[Patches], preset: str, coun
     return np.zeros((0, 3))
 
 
-def _distances(points: FloatArray, centers: FloatArray) -> FloatArray:
-    squares = np.zeros((len(points), len(centers)))
-    for axis in range(3):
-        squares += (points[:, axis, None] - centers[:, axis]) ** 2
-    return np.sqrt(squares)
-
-
 def _least_overshoot(overshoots: FloatArray, count: int) -> IntArray:
     """Return up to `count` columns whose row minima are small: greedy covers for a bisected limit."""
     low, high = float(overshoots.min(axis=1).max()), float(overshoots.max())
@@ -270,7 +265,7 @@ def _moved(
     best, least = centers, math.inf
     for round_ in range(_MOVES):
         reach = fine.query(centers)[0]
-        overshoots = _distances(points, centers) + signs * reach
+        overshoots = sphere_distances(points, Spheres(centers, -signs * reach))
         nearest = overshoots.argmin(axis=1)
         two = np.partition(overshoots, min(1, len(centers) - 1), axis=1)
         worst, second = two[:, 0], two[:, 1] if len(centers) > 1 else np.full(len(points), np.inf)
@@ -294,7 +289,7 @@ def _moved(
         for at in range(len(centers)):
             others = np.where(nearest == at, second, worst)
             near = (nearest == at) | (overshoots[:, at] <= _NEAR * worst.max())
-            own = _distances(points[near], candidates[at]) + depths[at]
+            own = sphere_distances(points[near], Spheres(candidates[at], -depths[at]))
             # A high power instead of the maximum: spheres with little to do help their neighbours.
             left = np.maximum(np.minimum(own, others[near, None]), 0.0) / max(float(worst.max()), 1e-12)
             moved.append(candidates[at][(left**_POWER).sum(axis=0).argmin()])

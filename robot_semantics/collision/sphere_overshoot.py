@@ -65,6 +65,9 @@ class _Triangles:
 
     def signed_distance(self, point: FloatArray) -> float:
         """Return the distance of a point [m], negative where the triangles wind around it."""
+        # Import here: it takes half a second.
+        import trimesh
+
         offsets = self._vertices - point
         squares = np.einsum("ij,ij->i", offsets, offsets)
         lengths = np.sqrt(squares)
@@ -78,25 +81,9 @@ class _Triangles:
         # A point of a triangle is nearer to its nearest corner than the longest edge: most triangles are too far away.
         nearest = np.minimum(np.minimum(la, lb), lc)
         near = nearest - self._longest <= nearest.min()
-        distance = _nearest_distance(*(offsets[column[near]] for column in self._faces))
+        # Unit lengths: the function has absolute tolerances.
+        size = np.maximum(self._longest[near], 1e-9)
+        corners = np.stack([offsets[column[near]] for column in self._faces], axis=1) / size[:, None, None]
+        closest = trimesh.triangles.closest_point(corners, np.zeros((len(corners), 3)))  # type: ignore[no-untyped-call]
+        distance = float((np.linalg.norm(closest, axis=1) * size).min())
         return -distance if abs(angle) > 2.0 * math.pi else distance
-
-
-def _nearest_distance(a: FloatArray, b: FloatArray, c: FloatArray) -> float:
-    """Return the distance of the origin to the nearest of triangles with corners (n, 3)."""
-    squares = [_segment_squares(*ends) for ends in ((a, b), (b, c), (c, a))]
-    normal = np.cross(b - a, c - a)
-    length = np.einsum("ij,ij->i", normal, normal)
-    # The foot of the perpendicular is in the triangle if the normal has one sign in the three volumes.
-    sides = [np.einsum("ij,ij->i", np.cross(*ends), normal) for ends in ((a, b), (b, c), (c, a))]
-    in_triangle = (np.min(sides, axis=0) >= 0.0) & (length > 0.0)
-    height = np.einsum("ij,ij->i", a, normal)[in_triangle] ** 2 / length[in_triangle]
-    return math.sqrt(min(float(np.min(squares)), float(height.min(initial=math.inf))))
-
-
-def _segment_squares(start: FloatArray, end: FloatArray) -> FloatArray:
-    along = end - start
-    length = np.einsum("ij,ij->i", along, along)
-    share = np.clip(-np.einsum("ij,ij->i", start, along) / np.where(length > 0.0, length, 1.0), 0.0, 1.0)
-    foot = start + share[:, None] * along
-    return np.asarray(np.einsum("ij,ij->i", foot, foot))

@@ -74,6 +74,11 @@ def _listed(values: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in values.items())
 
 
+def no_sphere(link: str, at: int, radius: float) -> str:
+    """Return the remark on a sphere with a radius of at most 0."""
+    return f"sphere {at} of link '{link}': its radius {radius:g} m means no sphere"
+
+
 def independent_joints(robot: RobotModel) -> tuple[str, ...]:
     """Return the joints that a planner can move: one position variable, not virtual, not passive, no mimic."""
     return tuple(

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.base.yaml_reader import YamlNode, read_yaml
 from robot_semantics.convert.conversion import Converted
-from robot_semantics.convert.planner_robot import PlannerRobot
+from robot_semantics.convert.planner_robot import PlannerRobot, no_sphere
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.tree import SrdfSphere
 
@@ -42,7 +42,7 @@ def from_curobo(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -
     reader.declare(list(reader.map_of(reader.get(kinematics, "extra_links"))))
     spheres = reader.spheres(reader.required(kinematics, "collision_spheres"))
     names = reader.joints(reader.get(cspace, "joint_names"))
-    locked = reader.by_name(reader.get(kinematics, "lock_joints"), "joint", robot.joint_index)
+    locked = reader.by_name(reader.get(kinematics, "lock_joints"), "joint")
     stated = reader.per_joint(reader.first(cspace, "default_joint_position", "retract_config"), names)
     planner = PlannerRobot(
         spheres=spheres,
@@ -91,7 +91,7 @@ def from_xrdf(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -> 
         spheres=spheres,
         ignored=reader.pairs(reader.get(itself, "ignore")),
         joints=reader.existing(names),
-        positions=reader.by_name(positions, "joint", robot.joint_index),
+        positions=reader.by_name(positions, "joint"),
         tool_frames=reader.links(reader.get(root, "tool_frames"), "a tool frame"),
         base_link=reader.base(base),
         acceleration=reader.per_joint(reader.get(cspace, "acceleration_limits"), names),
@@ -148,20 +148,16 @@ class _Reader:
         self._added |= {name for name in names if name not in self._robot.link_index}
         self.lost += [f"the added frame '{name}'" for name in sorted(self._added)]
 
-    def known(self, node: YamlNode, name: str, kind: str, user: str, valid: Mapping[str, int]) -> bool:
-        """Return whether a name exists; add a warning, or list an added frame, if it does not."""
+    def known(self, node: YamlNode, name: str, kind: str, user: str) -> bool:
+        """Return whether a link or joint exists; add a warning, or list an added frame, if it does not."""
+        valid = self._robot.link_index if kind == "link" else self._robot.joint_index
         if name in valid:
             return True
         if name in self._added and kind == "link":
             self.lost.append(f"{user} with the added frame '{name}'")
         else:
-            self._found.warning(
-                f"unknown-{kind}",
-                f"unknown {kind} '{name}' in {user}; left out",
-                node.key_place,
-                name=name,
-                valid=valid,
-            )
+            message = f"unknown {kind} '{name}' in {user}; left out"
+            self._found.warning(f"unknown-{kind}", message, node.key_place, name=name, valid=valid)
         return False
 
     def number(self, node: YamlNode | None) -> float:
@@ -169,7 +165,7 @@ class _Reader:
         if node is None:
             return 0.0
         value = node.value
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max:
             return float(value)
         self.error(node, f"should be a number, not '{node.text}'" if node.text else "should be a number")
         return 0.0
@@ -191,7 +187,7 @@ class _Reader:
         found: dict[str, tuple[SrdfSphere, ...]] = {}
         for link, items in self.map_of(node).items():
             spheres = tuple(self._spheres(link, items))
-            if self.known(items, link, "link", "spheres", self._robot.link_index) and spheres:
+            if self.known(items, link, "link", "spheres") and spheres:
                 found[link] = spheres
         return found
 
@@ -209,15 +205,15 @@ class _Reader:
             if radius > 0.0 and len(center) == 3:
                 yield SrdfSphere((center[0], center[1], center[2]), radius)
             elif stated is not None:
-                self.lost.append(f"sphere {at} of link '{link}': its radius {radius:g} m means no sphere")
+                self.lost.append(no_sphere(link, at, radius))
 
     def pairs(self, node: YamlNode | None) -> tuple[LinkPair, ...]:
         found: dict[LinkPair, None] = {}
         for first, others in self.map_of(node).items():
             user = "an ignored pair"
-            known = self.known(others, first, "link", user, self._robot.link_index)
+            known = self.known(others, first, "link", user)
             for other in self.list_of(others):
-                second = self.known(other, other.text, "link", user, self._robot.link_index)
+                second = self.known(other, other.text, "link", user)
                 if known and second and first != other.text:
                     found[LinkPair.of(first, other.text)] = None
         return tuple(found)
@@ -226,7 +222,7 @@ class _Reader:
         """Return the texts of a list of joints, also unknown ones."""
         names = self.list_of(node)
         for item in names:
-            self.known(item, item.text, "joint", "the joint list", self._robot.joint_index)
+            self.known(item, item.text, "joint", "the joint list")
         return tuple(item.text for item in names)
 
     def existing(self, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -234,15 +230,15 @@ class _Reader:
 
     def links(self, node: YamlNode | None, user: str) -> tuple[str, ...]:
         one = [node] if node is not None and isinstance(node.value, str) else self.list_of(node)
-        return tuple(item.text for item in one if self.known(item, item.text, "link", user, self._robot.link_index))
+        return tuple(item.text for item in one if self.known(item, item.text, "link", user))
 
     def base(self, node: YamlNode | None) -> str:
         found = self.links(node, "the base link")
         return found[0] if found and found[0] != self._robot.root_link else ""
 
-    def by_name(self, node: YamlNode | None, kind: str, valid: Mapping[str, int]) -> dict[str, float]:
+    def by_name(self, node: YamlNode | None, kind: str) -> dict[str, float]:
         entries = self.map_of(node).items()
-        return {name: self.number(item) for name, item in entries if self.known(item, name, kind, "a map", valid)}
+        return {name: self.number(item) for name, item in entries if self.known(item, name, kind, "a map")}
 
     def per_joint(self, node: YamlNode | None, names: tuple[str, ...]) -> dict[str, float]:
         """Return the values of a list by joint; one number is for all joints."""
@@ -262,4 +258,4 @@ class _Reader:
         if not isinstance(node.value, dict):
             value = self.number(node)
             return dict.fromkeys(spheres, value) if value else {}
-        return self.by_name(node, "link", self._robot.link_index)
+        return self.by_name(node, "link")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.convert.conversion import Converted
-from robot_semantics.convert.planner_robot import PlannerRobot
+from robot_semantics.convert.planner_robot import PlannerRobot, no_sphere
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.tree import SrdfSphere
 from robot_semantics.urdf.reader import parse_urdf, urdf_from_file
@@ -30,10 +30,13 @@ def from_sphere_urdf(path: str | Path, robot: RobotModel, diagnostics: Diagnosti
     """
     tree = urdf_from_file(path)
     found: dict[str, tuple[SrdfSphere, ...]] = {}
+    lost: list[str] = []
     for link in tree.links:
         spheres: list[SrdfSphere] = []
-        for collision in link.collisions:
-            if isinstance(collision.geometry, Sphere):
+        for at, collision in enumerate(link.collisions):
+            if isinstance(collision.geometry, Sphere) and collision.geometry.radius <= 0.0:
+                lost.append(no_sphere(link.name, at, collision.geometry.radius))
+            elif isinstance(collision.geometry, Sphere):
                 center = collision.origin.xyz if collision.origin else (0.0, 0.0, 0.0)
                 spheres.append(SrdfSphere(center, collision.geometry.radius))
             else:
@@ -46,7 +49,7 @@ def from_sphere_urdf(path: str | Path, robot: RobotModel, diagnostics: Diagnosti
             message, place = f"unknown link '{link.name}' in the spheres; left out", tree.places.place(link.at, "name")
             diagnostics.warning("unknown-link", message, place, name=link.name, valid=robot.link_index)
     diagnostics.raise_if_failed()
-    return Converted(PlannerRobot(found))
+    return Converted(PlannerRobot(found), tuple(lost))
 
 
 def to_sphere_urdf(planner: PlannerRobot, robot: RobotModel) -> Converted[str]:

@@ -271,6 +271,10 @@ def test_links_without_spheres_are_listed_because_moveit_encloses_them(run: RunC
         ),
         ("collision_spheres: {upper: [{center: [0, 0, 0]}]}", "f.yml:1:29: error: the key 'radius' is missing"),
         ("collision_spheres: {upper: [{center: [0, 0, .nan], radius: 1}]}", "error: should be a number, not '.nan'"),
+        (
+            f"collision_spheres: {{upper: [{{center: [0, 0, 0], radius: {'9' * 400}}}]}}",
+            "f.yml:1:57: error: should be a number",
+        ),
         ("collision_spheres: {upper: [1]}", "f.yml:1:29: error: should be a map"),
         ("collision_spheres: {upper: 1}", "f.yml:1:28: error: should be a list"),
         ("collision_spheres: spheres/arm.yml", "the spheres are in another file, 'spheres/arm.yml'"),
@@ -351,6 +355,36 @@ def test_check_reads_the_spheres_of_every_format(run: RunCommand, tmp_path: Path
     ]
     # From the corner of the cube to the sphere.
     assert f"protrusion {math.sqrt(3) / 2 - 0.5:.6f} m" in lines[3]
+
+
+@pytest.mark.parametrize(
+    ("sphere", "message"),
+    [
+        ('center="0 0 0" radius="0,1"', "attribute 'radius' of <sphere> should be a number, not '0,1'"),
+        ('center="0 0 0" radius="1e300"', "error: link 'upper': a sphere is larger than 1000 m, or farther away"),
+    ],
+)
+def test_a_bad_sphere_is_not_replaced_by_the_enclosing_one(
+    run: RunCommand, tmp_path: Path, sphere: str, message: str
+) -> None:
+    pytest.importorskip("mujoco")
+    (tmp_path / "arm.urdf").write_text(URDF)
+    element = f'<link_sphere_approximation link="upper"><sphere {sphere}/></link_sphere_approximation>'
+    (tmp_path / "arm.srdf").write_text(f'<robot name="arm">{element}</robot>')
+    done = run("collisions", "spheres", "check", tmp_path / "arm.urdf", tmp_path / "arm.srdf")
+    assert done.code == 1
+    assert message in done.err
+    assert "covered" not in done.out
+
+
+def test_a_sphere_of_a_urdf_with_a_negative_radius_is_listed(robot: RobotModel, tmp_path: Path) -> None:
+    shapes = "".join(
+        f'<collision><geometry><sphere radius="{radius}"/></geometry></collision>' for radius in ("0.5", "-1")
+    )
+    (tmp_path / "s.urdf").write_text(f'<robot name="arm"><link name="upper">{shapes}</link></robot>')
+    read = read_planner(str(tmp_path / "s.urdf"), robot, Diagnostics())
+    assert [sphere.radius for sphere in read.value.spheres["upper"]] == [0.5]
+    assert read.lost == ("sphere 1 of link 'upper': its radius -1 m means no sphere",)
 
 
 TURNING = """<robot name="r"><link name="root"/>{}{}
