@@ -9,12 +9,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.yaml_reader import YamlNode, parse_yaml
 from robot_semantics.bringup.decimal_numbers import CODE, decimal_text
+
+_BEFORE_WORD = re.compile(r"(?:&\S+\s+)?['\"]?")
 
 
 def fixed_yaml(text: str, found: Iterable[Diagnostic], source: str = "<yaml>") -> str:
@@ -24,26 +27,21 @@ def fixed_yaml(text: str, found: Iterable[Diagnostic], source: str = "<yaml>") -
     except DescriptionError:
         return text
     words = dict(_words(root))
+    # Several problems may have one place: a value with an alias has them once for each use.
+    fixes: dict[tuple[int, int], str] = {}
+    for problem in found:
+        place = (problem.place.line, problem.place.column)
+        new = decimal_text(words.get(place, "")) if problem.code == CODE else problem.suggestion
+        if new and place in words and (problem.code == CODE or problem.certain):
+            fixes.setdefault(place, new)
     lines = text.splitlines(keepends=True)
-    for problem in sorted(found, key=lambda item: (item.place.line, item.place.column), reverse=True):
-        old = words.get((problem.place.line, problem.place.column))
-        new = _replacement(problem, old)
-        if old is None or new is None:
-            continue
-        line, start = lines[problem.place.line - 1], problem.place.column - 1
-        # A word in quotes keeps its quotes.
-        start += line[start : start + 1] in ("'", '"')
+    for (number, column), new in sorted(fixes.items(), reverse=True):
+        old, line = words[number, column], lines[number - 1]
+        # A word keeps its quotes and its anchor.
+        start = _BEFORE_WORD.match(line, column - 1).end()  # type: ignore[union-attr]  # it matches every text
         if line.startswith(old, start):
-            lines[problem.place.line - 1] = line[:start] + new + line[start + len(old) :]
+            lines[number - 1] = line[:start] + new + line[start + len(old) :]
     return "".join(lines)
-
-
-def _replacement(problem: Diagnostic, old: str | None) -> str | None:
-    if old is None:
-        return None
-    if problem.code == CODE:
-        return decimal_text(old)
-    return problem.suggestion if problem.suggestion and problem.certain else None
 
 
 def _words(node: YamlNode) -> Iterator[tuple[tuple[int, int], str]]:

@@ -89,5 +89,5 @@ def _read(path: str) -> Counter[KnownProblem]:
         return Counter({problem: int(count) for problem, count in rows})
     except OSError as error:
         raise RobotSemanticsError(f"'{path}' cannot be read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise RobotSemanticsError(f"'{path}' is not a baseline; --write-baseline writes one") from None

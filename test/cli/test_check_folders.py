@@ -143,6 +143,19 @@ def test_fix_adds_decimal_points_and_corrects_names_and_keeps_all_other_bytes(
     assert run("check", str(folder), "--diff").out.endswith("1 error\n")  # -3.0 is not above 0
 
 
+def test_fix_writes_a_value_with_several_uses_once(package: Callable[[str], Path], run: RunCommand) -> None:
+    folder = package("urdf/arm.urdf")
+    path = folder / "config" / "joint_limits.yaml"
+    text = (
+        "limits: &l {has_acceleration_limits: true, max_acceleration: &n 1}\njoint_limits:\n"
+        "  shoulder: *l\n  elbow: {<<: *l, has_velocity_limits: true, max_velocity: *n}\n  grip: *l\n"
+    )
+    path.write_text(text)
+    run("check", str(folder), "--fix")
+    assert path.read_text() == text.replace("&n 1", "&n 1.0")
+    assert "decimal-point" not in run("check", str(folder)).out
+
+
 def test_fix_does_not_change_a_urdf_of_another_package(package: Callable[[str], Path], run: RunCommand) -> None:
     folder = package("urdf/arm.urdf")
     robot = folder.parent / "arm_description" / "urdf" / "arm.urdf"
