@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -288,14 +287,25 @@ def test_a_number_that_makes_no_sense_is_refused(
 
 
 def test_an_interrupted_run_leaves_the_file_as_it_was(slider: tuple[Path, Path]) -> None:
+    # The interrupt must come during the sampling. On a busy machine the imports take longer than two seconds.
+    program = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from robot_semantics.cli import collisions_generate; from robot_semantics.cli.main import main;"
+        "print('ready', flush=True); sys.exit(main(sys.argv[1:]))"
+    )
     words = ["collisions", "generate", str(slider[0]), "--srdf", str(slider[1]), "--update", "--samples", "100000000"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "robot_semantics.cli.main", *words], stderr=subprocess.PIPE, text=True, env=os.environ
+        [sys.executable, "-c", program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
     time.sleep(2.0)
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    try:
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert "Traceback" not in err
     assert slider[1].read_text() == SRDF

@@ -234,13 +234,16 @@ def _busy_export(folder: Path, drive: Path, *more: str) -> subprocess.Popen[str]
 def test_an_interrupted_export_leaves_nothing(tools: Any, drive: Path, number: int, more: tuple[str, ...]) -> None:
     process = _busy_export(tools.folder, drive, *more)
     deadline = time.monotonic() + 60
-    # Well into the writing: some states are there under the temporary name.
-    while not list(tools.folder.glob(".out.*.tmp/state_000050.usdf")):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    os.kill(process.pid, number)
-    _, stderr = process.communicate(timeout=60)
+    try:
+        # Well into the writing: some states are there under the temporary name.
+        while not list(tools.folder.glob(".out.*.tmp/state_000050.usdf")):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        os.kill(process.pid, number)
+        _, stderr = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 128 + number
     assert "Traceback" not in stderr
     assert ("interrupted" if number == signal.SIGINT else "terminated") in stderr
