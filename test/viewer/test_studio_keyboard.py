@@ -109,7 +109,7 @@ def test_the_panda_s_srdf_is_made_undone_and_redone_by_the_keyboard(browser: Bro
 
         # Every step is undone to the empty file, and redone.
         browser.press("6", alt=True)
-        person.sees(f"{TEXT}?.includes('panda_hand_tcp')")
+        person.sees(f"{TEXT}?.includes('panda_hand_tcp') && document.activeElement.id === 'whole-text'")
         made = browser.run(TEXT)
         for key, shift, button, end in (
             ("z", False, "undo", f"{GROUPS} === 0"),

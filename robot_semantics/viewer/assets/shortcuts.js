@@ -18,11 +18,12 @@ export default {
   unmounted() { document.removeEventListener("keydown", this.listen, { capture: true }); },
   methods: {
     // A tab that has just been opened has its fields a little later, and a new list its buttons.
-    focus(id, tries = 30) {
-      requestAnimationFrame(() => {
+    // No animation frames: a picture that is drawn without a graphics card delays them, and the focus would come too late.
+    focus(id, tries = 100) {
+      setTimeout(() => {
         const field = document.getElementById(id);
         if (field?.offsetParent) { field.focus(); field.select?.(); } else if (tries) this.focus(id, tries - 1);
-      });
+      }, 20);
     },
     // A text that a person has typed since then stays.
     clear(id, text) {
