@@ -59,13 +59,27 @@ class LinkageTracker:
         self._slopes = np.zeros((0, 0))
         self._way = np.zeros(linkage.driven.size)
         self._bend = np.zeros(linkage.dependent.size)
+        # The last driven positions, and the gap there, if the loops did not close.
+        self._missed: tuple[FloatArray, TrackedLoops] | None = None
 
     def restart(self) -> None:
         """Forget the last motion: the next `update` has another start."""
         self._slopes = np.zeros((0, 0))
+        self._missed = None
 
     def update(self, start: FloatArray, q: FloatArray) -> TrackedLoops:
         """Return `q` (size,), which changes, on the branch of the closed `start` (size,)."""
+        linkage = self._linkage
+        given = q[linkage.driven_places]
+        if self._missed is not None and self._chain is not None and np.array_equal(given, self._missed[0]):
+            # A robot at rest out of reach: the search takes 10 ms.
+            q[linkage.positions] = start[linkage.positions]
+            return self._missed[1]._replace(q=q)
+        found = self._found(start, q)
+        self._missed = None if found.closed else (given, found)
+        return found
+
+    def _found(self, start: FloatArray, q: FloatArray) -> TrackedLoops:
         linkage = self._linkage
         if self._chain is not None:
             way = q[linkage.driven_places] - start[linkage.driven_places]

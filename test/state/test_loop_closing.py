@@ -28,6 +28,7 @@ from support.loops import (
 
 from robot_semantics import RobotModel
 from robot_semantics.cdr.joint_states import JointStateData
+from robot_semantics.kinematics import loop_tracker
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.loops import ClosedLoops, LoopTracker
 from robot_semantics.model.loading import robot_from_text
@@ -90,7 +91,7 @@ def test_a_measured_passive_joint_is_only_a_start_value() -> None:
     assert health.loops["passive joint off by: rocker"] == "0.005"
 
 
-def test_out_of_reach_the_last_positions_are_held_and_the_residual_is_reported() -> None:
+def test_out_of_reach_the_last_positions_are_held_and_the_residual_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     lengths = (0.5, 0.3, 0.25, 0.2)
     robot = running(four_bar(lengths))
     said: list[str] = []
@@ -110,6 +111,13 @@ def test_out_of_reach_the_last_positions_are_held_and_the_residual_is_reported()
     gap = np.hypot(0.3 * np.cos(1.59) - 0.5, 0.3 * np.sin(1.59)) - 0.45
     assert robot.loops.position_error == pytest.approx(gap, abs=5e-4)
     assert said[0].startswith("loops stay open by 0.0")
+    with monkeypatch.context() as patch:
+        # At rest there, nothing is computed again.
+        patch.delattr(loop_tracker, "follow")
+        feed(robot, 999, crank=1.59)
+    assert robot.loops.is_open
+    assert robot.loops.position_error == pytest.approx(gap, abs=5e-4)
+    assert np.array_equal(robot.values.positions, before)
     feed(robot, 1000, crank=0.5)
     health.update(robot, 0)
     assert said[1:] == ["all loops close again"]
