@@ -30,7 +30,6 @@ class Command(NamedTuple):
         help: one line; for commands it is in `robot_semantics.cli.running`, which shows it without importing the
             command.
         operations: its operations by name.
-        serves: True if it serves a page until it is stopped, and has no result.
         examples: command lines at the end of its help; tests run them in a folder with the files of the example robot.
     """
 
@@ -39,7 +38,6 @@ class Command(NamedTuple):
     help: str = ""
     operations: Mapping[str, Command] = MappingProxyType({})
     examples: tuple[str, ...] = ()
-    serves: bool = False
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Set up `parser` for this command: the attribute `perform` of its result does the work."""
@@ -50,7 +48,7 @@ class Command(NamedTuple):
         title = "examples" if len(self.examples) > 1 else "example"
         parser.epilog = "\n\n".join(text for text in (parser.epilog, lines and f"{title}:\n{lines}") if text)
         if self.run is not None:
-            parser.set_defaults(perform=self.run, serves=self.serves)
+            parser.set_defaults(perform=self.run)
             return
         choices = parser.add_subparsers(dest="operation", metavar="OPERATION", required=True)
         for name, operation in self.operations.items():

@@ -100,9 +100,6 @@ def run(words: list[str]) -> int:
             parser.print_help()
             return EXIT_USAGE
         check_outputs(arguments)
-        if arguments.serves:
-            # A server runs for days, and a closed page is a cycle of objects.
-            gc.set_threshold(*usual)
         return arguments.perform(arguments) or 0
     except DescriptionError as error:
         for diagnostic in error.diagnostics:

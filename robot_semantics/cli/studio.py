@@ -115,6 +115,5 @@ def run(arguments: argparse.Namespace) -> int:
 COMMAND = Command(
     add_arguments,
     run,
-    serves=True,
     examples=("robot_semantics studio robot.urdf -o new.srdf", "robot_semantics studio robot.urdf robot.srdf"),
 )

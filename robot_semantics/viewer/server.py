@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import secrets
 import socket
 import threading
@@ -182,6 +183,12 @@ MAX_UNCONNECTED = 16
 """Pages that wait for their browser's websocket; older ones are deleted."""
 RECONNECT_S = 10.0
 """Time that a page without connection is kept; a browser on a busy machine may be silent for seconds [s]."""
+TAB_S = 60.0
+"""Time that the framework keeps its storage of a tab, which these pages do not use; by default 30 days [s]."""
+COLLECT_S = 1.0
+"""Time from the end of a page to a garbage collection [s]."""
+OBJECTS_PER_COLLECTION = 700
+"""Python's default; commands that end soon collect less often."""
 LOOK_S = 0.5
 """How often a page looks whether the files have changed [s]."""
 VIEWER_STYLE = ASSETS / "style.css"
@@ -312,6 +319,12 @@ def _serve(*, port: int, open_browser: bool) -> None:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((LOOPBACK, port))
         listener.listen(64)
+        app.storage.max_tab_storage_age = TAB_S
+        # A closed page is a cycle of objects. The robots stay: without them a full collection takes 5 ms.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(OBJECTS_PER_COLLECTION)
+        app.on_delete(lambda: asyncio.get_running_loop().call_later(COLLECT_S, gc.collect))
         port = listener.getsockname()[1]
         outer = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
         ui.run_with(
