@@ -72,7 +72,11 @@ class JointSpace:
         )
         self.velocity_size = len(self.velocity_names)
         self.joint_positions = MappingProxyType({joint.name: self._positions[joint.index] for joint in self.joints})
-        self.joint_velocities = MappingProxyType({joint.name: self._velocities[joint.index] for joint in self.joints})
+        self.joint_velocities = (
+            self.joint_positions
+            if velocities == positions
+            else MappingProxyType({joint.name: self._velocities[joint.index] for joint in self.joints})
+        )
         self.lower, self.upper = self._bounds()
         self.mimics = MimicMap.of_positions(model, self._positions, follow=follow_mimics)
         self.velocity_mimics = MimicMap.of_velocities(model, self._velocities, follow=follow_mimics)
@@ -127,9 +131,10 @@ class JointSpace:
         Quaternions are the identity. MoveIt calls these the default positions. Mimic joints follow their leaders.
         """
         q = np.zeros(self.size)
-        for joint in self.joints:
-            where = self.positions_of(joint)
-            q[where] = (joint.limits.default,) if joint.position_count == 1 else joint.motion.neutral
+        for at in np.flatnonzero((self.lower > 0.0) | (self.upper < 0.0)).tolist():
+            q[at] = self.model.joint(self.names[at]).limits.default
+        for where in self.quaternions:
+            q[where.stop - 1] = 1.0
         return self.with_mimics(q)
 
     def with_mimics(self, q: npt.ArrayLike) -> FloatArray:

@@ -68,10 +68,10 @@ class LocalTransforms:
         origins = np.array([joint.T_parent_joint for joint in self.joints]).reshape(-1, 4, 4)
         self._origins = origins
         self._flat = origins.reshape(-1, 16)
-        self.turning = TurningJoints.of(self.space, self.joints)
-        self.sliding = SlidingJoints.of(self.space, self.joints)
-        self._planar = PlanarJoints.of(self.space, self.joints)
-        self._floating = FloatingJoints.of(self.space, self.joints)
+        self.turning = TurningJoints.of(self.space, self.joints, origins)
+        self.sliding = SlidingJoints.of(self.space, self.joints, origins)
+        self._planar = PlanarJoints.of(self.space, self.joints, origins)
+        self._floating = FloatingJoints.of(self.space, self.joints, origins)
 
     def matrices(self, q: npt.ArrayLike) -> FloatArray:
         """Return (..., n, 4, 4) poses of the child links in their parent links, read-only.

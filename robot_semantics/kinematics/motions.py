@@ -138,19 +138,20 @@ class TurningJoints:
     versine: FloatArray
 
     @classmethod
-    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> TurningJoints | None:
-        """Return the rotating joints of `joints` as one block; None if none rotates."""
+    def of(cls, space: JointSpace, joints: Sequence[JointModel], T_parent_joint: FloatArray) -> TurningJoints | None:
+        """Return the rotating joints of `joints` as one block, with (n, 4, 4) poses; None if none rotates."""
         chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.turns]
         if not chosen:
             return None
-        origins = _origins(chosen)
+        rows = _rows(chosen)
+        origins = T_parent_joint[rows]
         axes = np.array([joint.axis for _, joint in chosen])
         K = cross_matrix(axes)
         sine, versine = np.zeros_like(origins), np.zeros_like(origins)
         sine[:, :3, :3] = origins[:, :3, :3] @ K
         versine[:, :3, :3] = origins[:, :3, :3] @ K @ K
         return cls(
-            _rows(chosen),
+            rows,
             JointVariables.of(space, [space.positions_of(joint).stop - 1 for _, joint in chosen]),
             axes,
             origins.reshape(-1, 16),
@@ -186,17 +187,18 @@ class SlidingJoints:
     direction: FloatArray
 
     @classmethod
-    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> SlidingJoints | None:
+    def of(cls, space: JointSpace, joints: Sequence[JointModel], T_parent_joint: FloatArray) -> SlidingJoints | None:
         """Return the sliding joints of `joints` as one block; None if none slides."""
         chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.slides]
         if not chosen:
             return None
-        origins = _origins(chosen)
+        rows = _rows(chosen)
+        origins = T_parent_joint[rows]
         return cls(
-            _rows(chosen),
+            rows,
             JointVariables.of(space, [space.positions_of(joint).start for _, joint in chosen]),
             origins[:, :3, 3],
-            np.array([joint.T_parent_joint[:3, :3] @ joint.axis for _, joint in chosen]),
+            (origins[:, :3, :3] @ np.array([joint.axis for _, joint in chosen])[..., np.newaxis])[..., 0],
         )
 
 
@@ -217,18 +219,19 @@ class PlanarJoints:
     axes: FloatArray
 
     @classmethod
-    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> PlanarJoints | None:
+    def of(cls, space: JointSpace, joints: Sequence[JointModel], T_parent_joint: FloatArray) -> PlanarJoints | None:
         """Return the planar joints of `joints` as one block; None if none is planar."""
         chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.is_planar]
         if not chosen:
             return None
-        origins = _origins(chosen)
+        rows = _rows(chosen)
+        origins = T_parent_joint[rows]
         starts = np.array([space.positions_of(joint).start for _, joint in chosen])
         return cls(
-            _rows(chosen),
+            rows,
             JointVariables.of(space, starts[:, np.newaxis] + np.arange(2)),
             origins[:, :3, 3],
-            np.array([joint.T_parent_joint[:3, :3] @ plane_axes(joint) for _, joint in chosen]),
+            origins[:, :3, :3] @ np.array([plane_axes(joint) for _, joint in chosen]),
         )
 
 
@@ -251,15 +254,16 @@ class FloatingJoints:
     quat_parent_joint: FloatArray
 
     @classmethod
-    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> FloatingJoints | None:
+    def of(cls, space: JointSpace, joints: Sequence[JointModel], T_parent_joint: FloatArray) -> FloatingJoints | None:
         """Return the floating joints of `joints` as one block; None if none is floating."""
         chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.has_quaternion]
         if not chosen:
             return None
-        origins = _origins(chosen)
+        rows = _rows(chosen)
+        origins = T_parent_joint[rows]
         starts = np.array([space.positions_of(joint).start for _, joint in chosen])
         return cls(
-            _rows(chosen),
+            rows,
             JointVariables.of(space, starts[:, np.newaxis] + np.arange(7)),
             origins[:, :3, 3],
             origins[:, :3, :3],
@@ -304,10 +308,6 @@ def several_velocities(space: JointSpace, joints: Sequence[JointModel]) -> list[
     """Return the row, the slice in v and the (6, n) twists of every joint with n > 1 degrees of freedom."""
     chosen = [(row, joint) for row, joint in enumerate(joints) if joint.velocity_count > 1]
     return [(row, space.velocities_of(joint), np.concatenate(SUBSPACE[joint.type](joint))) for row, joint in chosen]
-
-
-def _origins(chosen: Sequence[tuple[int, JointModel]]) -> FloatArray:
-    return np.array([joint.T_parent_joint for _, joint in chosen])
 
 
 def _rows(chosen: Sequence[tuple[int, JointModel]]) -> Rows:

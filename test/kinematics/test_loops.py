@@ -388,6 +388,18 @@ def test_out_of_reach_the_last_closed_configuration_is_held() -> None:
     assert np.abs(found.position_error[open_rows] - gap).max() < 5e-4
 
 
+def test_a_linkage_leaves_its_stretched_position_on_one_of_two_branches() -> None:
+    lengths = ground, crank, coupler, rocker = (0.5, 0.3, 0.25, 0.2)
+    # Coupler and rocker are one line, the third side of a triangle: there the passive joints are infinitely fast.
+    stretched = np.arccos((ground**2 + crank**2 - (coupler + rocker) ** 2) / (2.0 * ground * crank))
+    start = four_bar_positions(lengths, np.array([stretched - 1e-10]), -1.0)[0]
+    loops, theta = loops_of(four_bar(lengths)), stretched - 0.01 * np.arange(1, 6)
+    found = loops.close_series(driven(loops, crank=theta), start)
+    assert found.closed.all()
+    missed = [np.abs(turned(found.q - four_bar_positions(lengths, theta, side))).max() for side in (1.0, -1.0)]
+    assert min(missed) < 1e-6
+
+
 def test_joints_outside_of_an_open_loop_and_other_loops_move_on() -> None:
     first, second = (four_bar_text((0.5, 0.3, 0.25, 0.2)).replace('name="', f'name="{n}') for n in "ab")
     parts = [re.sub(r'link="', f'link="{name}', text) for name, text in (("a", first), ("b", second))]
