@@ -18,7 +18,7 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.files import resolved, save_bytes
+from robot_semantics.base.files import resolved, save_all, save_bytes
 from robot_semantics.base.nanoseconds import short_seconds
 from robot_semantics.cli.argument_values import (
     add_repeatable,
@@ -220,7 +220,8 @@ def _export(arguments: argparse.Namespace) -> None:
         save_bytes(mjcf_of(simulator).encode(), arguments.output)
         return
     output, state = Path(arguments.output), simulator.capture()
-    meshes = ObjMeshes(output.with_name(f"{output.stem}_meshes"))
+    folder = output.with_name(f"{output.stem}_meshes")
+    meshes = ObjMeshes(folder)
     if kind == "sdf":
         converted = sdf_of(simulator.spec, state, meshes)
     else:
@@ -228,10 +229,16 @@ def _export(arguments: argparse.Namespace) -> None:
     print_lost(converted.lost)
     for path in meshes.surfaces:
         check_not_there(path, arguments.force)
-    for path, surface in meshes.surfaces.items():
-        path.parent.mkdir(exist_ok=True)
-        save_bytes(obj_of(surface).encode(), str(path))
-    save_bytes(converted.value.encode(), arguments.output)
+    files = {path: obj_of(surface).encode() for path, surface in meshes.surfaces.items()}
+    is_new = bool(files) and not folder.exists()
+    if is_new:
+        folder.mkdir()
+    try:
+        save_all({**files, output: converted.value.encode()})
+    except BaseException:
+        if is_new:
+            folder.rmdir()
+        raise
 
 
 def _example(arguments: argparse.Namespace) -> None:

@@ -152,3 +152,27 @@ def test_collisions(disk: SmallDisk, capsys: pytest.CaptureFixture[str]) -> None
     out.write_text("old")
     words = ["collisions", "generate", URDF, SRDF, "--samples", "20", "--no-search", "--force"]
     fails_until_it_fits(disk, of_command(capsys, *words, "-o", str(out), "--json", str(disk.folder / "r.json")))
+
+
+def test_a_simulator_s_world_and_its_meshes(
+    disk: SmallDisk, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("mujoco")
+    half, whole = tmp_path / "half.obj", tmp_path / "whole.obj"
+    for path, size in ((half, 0.5), (whole, 1.0)):
+        corners = [f"v {x} {y} {z}\n" for x in (0, size) for y in (0, size) for z in (0, size)]
+        faces = "f 1 2 4 3\nf 5 7 8 6\nf 1 5 6 2\nf 3 4 8 7\nf 1 3 7 5\nf 2 6 8 4\n"
+        path.write_text("".join(corners) + faces)
+    shapes = "".join(f"<collision><geometry><mesh filename='{path}'/></geometry></collision>" for path in (half, whole))
+    inertia = "<inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/>"
+    (tmp_path / "r.urdf").write_text(
+        f"<robot name='r'><link name='l'><inertial><mass value='1'/>{inertia}</inertial>{shapes}</link></robot>"
+    )
+    world = tmp_path / "w.usdf"
+    world.write_text(
+        "<world_state xmlns:rs='urn:robot-semantics:usdf:1'><model_state name='r' rs:description='r.urdf'>"
+        "<pose>0 0 0 0 0 0</pose></model_state></world_state>"
+    )
+    words = ["sim", "export", str(world), "-o", str(disk.folder / "w.sdf"), "--force"]
+    fails_until_it_fits(disk, of_command(capsys, *words))
+    assert len(list((disk.folder / "w_meshes").iterdir())) == 2
