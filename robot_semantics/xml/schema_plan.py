@@ -34,7 +34,6 @@ class ElementPlan:
         newer: attributes of later versions, each with its version.
         children: by key.
         required: fields of the required attributes.
-        needs_children: True if an element without children is in error.
         incomplete: True if a check follows after all children.
         since: the element's version, if it is a later one.
         quick: makes the value of an element that has only its text, or only its one attribute; returns `LEFT_OUT` for
@@ -59,8 +58,7 @@ class ElementPlan:
         self.children: dict[str, ChildPlan] = {}
         self.needed = [(tag, child.field) for tag, child in element.children.items() if child.required]
         self.many = {child.field for child in element.children.values() if child.many and not child.keyed}
-        self.needs_children = bool(self.needed or self.choice)
-        self.incomplete = bool(self.needs_children or self.many)
+        self.incomplete = bool(self.needed or self.many or self.choice)
         self.within = ""
         self.quick = _quick_maker(self)
 

@@ -113,10 +113,7 @@ class TableReader(ProblemReporter, Generic[Root]):
         order: list[str] = []
         good = self._attributes(node, plan, at, values, kept)
         there = plan.required.issubset(values) or self._required(node, plan, at, values)
-        if plan.text is not None:
-            good = self._text(node, plan, at, values, kept) and good
-        elif len(node) or node.text or plan.needs_children:
-            good = self._children(node, plan, at, values, kept, order) and good
+        good = self._content(node, plan, at, values, kept, order) and good
         if plan.check is not None and good and there:
             self.node = node
             good = plan.check(self, values, at)
@@ -131,6 +128,22 @@ class TableReader(ProblemReporter, Generic[Root]):
         if plan.numbered:
             values["at"] = at
         return plan.make(values)
+
+    def _content(
+        self,
+        node: etree._Element,
+        plan: ElementPlan,
+        at: int,
+        values: Fields,
+        kept: list[object],
+        order: list[str],
+    ) -> bool:
+        """Read the text or the children of an element; return whether the element can have a value."""
+        if plan.text is not None:
+            return self._text(node, plan, at, values, kept)
+        if plan.children or len(node) or node.text:
+            return self._children(node, plan, at, values, kept, order)
+        return True
 
     def _attributes(self, node: etree._Element, plan: ElementPlan, at: int, values: Fields, kept: list[object]) -> bool:
         """Read the attributes; return False if an error makes the element invalid."""
