@@ -37,13 +37,6 @@ TYPES = ("FollowJointTrajectory", "GripperCommand", "ParallelGripperCommand")
 REQUIRED = ("type", "action_ns", "joints")
 
 
-class MoveItController(NamedTuple):
-    """A controller: its name, and its entries."""
-
-    name: str
-    node: YamlNode
-
-
 class ControllerList(NamedTuple):
     """The controllers of MoveIt 2 in a file: their names, and a map that describes them."""
 
@@ -57,14 +50,15 @@ def _lists(configuration: Configuration) -> Iterator[ControllerList]:
             yield ControllerList(texts_of(section.node.get("controller_names")), section.node)
 
 
-def _controllers(configuration: Configuration) -> Iterator[MoveItController]:
+def _controllers(configuration: Configuration) -> Iterator[tuple[str, YamlNode]]:
+    """Yield the names of controllers and their entries."""
     for listed in _lists(configuration):
         names = {use.name for use in listed.names}
-        yield from (MoveItController(name, node) for name, node in listed.node.entries.items() if name in names)
+        yield from ((name, node) for name, node in listed.node.entries.items() if name in names)
     for section in configuration.of(SectionKind.MOVEIT_CONTROLLERS):
         for item in section.node.items:
             name = item.get("name")
-            yield MoveItController("" if name is None else name.text, item)
+            yield ("" if name is None else name.text), item
 
 
 def _controllers_are_described(configuration: Configuration) -> Iterator[ConfigurationProblem]:
@@ -114,14 +108,14 @@ def _joints_exist(configuration: Configuration) -> Iterator[ConfigurationProblem
 
 def _defaults_are_unique(configuration: Configuration) -> Iterator[ConfigurationProblem]:
     first: dict[tuple[str, str], str] = {}
-    for controller in _controllers(configuration):
-        default = controller.node.get("default")
+    for name, node in _controllers(configuration):
+        default = node.get("default")
         if default is None or default.text.lower() != "true":
             continue
-        for use in texts_of(controller.node.get("joints")):
-            other = first.setdefault((use.place.source, use.name), controller.name)
-            if other != controller.name:
-                message = f"joint '{use.name}' has two default controllers, '{other}' and '{controller.name}'"
+        for use in texts_of(node.get("joints")):
+            other = first.setdefault((use.place.source, use.name), name)
+            if other != name:
+                message = f"joint '{use.name}' has two default controllers, '{other}' and '{name}'"
                 yield ConfigurationProblem(Severity.WARNING, "controllers-overlap", message, use.place)
 
 
@@ -129,7 +123,7 @@ def _joints_are_served(configuration: Configuration) -> Iterator[ConfigurationPr
     sections = list(configuration.of(SectionKind.MOVEIT_CONTROLLERS))
     if not sections or any(found for section in sections for found in substitutions(section.node)):
         return
-    served = {use.name for controller in _controllers(configuration) for use in texts_of(controller.node.get("joints"))}
+    served = {use.name for _, node in _controllers(configuration) for use in texts_of(node.get("joints"))}
     reported: set[str] = set()
     for group in sorted(configuration.groups.values(), key=lambda group: (len(group.joints), group.name)):
         wanted = [name for name in group.commandable_joints if name in configuration.joints]

@@ -74,6 +74,21 @@ def test_no_text_ends_the_server(editor: Editor, folder: Path, text: str) -> Non
     alive(editor)
 
 
+def test_a_byte_order_mark_counts_as_a_character_and_positions_outside_are_moved_inside(
+    editor: Editor, folder: Path
+) -> None:
+    text = "\ufeff" + TINY.replace("<link", "<lnk")
+    editor.open("a.urdf", text)
+    (unknown,) = [problem for problem in editor.problems("a.urdf") if problem.code == "unknown-element"]
+    assert unknown.range.start == position(text, text.index("<lnk"))
+    editor.change("a.urdf", text[: text.index("<lnk") + 1])
+    for outside in (types.Position(0, 2**31 - 1), types.Position(2**31 - 1, 0)):
+        params = types.CompletionParams(editor.identifier("a.urdf"), outside)
+        found = editor.ask("textDocument/completion", params)
+        assert "link" in {item.text_edit.new_text for item in found}
+        assert {item.text_edit.range.end.character for item in found} == {text.index("<lnk") + 1}
+
+
 def test_direction_marks_in_names_are_shown_as_codes(editor: Editor, folder: Path) -> None:
     text = (
         '<robot name="a"><link name="x\u202ey"/><joint name="j" type="fixed"><parent link="x\u202ez"/></joint></robot>'
