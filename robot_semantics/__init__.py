@@ -86,7 +86,10 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        from robot_semantics.base.names import nearest_names
+
+        near = "".join(f"; did you mean '{other}'?" for other in nearest_names(name, __all__, 1))
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'{near}")
     import importlib
 
     return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

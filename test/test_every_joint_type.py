@@ -22,10 +22,11 @@ from support.random_worlds import motion, pose_of, random_pose
 from support.state_consumers import CONSUMERS, Robots, command, written
 
 from robot_semantics import ForwardKinematics, WorldState
-from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.joint_types import MOTION, JointType
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.queries import matching_states
 from robot_semantics.transforms import matrix_from_pose
+from robot_semantics.urdf.text_kinds import BOUNDED_TYPES
 from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.world_state import JointState, LinkState, ModelState
 
@@ -104,6 +105,7 @@ def variables(positions: dict[str, np.ndarray]) -> dict[str, float]:
 
 def test_the_types_are_those_of_the_product() -> None:
     assert {kind.value for kind in JointType} == FIRST.keys()
+    assert {kind.value for kind, motion in MOTION.items() if motion.limited} == set(BOUNDED_TYPES)
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=item.marks) for name, item in CONSUMERS.items()])

@@ -25,6 +25,8 @@ def test_every_name_can_be_imported() -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'naQQQme'"):
         _ = robot_semantics.naQQQme
+    with pytest.raises(AttributeError, match="no attribute 'load_robo'; did you mean 'load_robot'"):
+        _ = robot_semantics.load_robo
 
 
 def test_importing_the_package_loads_no_heavy_module() -> None:

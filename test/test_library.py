@@ -103,6 +103,16 @@ def test_errors_name_the_remedy(robot: rs.Robot) -> None:
         robot.tf_message(robot.q(), 0.5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"not 'w.usdf': use read_world\(...\)"):
         rs.with_joints("w.usdf", "r", j=0.5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"a world state is needed, not 'w.usdf'"):
+        rs.save_world("w.usdf", "r")  # type: ignore[arg-type]
+    with pytest.raises(rs.RobotSemanticsError, match=r"got \(2,\); robot.q\(...\) makes all positions"):
+        robot.fk([0.5, 2.0], "a")
+    with pytest.raises(rs.RobotSemanticsError, match="the name of a link is needed"):
+        robot.fk("a", robot.q())  # type: ignore[arg-type]
+    with pytest.raises(rs.RobotSemanticsError, match=r"is an SRDF and .* a URDF: exchange the two files"):
+        rs.load_robot(example("rover_arm.srdf"), example("rover_arm.urdf"))
+    with pytest.raises(rs.RobotSemanticsError, match=r"is not the text of a document: load_robot\(...\) reads files"):
+        rs.robot_from_text("rover_arm.urdf")
 
 
 def test_a_world_is_edited_with_numbers_and_resolved_by_short_names(tmp_path: Path) -> None:

@@ -12,13 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache, cached_property, wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import ArrayError
+from robot_semantics.base.errors import ArrayError, DescriptionError, RobotSemanticsError
+from robot_semantics.base.foreign_text import shown
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
@@ -29,6 +31,7 @@ from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray, checked_array
+from robot_semantics.xml.document_kind import refuse_wrong_kinds
 
 if TYPE_CHECKING:
     from robot_semantics.collision.audit import AuditRow
@@ -115,6 +118,8 @@ class Robot(RobotModel):
             UnknownNameError: the link does not exist; the error has the nearest names.
             ArrayError: `q` has the wrong shape, is not finite, or has a quaternion of zeros.
         """
+        if not isinstance(link, str):
+            raise ArrayError("link", "the name of a link is needed, as in robot.fk(q, 'tool_frame')")
         links = (self.link(link).name,) if relative_to is None else (self.link(link).name, self.link(relative_to).name)
         poses: FloatArray = self._kinematics_of(links).link_poses(q)
         T_root_link: FloatArray = poses[..., 0, :, :]
@@ -235,15 +240,29 @@ class Robot(RobotModel):
         return [self.space.index[name] for name in self.semantics.group(group).variable_names]
 
 
-def _as_robot(load: Callable[P, RobotModel]) -> Callable[P, Robot]:
-    """Return `load` with the same arguments and docstring, but a `Robot` as its result."""
+def _as_robot(load: Callable[P, RobotModel], explain: Callable[P, None]) -> Callable[P, Robot]:
+    """Return `load` with the same arguments and docstring, but a `Robot` as its result; `explain` raises mix-ups."""
 
     @wraps(load)
     def loaded(*args: P.args, **options: P.kwargs) -> Robot:
-        return Robot.of(load(*args, **options))
+        try:
+            return Robot.of(load(*args, **options))
+        except DescriptionError:
+            explain(*args, **options)
+            raise
 
     return loaded
 
 
-load_robot = _as_robot(loading.load_robot)
-robot_from_text = _as_robot(loading.robot_from_text)
+def _explain_files(urdf_path: str | Path, srdf_path: str | Path | None = None, **_: Any) -> None:
+    refuse_wrong_kinds(urdf_path, srdf_path)
+
+
+def _explain_texts(urdf_text: str, srdf_text: str | None = None, **_: Any) -> None:
+    for text in (urdf_text, srdf_text or "<"):
+        if "<" not in text:
+            raise RobotSemanticsError(f"'{shown(text)}' is not the text of a document: load_robot(...) reads files")
+
+
+load_robot = _as_robot(loading.load_robot, _explain_files)
+robot_from_text = _as_robot(loading.robot_from_text, _explain_texts)

@@ -173,8 +173,15 @@ def plot(
         UnknownNameError: the series does not have a joint or model.
         RobotSemanticsError: there is nothing to draw, or the ending is unknown.
         OSError: a file cannot be read or written.
+        TypeError: `series` is neither a series nor a file.
     """
     from robot_semantics.recording.plotting import draw, load_plot_data, plot_data
+    from robot_semantics.recording.series import Series
 
-    data = load_plot_data([Path(series)], Diagnostics()) if isinstance(series, str | Path) else plot_data(series)
+    if isinstance(series, str | Path):
+        data = load_plot_data([Path(series)], Diagnostics())
+    elif isinstance(series, Series):
+        data = plot_data(series)
+    else:
+        raise TypeError("a series is needed, as read_recording(bag).series(every=0.1)")
     return draw(data, Path(out), joints=joints, model=model)

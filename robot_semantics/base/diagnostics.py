@@ -176,3 +176,10 @@ class Diagnostics:
         """
         if self.failed(strict=strict):
             raise DescriptionError(self)
+
+
+def refusal(code: str, message: str, place: SourcePlace) -> DescriptionError:
+    """Return the error for a text that cannot be read at all."""
+    diagnostics = Diagnostics()
+    diagnostics.error(code, message, place)
+    return DescriptionError(diagnostics)

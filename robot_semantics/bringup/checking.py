@@ -28,8 +28,9 @@ from robot_semantics.srdf.reader import parse_srdf
 from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.urdf.control_tree import ControlBlock
 from robot_semantics.urdf.reader import parse_urdf
+from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.document_kind import DocumentKind, kind_and_name
-from robot_semantics.xml.reader import XmlDocument, parse_xml
+from robot_semantics.xml.reader import parse_xml
 
 _Tree = TypeVar("_Tree")
 

@@ -195,13 +195,9 @@ def single_value(option: str, values: Sequence[str]) -> str | None:
     return values[0] if values else None
 
 
-def nanoseconds(text: str, option: str) -> int:
-    """Return the exact nanoseconds of a decimal number of seconds.
-
-    Raises:
-        UsageError: the text is not a number, or its seconds have more than ten digits.
-    """
+def nanoseconds(text: str) -> int:
+    """Return the exact nanoseconds of a decimal number of seconds, as a type for argparse."""
     try:
         return parse_seconds(text)
     except ValueError:
-        raise UsageError(f"{option}: '{text}' is not a time in seconds") from None
+        raise argparse.ArgumentTypeError(f"'{text}' is not a time in seconds") from None

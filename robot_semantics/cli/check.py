@@ -31,6 +31,7 @@ from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import srdf_from_file
 from robot_semantics.srdf.tree import SrdfDocument
+from robot_semantics.xml.document_kind import refuse_wrong_kinds
 from robot_semantics.xml.reader import read_text, read_xml
 
 MOST_ROUNDS = 5
@@ -151,7 +152,7 @@ class _Check:
     def files(self, files: Sequence[str]) -> None:
         """Check every file."""
         urdf, srdf, by_name = self.arguments.urdf, self.arguments.srdf, self.arguments.by_name
-        inputs.refuse_wrong_kinds(urdf, srdf)
+        refuse_wrong_kinds(urdf, srdf)
         # Forgiving like the URDF reader; the other readers check again.
         read = FileReaders(partial(read_xml, forgiving=True), self._robot, self._semantic, self._yaml)
         found = check_files(

@@ -18,9 +18,8 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved
 from robot_semantics.bringup.checking import is_yaml
 from robot_semantics.bringup.package_files import FolderFiles, files_of_folder
-from robot_semantics.cli import inputs
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.xml.document_kind import DocumentKind
+from robot_semantics.xml.document_kind import DocumentKind, kind_of
 
 
 def without_folders(arguments: argparse.Namespace) -> None:
@@ -34,7 +33,7 @@ def without_folders(arguments: argparse.Namespace) -> None:
     """
     named = [name for name in arguments.files if not Path(name).is_dir()]
     folders = [Path(name) for name in arguments.files if Path(name).is_dir()]
-    kinds = {inputs.kind_of(name) for name in named if not is_yaml(name)} if folders else set()
+    kinds = {kind_of(name) for name in named if not is_yaml(name)} if folders else set()
     given = {
         "URDF": bool(arguments.urdf) or DocumentKind.URDF in kinds,
         "SRDF": bool(arguments.srdf) or DocumentKind.SRDF in kinds,

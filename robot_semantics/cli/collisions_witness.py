@@ -35,6 +35,7 @@ from robot_semantics.usdf.descriptions import with_relative_paths
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.robot import from_joint_positions
 from robot_semantics.usdf.world_state import WORLD, WorldState
+from robot_semantics.xml.xacro import is_xacro
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +74,7 @@ def run(arguments: argparse.Namespace) -> None:
         # The pose of the robot in the world is irrelevant and is left out.
         state = from_joint_positions(robot, q, T_parent_root=np.eye(4), parent=WORLD)
         files = [
-            None if path is None or arguments.xacro or path.endswith(".xacro") else str(resolved(path))
+            None if path is None or arguments.xacro or is_xacro(path) else str(resolved(path))
             for path in (arguments.urdf, arguments.srdf)
         ]
         state = replace(

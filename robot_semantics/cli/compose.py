@@ -30,9 +30,9 @@ from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.xml.decoding import read_text
 from robot_semantics.xml.edit import XmlText
 from robot_semantics.xml.numbers import number_text
+from robot_semantics.xml.reader import read_text
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import save_text
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.printing import print_line
-from robot_semantics.examples import FOLDER
+from robot_semantics.examples import FILES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,8 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the example robot, its SRDF and a world; existing files are not overwritten."""
     folder = Path(arguments.folder)
-    files = sorted(path for path in FOLDER.iterdir() if path.suffix in {".urdf", ".srdf", ".usdf"})
-    contents = {folder / path.name: path.read_text(encoding="utf-8") for path in files}
+    contents = {folder / path.name: path.read_text(encoding="utf-8") for path in FILES}
     for path, content in contents.items():
         if path.exists() and not arguments.force and path.read_bytes() != content.encode():
             raise RobotSemanticsError(

@@ -73,7 +73,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RULE",
         help="positions that are not finite",
     )
-    parser.add_argument("--max-gap", metavar="S", default="1", help="report values older than S seconds (1)")
+    parser.add_argument(
+        "--max-gap", type=nanoseconds, metavar="S", default="1", help="report values older than S seconds (1)"
+    )
     parser.add_argument("--format", choices=tuple(FORMATS), help="%(choices)s (by the ending)")
     parser.add_argument("--force", action="store_true", help="overwrite a file or a non-empty folder")
     parser.add_argument("--jobs", type=integer(1), default=1, metavar="N", help="number of processes")
@@ -167,16 +169,15 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
         raise UsageError("give an output with -o OUT, or use --dry-run")
     if arguments.dask is not None and arguments.jobs > 1:
         raise UsageError("--jobs and --dask exclude each other")
-    max_gap_ns = nanoseconds(arguments.max_gap, "--max-gap")
-    if max_gap_ns < 0:
-        raise UsageError(f"--max-gap '{arguments.max_gap}' is negative")
+    if arguments.max_gap < 0:
+        raise UsageError("--max-gap is negative")
     return ExportRequest(
         bags=tuple(Path(bag) for bag in arguments.bags),
         out=None if arguments.output is None else Path(arguments.output),
         format=arguments.format,
         robots=tuple(_robots(arguments)),
         times=TimeRequest(tuple(arguments.at), arguments.every, arguments.at_topic, arguments.start, arguments.stop),
-        sampling=Sampling(arguments.interpolate, max_gap_ns, arguments.world_frame, arguments.links),
+        sampling=Sampling(arguments.interpolate, arguments.max_gap, arguments.world_frame, arguments.links),
         run=arguments.run,
         jobs=arguments.jobs,
         dask=arguments.dask,

@@ -30,9 +30,11 @@ from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.srdf.table import SRDF
 from robot_semantics.urdf.reader import read_robot
 from robot_semantics.urdf.writer import write_urdf
+from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.edit import Edit, XmlText, escape
 from robot_semantics.xml.oddities import has_macros
-from robot_semantics.xml.reader import XmlDocument, parse_xml, read_text
+from robot_semantics.xml.reader import parse_xml, read_text
+from robot_semantics.xml.xacro import is_xacro
 
 OLDER = "older-dialect"
 _LATE_DECLARATION = re.compile(rb"(\s+|\s*(?:<!--.*?-->\s*)+)(<\?xml\s[^>]*\?>)", re.DOTALL)
@@ -64,7 +66,7 @@ def mended_text(original: bytes, source: str, problems: Collection[Diagnostic]) 
         text = XmlText(original, source)
     except DescriptionError:
         return None
-    if has_macros(text.document) or Path(source).suffix == ".xacro":
+    if has_macros(text.document) or is_xacro(source):
         return None
     edits: dict[int, Edit] = {}
     for problem in problems:

@@ -25,8 +25,7 @@ from robot_semantics.cli.problem_report import every_line, line_of_each_kind, su
 from robot_semantics.cli.usage import UsageError
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.report import RestoreItem
-from robot_semantics.xml.document_kind import DocumentKind, document_kind
-from robot_semantics.xml.reader import read_xml
+from robot_semantics.xml.document_kind import refuse_wrong_kinds
 from robot_semantics.xml.xacro_options import XacroOptions
 
 ALWAYS_SHOWN = frozenset(
@@ -122,6 +121,7 @@ def read_robot(
     from robot_semantics.model.loading import load_robot
     from robot_semantics.model.resources import PackageResolver
 
+    xacro, packages = xacro_of(arguments), PackageResolver(getattr(arguments, "package_path", ()))
     # A robot has many objects but no cycles, and stays until the command ends: the garbage collector need not visit
     # them. This saves 10 % of `fk` for 100,000 links.
     gc.disable()
@@ -131,8 +131,8 @@ def read_robot(
             srdf or None,
             strict=False,
             implicit_links=arguments.implicit_links,
-            xacro=xacro_of(arguments),
-            resolver=PackageResolver(getattr(arguments, "package_path", ())),
+            xacro=xacro,
+            resolver=packages,
             loops=getattr(arguments, "loops", None),
             diagnostics=diagnostics,
         )
@@ -169,34 +169,6 @@ def load(arguments: argparse.Namespace, needed: str | None = None) -> RobotModel
     refused.raise_if_failed()
     print_diagnostics(diagnostics)
     return model
-
-
-def refuse_wrong_kinds(urdf: str | None, srdf: str | None) -> None:
-    """Raise an error if a file is of another kind than its argument.
-
-    Raises:
-        RobotSemanticsError: it is; the message names the file, and problems inside the file are not reported.
-    """
-    found = {DocumentKind.URDF: urdf and kind_of(urdf), DocumentKind.SRDF: srdf and kind_of(srdf)}
-    wrong = {expected: kind for expected, kind in found.items() if kind and kind is not expected}
-    if found == {DocumentKind.URDF: DocumentKind.SRDF, DocumentKind.SRDF: DocumentKind.URDF}:
-        raise RobotSemanticsError(f"'{urdf}' is an SRDF and '{srdf}' a URDF: exchange the two files")
-    for expected, kind in wrong.items():
-        file = urdf if expected is DocumentKind.URDF else srdf
-        hint = "; 'robot_semantics usdf' has the commands for it" if kind is DocumentKind.USDF else ""
-        raise RobotSemanticsError(f"'{file}' is {_ARTICLES[kind]}, not {_ARTICLES[expected]}{hint}")
-
-
-_ARTICLES = {DocumentKind.URDF: "a URDF", DocumentKind.SRDF: "an SRDF", DocumentKind.USDF: "a USDF file"}
-
-
-def kind_of(file: str) -> DocumentKind | None:
-    """Return the kind of a file; None if it cannot be read or is unknown."""
-    try:
-        root = read_xml(file, forgiving=True).root
-    except (DescriptionError, OSError):
-        return None
-    return document_kind(root, file) if len(root) else None
 
 
 def print_diagnostics(diagnostics: Diagnostics) -> None:

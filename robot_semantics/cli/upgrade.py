@@ -19,6 +19,7 @@ from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import print_document, print_line
 from robot_semantics.cli.problem_report import line_of_each_kind
+from robot_semantics.xml.xacro import is_xacro
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     original = read_text(arguments.urdf)
     document = parse_xml(original, arguments.urdf, forgiving=True)
-    if has_macros(document) or Path(arguments.urdf).suffix == ".xacro":
+    if has_macros(document) or is_xacro(arguments.urdf):
         raise RobotSemanticsError(f"{arguments.urdf} is a xacro: upgrade the output of 'robot_semantics expand'")
     diagnostics = Diagnostics()
     rewritten = upgraded(document, diagnostics, implicit_links=arguments.implicit_links)

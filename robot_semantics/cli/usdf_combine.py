@@ -106,22 +106,21 @@ def _interpolate_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("second", metavar="SECOND", help="USDF or JSON file")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--share", type=number_in_range(), metavar="S", help="share of the way to SECOND, from 0 to 1")
-    where.add_argument("--time", metavar="T", help="time between the two [s]")
+    where.add_argument("--time", type=nanoseconds, metavar="T", help="time between the two [s]")
     usdf_files.add_robot_options(parser)
     usdf_files.add_output_option(parser)
 
 
 def _interpolate(arguments: argparse.Namespace) -> None:
     """Write the state between the two."""
-    time_ns = None if arguments.time is None else nanoseconds(arguments.time, "--time")
     origins = usdf_files.read_world_files([arguments.first, arguments.second])
     first, second = (origin.state for origin in origins)
-    share = arguments.share if time_ns is None else share_at(first, second, time_ns)
+    share = arguments.share if arguments.time is None else share_at(first, second, arguments.time)
     robots = usdf_files.robots(arguments, origins[0], arguments.first)
     with located_problems(origins) as diagnostics:
         between = interpolate(first, second, share, robots=robots, diagnostics=diagnostics)
-    if time_ns is not None:
-        between = replace(between, time_ns=time_ns)
+    if arguments.time is not None:
+        between = replace(between, time_ns=arguments.time)
     usdf_files.write_state(between, arguments.output, arguments.first)
 
 

@@ -65,7 +65,7 @@ def add_change_arguments(parser: argparse.ArgumentParser) -> None:
         add_repeatable(parser, option, tuple(words.split(" ")), text, nargs=2)
     parser.add_argument("--keep-place", action="store_true", help="with --parent: keep the pose in the world")
     parser.add_argument("--name", metavar="NAME", help="name of the world")
-    parser.add_argument("--time", metavar="T", help="time of the world [s]")
+    parser.add_argument("--time", type=nanoseconds, metavar="T", help="time of the world [s]")
 
 
 def _edit(arguments: argparse.Namespace) -> None:
@@ -156,7 +156,7 @@ def apply_edits(
     for model, positions in _joints(state, arguments.joint).items():
         state = set_joints(state, model, positions, robots.get(model), diagnostics=diagnostics)
     if arguments.time is not None:
-        state = replace(state, time_ns=nanoseconds(arguments.time, "--time"))
+        state = replace(state, time_ns=arguments.time)
     return state if arguments.name is None else replace(state, name=arguments.name)
 
 

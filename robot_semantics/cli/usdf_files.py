@@ -35,8 +35,8 @@ from robot_semantics.usdf.reader import parse_document, read_document
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
-from robot_semantics.xml.decoding import read_text
-from robot_semantics.xml.reader import SourceMap
+from robot_semantics.xml.reader import read_text
+from robot_semantics.xml.source_map import SourceMap
 
 ROOT = "/world_state"
 

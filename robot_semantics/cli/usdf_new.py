@@ -36,7 +36,7 @@ from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.robot import from_joint_positions
 from robot_semantics.usdf.saved_descriptions import Texts, described_beside
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
-from robot_semantics.xml.xacro import read_document
+from robot_semantics.xml.xacro import is_xacro, read_document
 
 
 class NewRobot(NamedTuple):
@@ -109,7 +109,7 @@ def _described(word: str, arguments: argparse.Namespace) -> NewRobot:
 def _texts(paths: Sequence[str], robot: RobotModel, arguments: argparse.Namespace) -> Texts | None:
     """Return expanded texts if other programs could not read the files the same way; None if the files are enough."""
     how = inputs.xacro_of(arguments)
-    if not (how.expand or arguments.implicit_links or any(path.endswith(".xacro") for path in paths)):
+    if not (how.expand or arguments.implicit_links or any(map(is_xacro, paths))):
         return None
     if len(paths) == 1:
         return Texts(robot.urdf_text, "")

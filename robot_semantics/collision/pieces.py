@@ -29,7 +29,6 @@ from robot_semantics.collision.shapes import (
     surface_of,
     trimesh_of,
 )
-from robot_semantics.model.collada_unit import unit_of
 from robot_semantics.model.mesh_files import mesh_surface
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -94,7 +93,8 @@ def pieces_of(
 
 def _mesh_warnings(name: str, path: Path, geometry: str) -> Iterator[tuple[str, str]]:
     """Yield the code and the message of each warning about a mesh."""
-    excess, unit = mesh_hull(path).excess, unit_of(path)
+    mesh = mesh_hull(path)
+    excess, unit = mesh.excess, mesh.surface.unit
     if geometry == "hull" and excess is not None and excess > FAR_FROM_CONVEX:
         adds = f"the convex hull of '{name}' adds {excess:.0%} to its volume"
         yield "far-from-convex", f"{adds}; use the 'mesh' geometry"

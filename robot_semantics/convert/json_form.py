@@ -17,7 +17,7 @@ from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.usdf.table import NAMESPACE, USDF
 from robot_semantics.usdf.validity import problems
 from robot_semantics.usdf.world_state import WorldState
-from robot_semantics.xml.decoding import MAX_BYTES, too_large
+from robot_semantics.xml.reader import MAX_BYTES, too_large
 from robot_semantics.xml.schema_json import JsonReader, object_of
 
 FORMAT = NAMESPACE

@@ -16,8 +16,8 @@ from lxml import etree
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.convert.sdformat_state import AXES
 from robot_semantics.transforms.pose import Pose, Vec6, pose_from_quaternion, six
+from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.numbers import numbers
-from robot_semantics.xml.reader import XmlDocument
 from robot_semantics.xml.schema import BadValueError
 
 MODEL, LINK, JOINT = ("model_state", "model"), ("link_state", "link"), ("joint_state", "joint")

@@ -34,7 +34,8 @@ from robot_semantics.usdf.world_state import (
     WorldState,
     carrier_of,
 )
-from robot_semantics.xml.reader import XmlDocument, parse_xml, read_text
+from robot_semantics.xml.document import XmlDocument
+from robot_semantics.xml.reader import parse_xml, read_text
 
 _OWN_FRAME = ("", "__model__")
 ORIGIN_TOLERANCE = 1e-9

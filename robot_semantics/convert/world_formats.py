@@ -25,7 +25,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
-from robot_semantics.xml.decoding import read_text
+from robot_semantics.xml.reader import read_text
 
 if TYPE_CHECKING:
     import mujoco

@@ -16,6 +16,9 @@ from robot_semantics.base.errors import UnknownNameError
 FOLDER = Path(__file__).parent
 """The folder that holds the example files."""
 
+FILES = tuple(sorted(path for path in FOLDER.iterdir() if path.suffix in {".urdf", ".srdf", ".usdf"}))
+"""The example files."""
+
 
 def example(name: str) -> Path:
     """Return the path of an example file, for instance ``rover_arm.usdf``.
@@ -25,7 +28,7 @@ def example(name: str) -> Path:
 
     """
     path = FOLDER / name
-    known = sorted(entry.name for entry in FOLDER.iterdir() if entry.suffix in {".urdf", ".srdf", ".usdf"})
+    known = tuple(file.name for file in FILES)
     if name not in known:
         raise UnknownNameError("example", name, known)
     return path

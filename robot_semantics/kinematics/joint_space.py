@@ -108,9 +108,11 @@ class JointSpace:
         """
         try:
             positions = checked_array("q", q, self.size)
-        except ArrayError:
+        except ArrayError as error:
             if isinstance(q, Mapping):
                 raise ArrayError("q", _MAPPING_GIVEN) from None
+            if error.reason.startswith("expected shape"):
+                raise ArrayError("q", f"{error.reason}; robot.q(...) makes all positions from some") from None
             raise
         for where in self.quaternions:
             if not positions[..., where].any(axis=-1).all():

@@ -18,6 +18,7 @@ import numpy as np
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.loop_equations import IndexArray, LoopEquations, LoopState
 from robot_semantics.kinematics.motions import turns
+from robot_semantics.model.joint_limits import LIMIT_TOLERANCE
 from robot_semantics.transforms import quat_from_rotvec, quat_multiply, wrapped_angles
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
@@ -215,7 +216,7 @@ class Linkage:
     def within_limits(self, q: FloatArray) -> BoolArray:
         """Return (...) True where the dependent joints of `q` (..., size) are within their limits."""
         at = self.places
-        inside = (q[..., at] >= self._lower[at] - 1e-9) & (q[..., at] <= self._upper[at] + 1e-9)
+        inside = (q[..., at] >= self._lower[at] - LIMIT_TOLERANCE) & (q[..., at] <= self._upper[at] + LIMIT_TOLERANCE)
         return np.asarray(inside.all(axis=-1))
 
     def in_usual_turn(self, q: FloatArray, near: FloatArray) -> FloatArray:

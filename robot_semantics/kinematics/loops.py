@@ -27,6 +27,7 @@ from robot_semantics.kinematics.loop_freedom import LoopError, linkages
 from robot_semantics.kinematics.loop_newton import Linkage, LoopSolution
 from robot_semantics.kinematics.loop_series import close_in_order
 from robot_semantics.kinematics.loop_tracker import LinkageTracker, TrackedLoops
+from robot_semantics.model.joint_limits import LIMIT_TOLERANCE
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, RobotModel
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
@@ -285,7 +286,8 @@ def close_loops(
             if joint.name in chosen and not joint.motion.difference(own, closed) <= MIMIC_TOLERANCE:
                 values = " ".join(f"{value:.9g}" for value in closed)
                 raise OpenLoopError(loops, found, f"joint '{joint.name}' is passive: the loops need {values}")
-            if len(closed) == 1 and not joint.limits.lower - 1e-9 <= closed[0] <= joint.limits.upper + 1e-9:
-                limits = f"outside its limits {joint.limits.lower:g} to {joint.limits.upper:g}"
-                raise OpenLoopError(loops, found, f"the loops need joint '{joint.name}' at {closed[0]:.6g}, {limits}")
+            limits = joint.limits
+            if len(closed) == 1 and not limits.lower - LIMIT_TOLERANCE <= closed[0] <= limits.upper + LIMIT_TOLERANCE:
+                outside = f"outside its limits {limits.lower:g} to {limits.upper:g}"
+                raise OpenLoopError(loops, found, f"the loops need joint '{joint.name}' at {closed[0]:.6g}, {outside}")
     return found.q

@@ -28,8 +28,8 @@ from robot_semantics.srdf.reader import read_semantic
 from robot_semantics.state.check import check_world_file
 from robot_semantics.urdf.reader import read_robot
 from robot_semantics.usdf.table import USDF
+from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.document_kind import DocumentKind, report_unknown_root
-from robot_semantics.xml.reader import XmlDocument
 from robot_semantics.xml.xacro import expand_xacro
 from robot_semantics.xml.xacro_options import XacroOptions
 

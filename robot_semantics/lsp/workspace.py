@@ -26,8 +26,8 @@ from robot_semantics.bringup.checking import ENDINGS as YAML_ENDINGS
 from robot_semantics.bringup.checking import is_yaml
 from robot_semantics.bringup.package_files import SETUP_ASSISTANT
 from robot_semantics.lsp.document import Document
-from robot_semantics.xml.decoding import MAX_BYTES, utf8_of
 from robot_semantics.xml.document_kind import DocumentKind
+from robot_semantics.xml.reader import MAX_BYTES, utf8_of
 
 MOST_ENTRIES = 20_000
 """Largest number of files of a workspace that are looked at."""

@@ -51,8 +51,11 @@ def apply_semantics(model: RobotModel, semantic: tree.SrdfDocument, diagnostics:
     urdf_names = (joint.name for joint in model.joints if not joint.virtual)
     scope = replace(scope, model=model, joint_names=frozenset((*urdf_names, *(joint.name for joint in virtual_joints))))
     passive_joints = _passive_joints(scope)
-    model = _mark_passive(model, passive_joints)
-    scope = replace(scope, model=model)
+    passive = frozenset(passive_joints)
+    if passive:
+        joints = tuple(replace(joint, passive=True) if joint.name in passive else joint for joint in model.joints)
+        model = replace(model, joints=joints)
+        scope = replace(scope, model=model)
 
     groups = derive_groups(model, resolve_members(scope))
     states = resolve_states(scope, groups)
@@ -92,11 +95,3 @@ def _passive_joints(scope: ResolutionScope) -> tuple[str, ...]:
     items = scope.semantic.passive_joints
     known = [item.name for item in items if scope.known_joint(item.name, item.at, "name", "<passive_joint>")]
     return tuple(name for name in dict.fromkeys(known) if name in scope.model.joint_index)
-
-
-def _mark_passive(model: RobotModel, names: tuple[str, ...]) -> RobotModel:
-    passive = frozenset(names)
-    if not passive:
-        return model
-    joints = tuple(replace(joint, passive=True) if joint.name in passive else joint for joint in model.joints)
-    return replace(model, joints=joints)

@@ -15,6 +15,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model.constraints import ConstraintType, LoopConstraint
+from robot_semantics.model.joint_frames import X_AXIS
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray, normalized
@@ -27,7 +28,6 @@ TYPES: dict[str, ConstraintType] = {
     for name in ((kind.value,) if kind is ConstraintType.LINK else (kind.value, f"{kind.value}_joint"))
 }
 """The types by their spellings in URDF."""
-_X_AXIS: Vec3 = (1.0, 0.0, 0.0)
 
 
 def resolve_constraints(robot: UrdfRobot, model: RobotModel, diagnostics: Diagnostics) -> tuple[LoopConstraint, ...]:
@@ -106,7 +106,7 @@ def _resolved(constraint: Constraint, kind: ConstraintType) -> LoopConstraint:
 
 
 def _unit(axis: str, written: Vec3 | None) -> FloatArray:
-    return _read_only(normalized(axis, np.array(written or _X_AXIS)))
+    return _read_only(normalized(axis, np.array(written or X_AXIS)))
 
 
 def _read_only(array: FloatArray) -> FloatArray:

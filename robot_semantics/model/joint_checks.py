@@ -13,14 +13,14 @@ import math
 from collections.abc import Callable
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.model.joint_frames import Z_AXIS, unit_axis
 from robot_semantics.model.joint_types import MOTION, JointType
-from robot_semantics.urdf.tree import Joint, Vec3
-from robot_semantics.xml.reader import SourceMap
+from robot_semantics.urdf.text_kinds import TYPES_WITHOUT_AXIS
+from robot_semantics.urdf.tree import Joint
+from robot_semantics.xml.source_map import SourceMap
 
 TYPES: dict[str, JointType] = {kind.value: kind for kind in JointType}
-WITHOUT_AXIS = frozenset({JointType.FIXED, JointType.FLOATING})
-X_AXIS: Vec3 = (1.0, 0.0, 0.0)
-Z_AXIS: Vec3 = (0.0, 0.0, 1.0)
+WITHOUT_AXIS = frozenset(map(JointType, TYPES_WITHOUT_AXIS))
 
 Check = Callable[[Joint, JointType, SourceMap, Diagnostics], None]
 
@@ -36,23 +36,6 @@ def check_joint(joint: Joint, places: SourceMap, diagnostics: Diagnostics) -> Jo
     for check in _CHECKS:
         check(joint, kind, places, diagnostics)
     return kind
-
-
-def default_axis(kind: JointType | None) -> Vec3:
-    """Return the axis of a joint without ``<axis>``; None is an unknown type."""
-    return Z_AXIS if kind is JointType.PLANAR else X_AXIS
-
-
-def unit_axis(joint: Joint, kind: JointType) -> Vec3:
-    """Return the joint's axis with length 1; the default of its type if the axis is missing or zero."""
-    default = default_axis(kind)
-    axis = joint.axis or default
-    largest = max(map(abs, axis))
-    if largest == 0.0:
-        return default
-    x, y, z = (value / largest for value in axis)
-    length = math.sqrt(x * x + y * y + z * z)
-    return (x / length, y / length, z / length)
 
 
 def _limits_present(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:

@@ -9,14 +9,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from robot_semantics.urdf.tree import Origin, Vec3
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.urdf.tree import Joint, Origin, Vec3
 
 if TYPE_CHECKING:
     from robot_semantics.transforms.arrays import FloatArray
+
+X_AXIS: Vec3 = (1.0, 0.0, 0.0)
+Z_AXIS: Vec3 = (0.0, 0.0, 1.0)
 
 
 class JointFrames:
@@ -57,6 +62,23 @@ class JointFrames:
         axes = np.array(self._axes)
         axes.setflags(write=False)
         return axes
+
+
+def default_axis(kind: JointType | None) -> Vec3:
+    """Return the axis of a joint without ``<axis>``; None is an unknown type."""
+    return Z_AXIS if kind is JointType.PLANAR else X_AXIS
+
+
+def unit_axis(joint: Joint, kind: JointType) -> Vec3:
+    """Return the joint's axis with length 1; the default of its type if the axis is missing or zero."""
+    default = default_axis(kind)
+    axis = joint.axis or default
+    largest = max(map(abs, axis))
+    if largest == 0.0:
+        return default
+    x, y, z = (value / largest for value in axis)
+    length = math.sqrt(x * x + y * y + z * z)
+    return (x / length, y / length, z / length)
 
 
 def frames_of_root(axis: Vec3) -> JointFrames:

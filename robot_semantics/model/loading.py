@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
@@ -19,7 +19,6 @@ from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.urdf.reader import parse_urdf, read_robot
-from robot_semantics.urdf.tree import UrdfRobot
 from robot_semantics.xml.xacro import FindPackage, read_document
 from robot_semantics.xml.xacro_options import XacroOptions
 
@@ -64,18 +63,16 @@ def load_robot(
         return lambda name: str(packages.package(name, asked_by))
 
     how = XacroOptions.of(xacro, xacro_arguments)
-    # Keep no reference to the document: the tree of an expanded one needs as much memory as the robot, and is freed
-    # before the model is made.
+
+    # Keep no reference to the document: the tree of an expanded one needs as much memory as the robot.
     robot = read_robot(read_document(urdf_path, how, find_package(urdf_path), streamed=True), own)
+    model = resolve_urdf(robot, own, implicit_links=implicit_links)
+    semantic = None
+    if srdf_path is not None:
+        from robot_semantics.srdf.reader import read_semantic
 
-    def semantic() -> SrdfDocument | None:
-        if srdf_path is None:
-            return None
-        from robot_semantics.srdf.reader import srdf_from_file
-
-        return srdf_from_file(srdf_path, own, xacro=how, find_package=find_package(srdf_path))
-
-    model = _finish(robot, semantic, strict, implicit_links, own)
+        semantic = read_semantic(read_document(srdf_path, how, find_package(srdf_path)), own)
+    model = _with_semantics(model, semantic, strict, own)
     if loops is None:
         return model
     from robot_semantics.base.yaml_reader import read_yaml
@@ -102,16 +99,13 @@ def robot_from_text(
         DescriptionError: as `load_robot`.
     """
     own = Diagnostics() if diagnostics is None else diagnostics
-    robot = parse_urdf(urdf_text, urdf_source, own)
-
-    def semantic() -> SrdfDocument | None:
-        if srdf_text is None:
-            return None
+    model = resolve_urdf(parse_urdf(urdf_text, urdf_source, own), own, implicit_links=implicit_links)
+    semantic = None
+    if srdf_text is not None:
         from robot_semantics.srdf.reader import parse_srdf
 
-        return parse_srdf(srdf_text, srdf_source, own)
-
-    model = _finish(robot, semantic, strict, implicit_links, own)
+        semantic = parse_srdf(srdf_text, srdf_source, own)
+    model = _with_semantics(model, semantic, strict, own)
     if loops_text is None:
         return model
     from robot_semantics.base.yaml_reader import parse_yaml
@@ -120,23 +114,16 @@ def robot_from_text(
     return with_loops(model, parse_yaml(loops_text, loops_source), own)
 
 
-def _finish(
-    robot: UrdfRobot,
-    read_semantic: Callable[[], SrdfDocument | None],
-    strict: bool,
-    implicit_links: bool,
-    diagnostics: Diagnostics,
+def _with_semantics(
+    model: RobotModel | None, semantic: SrdfDocument | None, strict: bool, diagnostics: Diagnostics
 ) -> RobotModel:
-    model = resolve_urdf(robot, diagnostics, implicit_links=implicit_links)
-    semantic = read_semantic()
-    if semantic is not None and model is not None:
-        from robot_semantics.model.apply_semantics import apply_semantics
+    if semantic is not None:
+        from robot_semantics.model.apply_semantics import apply_semantics, check_alone
 
-        model = apply_semantics(model, semantic, diagnostics)
-    elif semantic is not None:
-        from robot_semantics.model.apply_semantics import check_alone
-
-        check_alone(semantic, diagnostics)
+        if model is None:
+            check_alone(semantic, diagnostics)
+        else:
+            model = apply_semantics(model, semantic, diagnostics)
     if model is None or (strict and diagnostics.failed()):
         raise DescriptionError(diagnostics)
     return model

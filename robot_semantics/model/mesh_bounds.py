@@ -68,18 +68,19 @@ def check_mesh(path: Path, content: bytes) -> None:
     kind = path.suffix.lower().removeprefix(".")
     if kind not in _FORMATS:
         raise ValueError(f"'{path.suffix}' is in an unknown mesh format; known are {', '.join(sorted(_FORMATS))}")
+    limit = mesh_limit_for(len(content))
     if kind in ("zae", "3mf"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             # The reader unpacks all parts, and no part beyond its stated length.
-            if sum(part.file_size for part in archive.infolist()) > mesh_limit_for(len(content)):
-                raise UnpackedTooLargeError(str(path), mesh_limit_for(len(content)))
+            if sum(part.file_size for part in archive.infolist()) > limit:
+                raise UnpackedTooLargeError(str(path), limit)
             for part in archive.namelist():
                 if part.lower().endswith((".dae", ".model")):
                     _check_instances(path, archive.read(part))
     elif kind == "dae":
         _check_instances(path, content)
     elif kind in ("gltf", "glb"):
-        _check_gltf(path, content, mesh_limit_for(len(content)))
+        _check_gltf(path, content, limit)
 
 
 def bounded_files(path: Path, size: int) -> FilePathResolver:

@@ -13,7 +13,8 @@ COLLADA files are read as in RViz: their unit is used, their up axis is ignored.
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,6 @@ from lxml import etree
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.base.unpack_limit import UnpackedTooLargeError
-from robot_semantics.model.collada_unit import unit_of
 from robot_semantics.model.mesh_bounds import MeshTooLargeError, bounded_files, check_mesh, read_mesh_bytes
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Vec3
@@ -40,6 +40,11 @@ Bytes = npt.NDArray[np.uint8]
 _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 """One facet of a binary STL file."""
 
+_UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']")
+_Y_UP = re.compile(rb"<up_axis>\s*Y_UP\s*</up_axis>")
+_HEADER = 100_000
+"""Unit and up axis are in the first element of a COLLADA file; only this many bytes are searched."""
+
 
 @dataclass(frozen=True, eq=False)
 class Surface:
@@ -47,11 +52,15 @@ class Surface:
 
     Attributes:
         colours: (m, 4) red, green, blue, alpha of each face; None if the file has no colours.
+        unit: the unit that the file states [m]; the vertices are in metres.
+        y_up: True if the file states that y is up; as in RViz, the surface is not turned.
     """
 
     vertices: FloatArray
     faces: npt.NDArray[np.int32]
     colours: Bytes | None = None
+    unit: float = 1.0
+    y_up: bool = False
 
     def __post_init__(self) -> None:
         for array in (self.vertices, self.faces, self.colours):
@@ -63,7 +72,7 @@ class Surface:
         if scale is None or scale == (1.0, 1.0, 1.0):
             return self
         faces = self.faces[:, ::-1].copy() if np.prod(scale) < 0.0 else self.faces
-        return Surface(self.vertices * np.asarray(scale), faces, self.colours)
+        return replace(self, vertices=self.vertices * np.asarray(scale), faces=faces)
 
 
 def obj_of(surface: Surface) -> str:
@@ -112,8 +121,21 @@ def _surface(path: str, modified_ns: int) -> Surface:
         raise RobotSemanticsError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
     if surface is None:
         raise RobotSemanticsError(f"{path} has no triangles with finite vertices")
-    unit = unit_of(Path(path))
-    return surface.scaled(None if unit == 1.0 else (unit, unit, unit))
+    if kind != "dae":
+        return surface
+    unit = _unit(content[:_HEADER])
+    y_up = _Y_UP.search(content[:_HEADER]) is not None
+    return replace(surface.scaled((unit, unit, unit)), unit=unit, y_up=y_up)
+
+
+def _unit(header: bytes) -> float:
+    """Return the unit of a COLLADA file [m]; 1 if the unit is not a number."""
+    found = _UNIT.search(header)
+    try:
+        unit = float(found[1]) if found else 1.0
+    except ValueError:
+        return 1.0
+    return unit if 0.0 < unit < float("inf") else 1.0
 
 
 def _binary_stl(content: bytes) -> Surface | None:

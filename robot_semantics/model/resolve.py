@@ -9,27 +9,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.model.joint_checks import X_AXIS, check_joint, unit_axis
-from robot_semantics.model.joint_frames import JointFrames
+from robot_semantics.model.joint_checks import check_joint
+from robot_semantics.model.joint_frames import X_AXIS, JointFrames, unit_axis
+from robot_semantics.model.joint_limits import JointLimits
 from robot_semantics.model.joint_types import MOTION, JointType
 from robot_semantics.model.link_checks import check_links
 from robot_semantics.model.mimics import resolve_mimics
-from robot_semantics.model.robot_model import (
-    ASSUMED_ROOT_JOINT,
-    JointLimits,
-    JointModel,
-    LinkModel,
-    MimicSource,
-    RobotModel,
-)
+from robot_semantics.model.robot_model import ASSUMED_ROOT_JOINT, JointModel, LinkModel, MimicSource, RobotModel
 from robot_semantics.model.tree_checks import Tree, find_tree
-from robot_semantics.urdf.tree import Joint, Link, UrdfRobot
-
-_UNLIMITED = JointLimits()
+from robot_semantics.urdf.tree import Link, UrdfRobot
 
 
 def resolve_urdf(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: bool = False) -> RobotModel | None:
@@ -84,7 +75,7 @@ def _joints(tree: Tree, types: dict[str, JointType], mimics: dict[str, MimicSour
                 joint.parent,
                 joint.child,
                 frames,
-                joint_limits(types[joint.name], joint),
+                JointLimits.of(types[joint.name], joint),
                 mimics.get(joint.name),
                 urdf=joint,
             )
@@ -110,33 +101,3 @@ def _links(tree: Tree, bad_inertials: frozenset[str]) -> tuple[LinkModel, ...]:
 
 def _without_inertial(link: Link) -> Link:
     return replace(link, inertial=None)
-
-
-def joint_limits(kind: JointType, joint: Joint) -> JointLimits:
-    """Return a joint's limits; a type without limits has unlimited positions.
-
-    Limits in the wrong order are an error but stay unchanged, as in MoveIt: no position is within them. If only one of
-    lower and upper is given, the other is 0, as in the format. A missing soft limit is unlimited. A missing
-    deceleration equals the acceleration.
-    """
-    limit, safety = joint.limit, joint.safety_controller
-    if limit is None:
-        return _UNLIMITED
-    limited = MOTION[kind].limited
-    soft = safety if limited else None
-    acceleration = _given(limit.acceleration, math.inf)
-    return JointLimits(
-        (limit.lower or 0.0) if limited else -math.inf,
-        (limit.upper or 0.0) if limited else math.inf,
-        _given(limit.velocity, math.inf),
-        _given(limit.effort, math.inf),
-        acceleration,
-        _given(limit.deceleration, acceleration),
-        _given(limit.jerk, math.inf),
-        -math.inf if soft is None else _given(soft.soft_lower_limit, -math.inf),
-        math.inf if soft is None else _given(soft.soft_upper_limit, math.inf),
-    )
-
-
-def _given(value: float | None, default: float) -> float:
-    return default if value is None else value

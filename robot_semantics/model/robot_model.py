@@ -9,16 +9,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.model.constraints import LoopConstraint
 from robot_semantics.model.joint_frames import JointFrames
+from robot_semantics.model.joint_limits import UNLIMITED, JointLimits
 from robot_semantics.model.joint_types import MOTION, JointType, Motion, variable_names
 from robot_semantics.model.semantics import Semantics
 from robot_semantics.urdf import tree as urdf_tree
@@ -28,63 +28,6 @@ if TYPE_CHECKING:
 
 ASSUMED_ROOT_JOINT = "ASSUMED_FIXED_ROOT_JOINT"
 """MoveIt's name for the root link's parent joint if no virtual joint names it."""
-
-
-class LimitRange(NamedTuple):
-    """A violated range: the ``limits`` or, inside these, the ``soft limits`` [rad or m].
-
-    `code` is the diagnostic's code.
-    """
-
-    code: str
-    what: str
-    lower: float
-    upper: float
-
-
-@dataclass(frozen=True, slots=True)
-class JointLimits:
-    """A joint's limits [rad or m, s]; infinite if the description has none.
-
-    `lower` and `upper` are the hard stops; `soft_lower` and `soft_upper` are the limits of the safety controller. Code
-    that chooses positions (sampling, defaults) uses `bounds`; code that takes measured or recorded positions refuses
-    only positions outside `lower` and `upper`.
-    """
-
-    lower: float = -math.inf
-    upper: float = math.inf
-    velocity: float = math.inf
-    effort: float = math.inf
-    acceleration: float = math.inf
-    deceleration: float = math.inf
-    jerk: float = math.inf
-    soft_lower: float = -math.inf
-    soft_upper: float = math.inf
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The intersection of limits and soft limits; MoveIt calls it the joint's bounds."""
-        return max(self.lower, self.soft_lower), min(self.upper, self.soft_upper)
-
-    @property
-    def default(self) -> float:
-        """The default position, as in MoveIt: 0, or the middle of bounds that exclude 0."""
-        low, high = self.bounds
-        if low <= 0.0 <= high:
-            return 0.0
-        if math.isinf(low):
-            return high
-        return low if math.isinf(high) else 0.5 * (low + high)
-
-    def broken_by(self, position: float, tolerance: float = 0.0) -> LimitRange | None:
-        """Return the range that `position` violates by more than `tolerance`; None if it is within bounds."""
-        for found in (
-            LimitRange("outside-limits", "limits", self.lower, self.upper),
-            LimitRange("outside-soft-limits", "soft limits", *self.bounds),
-        ):
-            if not found.lower - tolerance <= position <= found.upper + tolerance:
-                return found
-        return None
 
 
 MIMIC_TOLERANCE = 1e-6
@@ -142,7 +85,7 @@ class JointModel:
     parent_link: str
     child_link: str
     frames: JointFrames
-    limits: JointLimits = JointLimits()
+    limits: JointLimits = UNLIMITED
     mimic: MimicSource | None = None
     passive: bool = False
     virtual: bool = False

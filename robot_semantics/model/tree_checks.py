@@ -60,9 +60,10 @@ def find_tree(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: boo
             "no-root", "there is no root link: each link is the child of a joint", robot.places.place(robot.at)
         )
     elif len(roots) > 1 and robot.complete:
+        place = _declared(links[roots[1]], robot)
         others = quoted(roots[1:], 9)
         message = f"the robot is not one tree: it has {len(roots)} root links, '{roots[0]}' and {others}"
-        diagnostics.error("several-roots", message, _declared(links[roots[1]], robot))
+        diagnostics.error("several-roots", message, place)
     return None
 
 

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from robot_semantics.model.joint_checks import Z_AXIS
-from robot_semantics.model.joint_frames import frames_of_root
+from robot_semantics.model.joint_frames import Z_AXIS, frames_of_root
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, MimicSource, RobotModel
 from robot_semantics.model.semantic_scope import ResolutionScope
 from robot_semantics.model.semantics import VirtualJoint
 from robot_semantics.srdf import tree
 from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES
+
+ROOT_TYPES = tuple(map(JointType, VIRTUAL_JOINT_TYPES))
+"""Types of virtual joints, and so of root joints."""
 
 WORLD = "world"
 """Name of a root link that represents the world (as in Gazebo); it needs no virtual joint."""

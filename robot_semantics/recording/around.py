@@ -15,19 +15,22 @@ the parts are not known; a note reports this.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.recording.bags import storage_files
-from robot_semantics.recording.columns import Pieces, stamps_of
-from robot_semantics.recording.recording import Recording, Span, read_recording, tasks_of_spans
+from robot_semantics.recording.columns import IN_MEMORY_BYTES, Pieces, stamps_of
+from robot_semantics.recording.parallel import Workers
+from robot_semantics.recording.recording import Recording, Span, read_recording, tasks_of_spans, whole_tasks
 from robot_semantics.recording.recording_plan import RecordingPlan
 from robot_semantics.recording.robots import RequestError
-from robot_semantics.recording.stretches import read_stretch
-from robot_semantics.recording.times import TimeRequest, parse_time
+from robot_semantics.recording.stretches import Stretch, read_stretch
+from robot_semantics.recording.times import TimeRequest, time_of
 from robot_semantics.transforms.arrays import IntArray
 
 LARGE_BYTES = 64 * 2**20
@@ -60,23 +63,27 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
     wanted = _texts(times)
     if not wanted or not _is_worth_it(plan):
         return None
+
+    def read(spans: Sequence[Span], problems: Diagnostics) -> Recording:
+        return read_recording(plan, map(read_stretch, tasks_of_spans(plan, spans)), problems, whole=False)
+
     first, last = min(bag.start_ns for bag in plan.bags), max(bag.end_ns for bag in plan.bags)
     ends = [(first, first + ENDS_NS), (last - ENDS_NS, last + 1)]
     try:
-        found = _read(plan, ends, Diagnostics())
+        found = read(ends, Diagnostics())
     except RequestError:
         return None
     late, late_at_end = (_lateness(found.pieces, span) for span in ends)
     if found.runs > 1 or late is None or late_at_end is None or abs(late - late_at_end) > CLOCKS_TOLERANCE_NS:
         return None
-    asked = [parse_time(text, found) for text in wanted]
+    asked = [time_of(text, found.start_ns, found.end_ns) for text in wanted]
     low, high, offset = min(asked), max(asked), int(late)
     for margin in MARGINS_NS:
         spans = _merged([*ends, (low + offset - margin, high + offset + margin)], first, last + 1)
         if sum(stop - start for start, stop in spans) > MOST_SHARE * (last - first):
             return None
         said = Diagnostics()
-        found = _read(plan, spans, said)
+        found = read(spans, said)
         if found.runs > 1:
             return None
         if all(_covered(stamps, low, high, margin, found.end_ns) for stamps in _things(found.pieces)):
@@ -88,14 +95,44 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
     return None
 
 
+def read_whole(
+    plan: RecordingPlan,
+    workers: Workers,
+    folder: Path,
+    problems: Diagnostics,
+    advance: Callable[[int], None],
+    *,
+    run: int | None = None,
+) -> Recording:
+    """Return the whole recording, read by `workers`.
+
+    Args:
+        plan: what to read.
+        workers: the processes that read.
+        folder: for columns of other processes on this machine.
+        problems: takes all problems of the bags and their messages.
+        advance: takes the number of messages that are read since its last call.
+        run: number of the run, from 1; None: the last.
+    """
+    alone = workers.count == 1 and workers.share_files
+    columns = folder if workers.share_files else None
+    # Arrays for other processes go directly to files: they are mapped, not copied.
+    in_memory_bytes = IN_MEMORY_BYTES if alone or columns is None else 0
+    tasks = whole_tasks(plan, 1 if alone else workers.count, columns, in_memory_bytes)
+
+    def stretches() -> Iterator[Stretch]:
+        for stretch in workers.map(partial(read_stretch, advance=advance) if alone else read_stretch, tasks):
+            if not alone:
+                advance(sum(stretch.counts.values()))
+            yield stretch
+
+    return read_recording(plan, stretches(), problems, run=run)
+
+
 def _is_worth_it(plan: RecordingPlan) -> bool:
     """Return True if the bags are large and intact: then a part can be found, and is faster to read than all."""
     size = sum(file.stat().st_size for bag in plan.bags for file in storage_files(bag.path))
     return size >= LARGE_BYTES and not any(bag.scanned or bag.damaged for bag in plan.bags)
-
-
-def _read(plan: RecordingPlan, spans: Sequence[Span], problems: Diagnostics) -> Recording:
-    return read_recording(plan, map(read_stretch, tasks_of_spans(plan, spans)), problems, whole=False)
 
 
 def _texts(times: TimeRequest) -> Sequence[str]:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Models and frames in the metadata of our own recordings: the `custom_data` of a rosbag2."""
+"""Endings of bags; models and frames in the metadata of our own recordings: the `custom_data` of a rosbag2."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ from robot_semantics.recording.columns import NONSENSE
 from robot_semantics.usdf.world_state import WORLD
 
 KEY = "robot_semantics"
+
+ROS1_ENDINGS = (".bag", ".bag.active")
+"""Endings of the files of ROS 1."""
+
+ENDINGS = (".mcap.zstd", ".db3.zstd", ".mcap", ".db3", *ROS1_ENDINGS)
+"""Endings of the files with messages; a longer ending comes before a shorter one."""
 
 
 class RecordedModel(NamedTuple):

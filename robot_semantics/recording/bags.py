@@ -19,7 +19,7 @@ from typing import Protocol
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cdr.generated_types import RosMessage
-from robot_semantics.recording.bag_metadata import RecordedModel
+from robot_semantics.recording.bag_metadata import ENDINGS, RecordedModel
 from robot_semantics.recording.channels import Batch, Channel
 from robot_semantics.recording.columns import NONSENSE
 
@@ -41,9 +41,6 @@ except ImportError:
 
 READ_ERRORS: tuple[type[Exception], ...] = (*_LIBRARY_ERRORS, struct.error, OSError, *NONSENSE)
 """Errors that a damaged bag can cause."""
-
-ENDINGS = (".mcap.zstd", ".db3.zstd", ".mcap", ".db3", ".bag", ".bag.active")
-"""Endings of the files with messages; a longer ending comes before a shorter one."""
 
 
 class BagError(RobotSemanticsError):

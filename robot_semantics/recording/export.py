@@ -14,7 +14,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -23,20 +22,18 @@ from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.files import declared_utf8, save_all, scratch_folder
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.nanoseconds import float_seconds
-from robot_semantics.recording.around import read_around
-from robot_semantics.recording.columns import IN_MEMORY_BYTES
+from robot_semantics.recording.around import read_around, read_whole
 from robot_semantics.recording.description_files import description_files, with_descriptions
 from robot_semantics.recording.outputs import Job, Output, UsdfFile
 from robot_semantics.recording.parallel import Workers, choose_workers
-from robot_semantics.recording.recording import Recording, read_recording, whole_tasks
-from robot_semantics.recording.recording_plan import RecordingPlan, plan_recording
+from robot_semantics.recording.recording import Recording
+from robot_semantics.recording.recording_plan import plan_recording
 from robot_semantics.recording.robots import RecordedRobot, RequestError, RobotRequest
 from robot_semantics.recording.sampling import Sampling, WorldSampler
 from robot_semantics.recording.series import GapSummary, Series, count_gaps, report_gaps
 from robot_semantics.recording.series_arrays import series_arrays
 from robot_semantics.recording.series_formats import FORMATS, SUFFIXES
 from robot_semantics.recording.state_texts import Block, render
-from robot_semantics.recording.stretches import Stretch, read_stretch
 from robot_semantics.recording.target import check_target, whole_or_nothing
 from robot_semantics.recording.times import TimeRequest, blocks, check_words, choose_times
 from robot_semantics.state.settings import Invalid
@@ -135,7 +132,12 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
         OSError: a file cannot be read or written.
     """
     watch: Progress = progress or Silent()
-    _check(request)
+    name = _format(request)
+    one_file = name == "usdf" and request.out is not None and request.out.suffix in FORMATS["usdf"].suffixes
+    check_words(request.times)
+    if request.out is not None:
+        is_folder = name == "usdf" and not one_file
+        check_target(request.out, folder=is_folder, force=request.force, inputs=request.bags)
     with ExitStack() as stack:
         plan = plan_recording(
             request.bags, request.robots, problems, at_topic=request.times.at_topic, invalid=request.invalid
@@ -147,11 +149,15 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
         scratch = stack.enter_context(scratch_folder(beside))
         # Inside the folder's block: the workers stop before the folder is deleted.
         workers: Workers = stack.enter_context(choose_workers(request.jobs, request.dask))
-        recording = _read(plan, request, workers, scratch, problems, watch)
+        recording = read_around(plan, request.times, problems) if request.run is None else None
+        if recording is None:
+            watch.phase("reading", plan.message_count)
+            recording = read_whole(plan, workers, scratch / "columns", problems, watch.advance, run=request.run)
         sampler = WorldSampler(recording, request.sampling, problems)
         times = choose_times(request.times, recording, problems)
-        name = _format(request, len(times))
-        single = name == "usdf" and len(times) == 1 and _suffix(request) in (".usdf", ".xml")
+        if one_file and len(times) > 1:
+            raise RequestError(f"{len(times)} states need a folder, not the one file '{request.out}'")
+        single = one_file and len(times) == 1
         report = Report(recording, times, sampler.frames, sampler.world_frame, name, single)
         _write(request, sampler, workers, scratch, report, watch)
         start_ns, place = recording.start_ns, plan.place
@@ -160,55 +166,13 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
         return report
 
 
-def _check(request: ExportRequest) -> None:
-    """Refuse impossible requests before the recording is read."""
-    check_words(request.times)
-    name = _format(request, 1)
-    if request.out is not None:
-        is_folder = name == "usdf" and _suffix(request) not in (".usdf", ".xml")
-        check_target(request.out, folder=is_folder, force=request.force, inputs=request.bags)
-
-
-def _read(
-    plan: RecordingPlan, request: ExportRequest, workers: Workers, scratch: Path, problems: Diagnostics, watch: Progress
-) -> Recording:
-    if request.run is None:
-        found = read_around(plan, request.times, problems)
-        if found is not None:
-            return found
-    watch.phase("reading", plan.message_count)
-
-    alone = workers.count == 1 and workers.share_files
-    folder = scratch / "columns" if workers.share_files else None
-    read = partial(read_stretch, advance=watch.advance) if alone else read_stretch
-
-    def stretches() -> Iterator[Stretch]:
-        # Arrays for other processes go directly to files: they are mapped, not copied.
-        in_memory_bytes = IN_MEMORY_BYTES if alone or folder is None else 0
-        for stretch in workers.map(read, whole_tasks(plan, 1 if alone else workers.count, folder, in_memory_bytes)):
-            if not alone:
-                watch.advance(sum(stretch.counts.values()))
-            yield stretch
-
-    return read_recording(plan, stretches(), problems, run=request.run)
-
-
-def _format(request: ExportRequest, count: int) -> str:
-    suffix = _suffix(request)
-    if request.format is None:
-        try:
-            name = format_of(request.out or "", SUFFIXES, "usdf")
-        except UnknownEndingError as error:
-            raise RequestError(f"{error}: give --format {', '.join(FORMATS)}") from None
-    else:
-        name = request.format
-    if name == "usdf" and suffix in (".usdf", ".xml") and count > 1:
-        raise RequestError(f"{count} states need a folder, not the one file '{request.out}'")
-    return name
-
-
-def _suffix(request: ExportRequest) -> str:
-    return "" if request.out is None else request.out.suffix
+def _format(request: ExportRequest) -> str:
+    if request.format is not None:
+        return request.format
+    try:
+        return format_of(request.out or "", SUFFIXES, "usdf")
+    except UnknownEndingError as error:
+        raise RequestError(f"{error}: give --format {', '.join(FORMATS)}") from None
 
 
 def _write(

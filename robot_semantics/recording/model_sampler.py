@@ -68,12 +68,13 @@ class ModelSampler:
         links: bool = False,
     ) -> None:
         self.robot, self._problems, self._place = robot, problems, recording.plan.place
-        self.joints = JointHistory(self._joint_states(recording), robot.joint_topics)
+        states = self._joint_states(recording)
+        self.joints = JointHistory(states, robot.joint_topics)
         self._names: list[str] = []
         self._joints = list(self._chosen(robot.model))
         motions = (MOTION[JointType.REVOLUTE] if joint.model is None else joint.model.motion for joint in self._joints)
         self._blend = PositionBlend(motions)
-        own = [track for track in tracks if track.kind == "multi_dof" and recording.is_of(robot, track.topic)]
+        own = [track for track in tracks if track.kind == "multi_dof" and track.owner == robot.namespace]
         self._multi_dof = {
             joint.name: _only([track for track in own if track.name == joint.name], problems, self._place)
             for joint in self._joints
@@ -95,7 +96,7 @@ class ModelSampler:
 
         def report(topic: str, fault: Fault) -> None:
             text = f"topic '{topic}': {len(fault.messages)} messages: {fault.refusal.message}"
-            self._problems.warning("value-refused", text, recording.plan.place_of(topic))
+            self._problems.warning("value-refused", text, recording.plan.places[topic])
 
         return robot_joint_states(recording.pieces, robot.joint_topics, robot.model, recording.plan.invalid, report)
 

@@ -25,7 +25,7 @@ from robot_semantics.recording.robots import RequestError, RobotRequest
 from robot_semantics.recording.sampling import Sampling, WorldSampler
 from robot_semantics.recording.series import GapSummary, Series, count_gaps, report_gaps
 from robot_semantics.recording.stretches import read_stretch
-from robot_semantics.recording.times import TimeRequest, choose_times, parse_time
+from robot_semantics.recording.times import TimeRequest, choose_times, time_of
 from robot_semantics.state.settings import Invalid
 from robot_semantics.usdf.world_state import WorldState
 
@@ -146,7 +146,7 @@ class RecordedWorld:
         if isinstance(time, int | np.integer) and time >= NANOSECONDS_FROM:
             time_ns = int(time)
         else:
-            time_ns = parse_time(str(time), self.recording)
+            time_ns = time_of(str(time), self.recording.start_ns, self.recording.end_ns)
         if not self.start_ns <= time_ns <= self.end_ns:
             span = f"{seconds_text(self.start_ns)} s to {seconds_text(self.end_ns)} s"
             raise RequestError(f"{seconds_text(time_ns)} s is outside the recording, which goes from {span}")

@@ -9,13 +9,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from robot_semantics.recording.columns import Array, Part, Pieces
 from robot_semantics.recording.history import Edge
+from robot_semantics.recording.namespaces import owner_of
 from robot_semantics.recording.timeline import Timeline, blend_straight
 from robot_semantics.transforms import quat_conjugate, quat_multiply, quat_rotate, rotvec_from_quat
 from robot_semantics.transforms.arrays import FloatArray, IntArray
@@ -35,6 +36,7 @@ class PoseTrack:
         in_own_axes: True if the twists are in the child's axes.
         kind: ``odometry``, ``multi_dof`` or ``joints``.
         offset: (7,) pose of the child in the measured frame; None if the child itself was measured.
+        owner: the innermost namespace of a robot that contains the topic.
     """
 
     topic: str
@@ -45,6 +47,7 @@ class PoseTrack:
     in_own_axes: bool = False
     kind: str = "joints"
     offset: FloatArray | None = None
+    owner: str = ""
 
     def moved(self, T_thing_other: FloatArray) -> PoseTrack:
         """Return the track of another frame that is fixed to this one; `T_thing_other` (7,) is its pose [m].
@@ -83,14 +86,19 @@ class PoseTrack:
         return _turned(poses[:, 3:], twists) if self.in_own_axes else twists
 
 
-def recorded_tracks(pieces: Pieces, kind: str) -> list[PoseTrack]:
-    """Return the tracks of all messages of a kind, ``odometry`` or ``multi_dof``, by topic, child and parent."""
-    found: dict[tuple[str, str, str], list[tuple[Part, int]]] = {}
+def recorded_tracks(pieces: Pieces, namespaces: Collection[str]) -> list[PoseTrack]:
+    """Return the tracks of all multi-DOF joint states, then of all odometry, by topic, child and parent.
+
+    `namespaces` are those of the robots.
+    """
+    found: dict[tuple[str, str, str, str], list[tuple[Part, int]]] = {}
     for key, parts in pieces.items():
-        if key.kind == kind:
+        if key.kind in ("multi_dof", "odometry"):
             for column, name in enumerate(key.names):
-                found.setdefault((key.topic, name, key.parents[0]), []).extend((part, column) for part in parts)
-    return [_track(kind, *about, some) for about, some in sorted(found.items())]
+                about = (key.kind, key.topic, name, key.parents[0])
+                found.setdefault(about, []).extend((part, column) for part in parts)
+    tracks = [_track(*about, some) for about, some in sorted(found.items())]
+    return [replace(track, owner=owner_of(track.topic, namespaces)) for track in tracks]
 
 
 def _track(kind: str, topic: str, name: str, parent: str, some: Sequence[tuple[Part, int]]) -> PoseTrack:

@@ -31,7 +31,7 @@ from robot_semantics.recording.clock_resets import (
 from robot_semantics.recording.columns import IN_MEMORY_BYTES, Part, Pieces, in_order
 from robot_semantics.recording.frames import transform_history
 from robot_semantics.recording.history import TransformHistory
-from robot_semantics.recording.namespaces import FrameNames, frame_names, owner_of
+from robot_semantics.recording.namespaces import FrameNames, frame_names
 from robot_semantics.recording.parent_frames import with_parent_frames
 from robot_semantics.recording.reading import REFUSED, Refusals, Text
 from robot_semantics.recording.recording_plan import RecordingPlan
@@ -85,10 +85,6 @@ class Recording:
             if joint.name not in robot.stated_joints
         )
 
-    def is_of(self, robot: RecordedRobot, topic: str) -> bool:
-        """Return True if the robot's namespace is the innermost one of the robots' namespaces around a topic."""
-        return owner_of(topic, [other.namespace for other in self.robots]) == robot.namespace
-
     def topic_stamps(self, topic: str) -> IntArray:
         """Return the stamps (n,) of a topic's messages of this run, in their order of arrival [ns]."""
         found = [part for key, parts in self.pieces.items() if key.topic == topic for part in parts]
@@ -139,6 +135,7 @@ def read_recording(
     resets, jumps = find_resets(pieces)
     chosen = _chosen_run(run, resets, jumps, problems, plan)
     pieces = take_run(pieces, resets, chosen)
+    start, end = _span(pieces, plan)
     report_alternation(pieces, problems, place)
     robots = tuple(describe_robot(planned, texts, problems) for planned in plan.robots)
     _check_names(robots)
@@ -151,7 +148,6 @@ def read_recording(
     _check_frames(robots)
     called = {tf_name: name for bag in plan.bags for tf_name, name in bag.frames.items()}
     robots, called = with_parent_frames(robots, names, set(history.frames), called)
-    start, end = _span(pieces, plan)
     return Recording(plan, pieces, names, history, robots, chosen, len(resets) + 1, start, end, called)
 
 
@@ -208,7 +204,7 @@ def _report_ahead(ahead: Sequence[ClockStep], problems: Diagnostics, plan: Recor
             f"topic '{topic}': {noun} stamped ahead of the clock and left out, "
             f"by {short_seconds(max(message.by_ns for message in mine))}, the first at {_clock(mine[0].log_ns)}"
         )
-        problems.warning("stamped-ahead", text, plan.place_of(topic))
+        problems.warning("stamped-ahead", text, plan.places[topic])
 
 
 def _report_clocks(pieces: Pieces, problems: Diagnostics, place: SourcePlace) -> None:
@@ -229,7 +225,7 @@ def _chosen_run(
         problems.warning(
             "time-jump",
             f"the stamps of '{jump.topic}' jump ahead by {short_seconds(jump.by_ns)} at {_clock(jump.log_ns)}",
-            plan.place_of(jump.topic),
+            plan.places[jump.topic],
         )
     chosen = len(resets) if run is None else run - 1
     if not 0 <= chosen <= len(resets):
@@ -239,7 +235,7 @@ def _chosen_run(
         text = (
             f"the stamps of '{reset.topic}' go back by {short_seconds(reset.by_ns)} at {_clock(reset.log_ns)}; {which}"
         )
-        problems.warning("time-reset", text, plan.place_of(reset.topic))
+        problems.warning("time-reset", text, plan.places[reset.topic])
     return chosen
 
 
@@ -250,7 +246,7 @@ def _report_refusals(refusals: Refusals, problems: Diagnostics, plan: RecordingP
         what = "used in part" if (topic, reason) in refusals.partly else "refused"
         noun = "message" if count == 1 else "messages"
         text = f"topic '{topic}': {count} {noun} {what}, the first at {first}: {reason}"
-        problems.warning("message-refused" if refused else "value-refused", text, plan.place_of(topic))
+        problems.warning("message-refused" if refused else "value-refused", text, plan.places[topic])
 
 
 def _report_counts(plan: RecordingPlan, counts: Mapping[str, int], problems: Diagnostics) -> None:
@@ -264,7 +260,7 @@ def _report_counts(plan: RecordingPlan, counts: Mapping[str, int], problems: Dia
             text = (
                 f"topic '{topic}': the index has {said[topic]} messages, but only {counts.get(topic, 0)} could be read"
             )
-            problems.error("messages-missing", text, plan.place_of(topic))
+            problems.error("messages-missing", text, plan.places[topic])
 
 
 def _check_names(robots: Sequence[RecordedRobot]) -> None:

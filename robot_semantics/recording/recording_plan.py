@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
@@ -38,24 +39,25 @@ class RecordingPlan:
     Attributes:
         bags: facts about each bag.
         topics: each topic's part: ``parse`` or ``stamps``.
-        robots: the robots with their known files and topics. invalid: treatment of a joint state with a position that
-            is not finite.
+        robots: the robots with their known files and topics.
+        place: source of problems of the whole recording.
+        invalid: treatment of a joint state with a position that is not finite.
     """
 
     bags: tuple[BagInfo, ...]
     topics: Mapping[str, str]
     robots: tuple[PlannedRobot, ...]
+    place: SourcePlace
     invalid: Invalid = Invalid.SKIP
 
-    @property
-    def place(self) -> SourcePlace:
-        """Source of problems of the whole recording."""
-        return SourcePlace(", ".join(str(bag.path) for bag in self.bags))
-
-    def place_of(self, topic: str) -> SourcePlace:
-        """Return the place of problems of a topic: the bags that have it."""
-        having = [str(bag.path) for bag in self.bags if topic in bag.topics]
-        return SourcePlace(", ".join(having)) if having else self.place
+    @cached_property
+    def places(self) -> Mapping[str, SourcePlace]:
+        """Source of problems of each topic: the bags that have it."""
+        bags: dict[str, list[str]] = {}
+        for bag in self.bags:
+            for topic in bag.topics:
+                bags.setdefault(topic, []).append(str(bag.path))
+        return {topic: SourcePlace(", ".join(having)) for topic, having in bags.items()}
 
     @property
     def message_count(self) -> int:
@@ -116,7 +118,7 @@ def plan_recording(
     _warn_of_unusual_types(types, topics, problems, place)
     for bag in bags:
         _leave_out_undefined(bag, topics, problems)
-    return RecordingPlan(bags, topics, tuple(robots), invalid)
+    return RecordingPlan(bags, topics, tuple(robots), place, invalid)
 
 
 def _leave_out_undefined(bag: BagInfo, topics: dict[str, str], problems: Diagnostics) -> None:

@@ -105,7 +105,7 @@ def _of_no_link(robot: RecordedRobot, recording: Recording, tracks: Sequence[Pos
     """Yield the child frames of a robot's odometry that are not its root link."""
     for track in tracks:
         child = recording.names.of(track.topic, track.name)
-        if track.kind == "odometry" and recording.is_of(robot, track.topic):
+        if track.kind == "odometry" and track.owner == robot.namespace:
             yield f"; '{track.topic}' has '{child}', which is not fixed to its root link '{robot.root_frame}'"
 
 
@@ -119,7 +119,7 @@ def _candidates(
     fixed_links = _links_fixed_to_root(robot)
     for track in tracks:
         parent = names.of(track.topic, track.parent) if track.parent else robot.standing
-        inside = recording.is_of(robot, track.topic)
+        inside = track.owner == robot.namespace
         if track.kind == "multi_dof":
             if inside and (track.name in of_joint or names.of(track.topic, track.name) in called):
                 yield RootCandidate(RootSource.VIRTUAL_JOINT, track.topic, parent), track
@@ -192,11 +192,10 @@ def _timeline(stamps: IntArray, values: FloatArray) -> Timeline:
 
 
 def with_roots(
-    history: TransformHistory,
-    roots: Sequence[tuple[RecordedRobot, RootTrack]],
-    others: Sequence[tuple[str, str, PoseTrack]],
+    recording: Recording, roots: Sequence[RootTrack], tracks: Sequence[PoseTrack], problems: Diagnostics
 ) -> TransformHistory:
-    """Return the history with the robots' root links from their tracks, and with other (parent, child) tracks."""
+    """Return the transforms with the robots' root links from their tracks, and with odometry of other frames."""
+    history = recording.history
     index = dict(history.index)
     edges = dict(history.edges)
 
@@ -204,9 +203,20 @@ def with_roots(
         above, below = index.setdefault(parent, len(index)), index.setdefault(child, len(index))
         edges[below] = Edge(below, False, track.poses, above, track.offset)
 
-    for robot, root in roots:
+    for robot, root in zip(recording.robots, roots, strict=True):
         if root.track is not None and root.parent and root.parent != robot.root_frame:
             put(root.parent, robot.root_frame, root.track)
-    for parent, child, track in others:
+    links = {frame for robot in recording.robots for frame in robot.link_frames}
+    taken: dict[str, PoseTrack] = {}
+    for track in tracks:
+        parent, child = (recording.names.of(track.topic, name) for name in (track.parent, track.name))
+        placed = history.index.get(child) in history.edges
+        if track.kind != "odometry" or not parent or not child or parent == child or placed or child in links:
+            continue
+        if child in taken:
+            text = f"frame '{child}' is taken from topic '{taken[child].topic}'; ignored: '{track.topic}'"
+            problems.warning("frame-sources", text, recording.plan.place)
+            continue
+        taken[child] = track
         put(parent, child, track)
     return TransformHistory(index, edges)

@@ -15,7 +15,7 @@ from pathlib import Path
 import rosbag2_py
 
 from robot_semantics.base.errors import install_hint
-from robot_semantics.recording.bag_metadata import OwnMetadata
+from robot_semantics.recording.bag_metadata import ROS1_ENDINGS, OwnMetadata
 from robot_semantics.recording.bags import BagError, is_cut_off
 from robot_semantics.recording.channels import (
     Batch,
@@ -39,7 +39,7 @@ class Rosbag2Source(OwnMetadata):
         Raises:
             BagError: the bag is one of ROS 1.
         """
-        if path.name.endswith((".bag", ".bag.active")):
+        if path.name.endswith(ROS1_ENDINGS):
             raise BagError(path, f"rosbag2 does not read bags of ROS 1: {install_hint('bag')}")
         self.path = path
 

@@ -18,11 +18,11 @@ from typing import IO, Any
 from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.base.files import open_bounded, read_bounded
 from robot_semantics.base.unpack_limit import longest_part
-from robot_semantics.recording.bag_metadata import OwnMetadata
+from robot_semantics.recording.bag_metadata import ROS1_ENDINGS, OwnMetadata
 from robot_semantics.recording.bags import is_cut_off, write_ahead_log
 from robot_semantics.recording.channels import Batch, Channel, DefinitionFormat, MessageDefinition, in_batches
 from robot_semantics.recording.message_types import ROS1_NAMES
-from robot_semantics.xml.decoding import MAX_BYTES
+from robot_semantics.xml.reader import MAX_BYTES
 
 try:
     from rosbags.interfaces import Connection
@@ -65,7 +65,7 @@ class RosbagsSource(OwnMetadata):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._ros1 = path.is_file() and path.name.endswith((".bag", ".bag.active"))
+        self._ros1 = path.is_file() and path.name.endswith(ROS1_ENDINGS)
         self._reader: Reader1 | Reader2 = Reader1(_BoundedPath(path)) if self._ros1 else Reader2(_BoundedPath(path))
 
     def __enter__(self) -> RosbagsSource:

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -20,11 +19,11 @@ from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.recording.carriers import Carriers
 from robot_semantics.recording.model_sampler import ModelSampler
-from robot_semantics.recording.pose_track import PoseTrack, recorded_tracks
+from robot_semantics.recording.pose_track import recorded_tracks
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.root_track import find_root, with_roots
-from robot_semantics.recording.series import Series
+from robot_semantics.recording.series import DEFAULT_GAP_NS, Series
 from robot_semantics.state.model_states import ABSENT, ModelSeries
 from robot_semantics.state.samples import RootSource
 from robot_semantics.transforms.arrays import FloatArray, IntArray
@@ -43,7 +42,7 @@ class Sampling(NamedTuple):
     """
 
     mode: str = "linear"
-    max_gap_ns: int = 1_000_000_000
+    max_gap_ns: int = DEFAULT_GAP_NS
     world_frame: str | None = None
     links: bool = False
 
@@ -59,17 +58,13 @@ class WorldSampler:
 
     def __init__(self, recording: Recording, sampling: Sampling, problems: Diagnostics) -> None:
         self.recording, self.sampling = recording, sampling
-        tracks = [
-            *recorded_tracks(recording.pieces, "multi_dof"),
-            *recorded_tracks(recording.pieces, "odometry"),
-        ]
         robots = recording.robots
+        tracks = recorded_tracks(recording.pieces, [robot.namespace for robot in robots])
         self.models = tuple(ModelSampler(robot, recording, tracks, problems, links=sampling.links) for robot in robots)
         self.roots = tuple(find_root(model.robot, recording, model.joints, tracks, problems) for model in self.models)
         self._links = {frame: i for i, robot in enumerate(robots) for frame in robot.link_frames}
         self._roots = {robot.root_frame: i for i, robot in enumerate(robots)}
-        free = list(self._free_odometry(tracks, problems))
-        self.history = with_roots(recording.history, list(zip(robots, self.roots, strict=True)), free)
+        self.history = with_roots(recording, self.roots, tracks, problems)
         self._world = self._named_world()
         self.world_frame = self._choose_world(problems)
         self._turned_over = self._turn_over()
@@ -95,23 +90,6 @@ class WorldSampler:
             if name in self.frames or name == WORLD:
                 raise RequestError(f"'{name}' is both a robot and a frame; give the robot another name with --model")
         return names
-
-    def _free_odometry(
-        self, tracks: Sequence[PoseTrack], problems: Diagnostics
-    ) -> Iterator[tuple[str, str, PoseTrack]]:
-        """Yield (parent, child, track) of odometry whose child is neither a robot nor a child frame on tf."""
-        recording, taken = self.recording, dict[str, PoseTrack]()
-        for track in tracks:
-            parent, child = (recording.names.of(track.topic, name) for name in (track.parent, track.name))
-            placed = recording.history.index.get(child) in recording.history.edges
-            if track.kind != "odometry" or not parent or not child or parent == child or placed or child in self._links:
-                continue
-            if child in taken:
-                text = f"frame '{child}' is taken from topic '{taken[child].topic}'; ignored: '{track.topic}'"
-                problems.warning("frame-sources", text, recording.plan.place)
-                continue
-            taken[child] = track
-            yield parent, child, track
 
     def sample(self, times_ns: IntArray) -> Series:
         """Return the world at `times_ns` (n,)."""

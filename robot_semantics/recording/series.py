@@ -26,6 +26,9 @@ from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 from robot_semantics.transforms.pose import pose_from_row, pose_rows, six_or_none
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, WorldState
 
+DEFAULT_GAP_NS = 1_000_000_000
+"""Age from which a value is reported as old, if nobody chooses another one [ns]."""
+
 
 class SeriesError(RobotSemanticsError):
     """A file or a list of states is not a valid series.
@@ -193,7 +196,7 @@ def count_gaps(gaps: dict[tuple[str, str], GapSummary], series: Series, max_gap_
         summary = gaps.setdefault(series.labels[at], GapSummary(first_ns=int(series.times_ns[rows[0]])))
         summary.states += len(rows)
         summary.never += int((age < 0).sum())
-        summary.worst_s = max(summary.worst_s, float(age.max()) / 1e9)
+        summary.worst_s = max(summary.worst_s, float_seconds(int(age.max())))
         summary.last_ns = int(series.times_ns[rows[-1]])
 
 
@@ -227,7 +230,7 @@ def report_gaps(
         else:
             unknown = f" and not known in {gap.never} more" if gap.never else ""
             text = (
-                f"{who} {verb} older than {max_gap_ns / 1e9:g} s in {gap.states - gap.never} of {total} states"
+                f"{who} {verb} older than {float_seconds(max_gap_ns):g} s in {gap.states - gap.never} of {total} states"
                 f"{unknown}, up to {gap.worst_s:.3f} s, {span}"
             )
             problems.warning("gap", text, place)

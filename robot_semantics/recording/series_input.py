@@ -23,7 +23,7 @@ from robot_semantics.recording.series_readers import ArraySeries
 from robot_semantics.state.model_states import ABSENT, ModelSeries
 from robot_semantics.transforms.pose import xyz_quat_of
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState, carrier_of
-from robot_semantics.xml.decoding import read_text
+from robot_semantics.xml.reader import read_text
 
 
 @dataclass(frozen=True)

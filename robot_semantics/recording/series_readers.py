@@ -22,15 +22,12 @@ from robot_semantics.base.unpack_limit import check_unpacked
 from robot_semantics.convert.json_form import world_from_json
 from robot_semantics.recording.columns import NONSENSE
 from robot_semantics.recording.outputs import INDEX, INDEX_FORMAT
-from robot_semantics.recording.series import Series, SeriesError
+from robot_semantics.recording.series import DEFAULT_GAP_NS, Series, SeriesError
 from robot_semantics.recording.series_arrays import head_of_arrays, rows_of, series_errors, series_from
 from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WorldState
-from robot_semantics.xml.decoding import MAX_BYTES, read_text, utf8_of
-
-DEFAULT_GAP_NS = 1_000_000_000
-"""The age from which a value counts as old in a series that does not say [ns]."""
+from robot_semantics.xml.reader import MAX_BYTES, read_text, utf8_of
 
 GapNames = tuple[tuple[str, str], ...]
 """(kind, name) of the old and unknown values of a state."""

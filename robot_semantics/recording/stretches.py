@@ -26,7 +26,7 @@ from robot_semantics.recording.channels import Channel, Report
 from robot_semantics.recording.columns import IN_MEMORY_BYTES, Array, Columns, GroupKey
 from robot_semantics.recording.reading import Refusals, StampReader, Text, TopicReader
 from robot_semantics.state.settings import Invalid
-from robot_semantics.xml.decoding import MAX_BYTES
+from robot_semantics.xml.reader import MAX_BYTES
 
 if TYPE_CHECKING:
     from robot_semantics.recording.salvage import SalvagedSource

@@ -51,6 +51,17 @@ class TimeRequest(NamedTuple):
     start: str | None = None
     stop: str | None = None
 
+    def step_ns(self) -> int | None:
+        """Return the distance between times [ns]; None without `every`.
+
+        Raises:
+            RequestError: `every` is not a time, or not positive.
+        """
+        step = None if self.every is None else _nanoseconds(self.every)
+        if step is not None and step <= 0:
+            raise RequestError(f"the distance between times must be positive, not '{self.every}'")
+        return step
+
 
 def choose_times(request: TimeRequest, recording: Recording, problems: Diagnostics) -> IntArray:
     """Return the times (n,) in order, each once [ns].
@@ -58,40 +69,42 @@ def choose_times(request: TimeRequest, recording: Recording, problems: Diagnosti
     Raises:
         RequestError: a time cannot be read, a time is outside the recording, or there are too many times.
     """
-    start = recording.start_ns if request.start is None else parse_time(request.start, recording)
-    stop = recording.end_ns if request.stop is None else parse_time(request.stop, recording)
+    span = recording.start_ns, recording.end_ns
+    start, stop = time_of(request.start or "0", *span), time_of(request.stop or "end", *span)
     if start > stop:
         raise RequestError(
             f"the range of times ends before it starts: {seconds_text(start)} s to {seconds_text(stop)} s"
         )
-    place = recording.plan.place
-    if request.every is not None:
-        step = _step(request.every)
+    if request.every is None and request.at_topic is None:
+        times = [time_of(text, *span) for text in request.at or ("end",)]
+        for text, time in zip(request.at or ("end",), times, strict=True):
+            if not start <= time <= stop:
+                raise RequestError(
+                    f"time '{text}' is outside the recording, which goes from {seconds_text(start)} s to "
+                    f"{seconds_text(stop)} s"
+                )
+        return np.unique(np.array(times, dtype=np.int64))
+    step = request.step_ns()
+    if step is not None:
         if (stop - start) // step >= MOST_TIMES:
             raise RequestError(
                 f"{(stop - start) // step + 1} times from {seconds_text(start)} s to {seconds_text(stop)} s "
                 "are too many; if a stamp is wrong, choose the range with --from and --to"
             )
         return np.arange(start, stop + 1, step, dtype=np.int64)
-    if request.at_topic is not None:
-        stamps = recording.topic_stamps(request.at_topic)
-        each = stamps if (np.diff(stamps) > 0).all() else np.unique(stamps)
-        inside = each[np.searchsorted(each, start) : np.searchsorted(each, stop, side="right")]
-        if len(stamps) and not len(inside):
-            raise RequestError(f"topic '{request.at_topic}' has no message between the chosen times")
-        if not len(stamps):
-            raise RequestError(f"topic '{request.at_topic}' has no message in this run of the recording")
-        again = len(stamps) - len(each)
-        if again:
-            text = f"topic '{request.at_topic}': {again} messages repeat an earlier stamp; each stamp is used once"
-            problems.warning("duplicate-stamps", text, place)
-        return inside
-    times = [parse_time(text, recording) for text in request.at or ("end",)]
-    for text, time in zip(request.at or ("end",), times, strict=True):
-        if not recording.start_ns <= time <= recording.end_ns:
-            span = f"{seconds_text(recording.start_ns)} s to {seconds_text(recording.end_ns)} s"
-            raise RequestError(f"time '{text}' is outside the recording, which goes from {span}")
-    return np.unique(np.array(times, dtype=np.int64))
+    assert request.at_topic is not None
+    stamps = recording.topic_stamps(request.at_topic)
+    each = stamps if (np.diff(stamps) > 0).all() else np.unique(stamps)
+    inside = each[np.searchsorted(each, start) : np.searchsorted(each, stop, side="right")]
+    if len(stamps) and not len(inside):
+        raise RequestError(f"topic '{request.at_topic}' has no message between the chosen times")
+    if not len(stamps):
+        raise RequestError(f"topic '{request.at_topic}' has no message in this run of the recording")
+    again = len(stamps) - len(each)
+    if again:
+        text = f"topic '{request.at_topic}': {again} messages repeat an earlier stamp; each stamp is used once"
+        problems.warning("duplicate-stamps", text, recording.plan.place)
+    return inside
 
 
 def check_words(request: TimeRequest) -> None:
@@ -103,24 +116,14 @@ def check_words(request: TimeRequest) -> None:
     for text in (*request.at, request.start, request.stop):
         if text not in (None, "end"):
             _nanoseconds(text.removeprefix("@"))
-    if request.every is not None:
-        _step(request.every)
-
-
-def parse_time(text: str, recording: Recording) -> int:
-    """Return a time of a recording [ns]: ``end``, ``@1700000000.5``, or seconds since its start or since 1970.
-
-    Raises:
-        RequestError: it is none of these.
-    """
-    return time_of(text, recording.start_ns, recording.end_ns)
+    request.step_ns()
 
 
 def time_of(text: str, start_ns: int, end_ns: int) -> int:
-    """Return the time of a text in a span from `start_ns` to `end_ns` [ns]; as `parse_time`.
+    """Return a time of a span [ns]: ``end``, ``@1700000000.5``, or seconds since its start or since 1970.
 
     Raises:
-        RequestError: the text is not a time.
+        RequestError: it is none of these.
     """
     if text == "end":
         return end_ns
@@ -133,13 +136,6 @@ def time_of(text: str, start_ns: int, end_ns: int) -> int:
 def blocks(times_ns: IntArray, size: int) -> Sequence[IntArray]:
     """Return the times cut into blocks of at most `size`."""
     return [times_ns[at : at + size] for at in range(0, len(times_ns), size)]
-
-
-def _step(text: str) -> int:
-    step = _nanoseconds(text)
-    if step <= 0:
-        raise RequestError(f"the distance between times must be positive, not '{text}'")
-    return step
 
 
 def _nanoseconds(text: str) -> int:

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.model.joint_checks import Z_AXIS
-from robot_semantics.model.joint_frames import frames_of_root
+from robot_semantics.model.joint_frames import Z_AXIS, frames_of_root
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.model.virtual_joints import ROOT_TYPES
 
 if TYPE_CHECKING:
     import mujoco
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 LONGEST_TIMESTEP = 1e9
 """Longest time step [s]. With a longer one, the time overflows in a world state."""
-
-BASES = (JointType.FIXED, JointType.PLANAR, JointType.FLOATING)
 
 
 class WorldSpecError(RobotSemanticsError):
@@ -163,7 +161,7 @@ class WorldSpec:
                 raise WorldSpecError(f"model name '{model.name}': it must not be empty or contain '/'")
             if names.count(model.name) > 1:
                 raise WorldSpecError(f"two models are called '{model.name}'")
-            if model.base not in BASES:
+            if model.base not in ROOT_TYPES:
                 raise WorldSpecError(
                     f"model '{model.name}': a base must be fixed, planar or floating, not {model.base.value}"
                 )

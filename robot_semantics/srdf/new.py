@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES
 from robot_semantics.xml.edit import NewElement
 from robot_semantics.xml.numbers import number_text
 
-VIRTUAL_JOINT_FRAMES = {"fixed": "world", "planar": "odom", "floating": "odom"}
+VIRTUAL_JOINT_FRAMES = {kind: "world" if kind == "fixed" else "odom" for kind in VIRTUAL_JOINT_TYPES}
 """Default parent frame of a virtual joint by its type (REP-105)."""
 
 

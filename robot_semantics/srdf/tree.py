@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from robot_semantics.base.names import LinkPair
-from robot_semantics.xml.reader import SourceMap
+from robot_semantics.xml.source_map import SourceMap
 
 
 @dataclass(frozen=True)

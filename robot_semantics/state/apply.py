@@ -60,7 +60,6 @@ class AppliedState:
         items: the result for each stated value.
         notes: other remarks for the user.
         kept_motion: remarks for a caller that moves the robot: velocities that are not stated and stay unchanged.
-
     """
 
     base_xyz_quat: FloatArray | None
@@ -122,7 +121,6 @@ def apply_model_state(
         base: how its root link is attached; by default as in its SRDF.
         positions: (size,) the present joint positions; by default `JointSpace.neutral`.
         close_loops: whether positions that close the loops replace those of passive joints.
-
     """
     kinematics = robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)
     return _Application(model, world, kinematics, base or Base.of(kinematics.model), positions, close_loops).run()

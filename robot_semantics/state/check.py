@@ -19,6 +19,7 @@ from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.mimics import followings
+from robot_semantics.model.joint_limits import LIMIT_TOLERANCE
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, RobotModel
 from robot_semantics.state.apply import apply_model_state, resolve_with
 from robot_semantics.state.report import RestoreItem
@@ -31,10 +32,7 @@ from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld, t
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.validity import SOURCE, name_clashes, path_of
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState, carrier_of
-from robot_semantics.xml.reader import SourceMap
-
-LIMIT_TOLERANCE = 1e-9
-"""How far a position may be outside its limits: the rounding of programs that stop at them [rad, m]."""
+from robot_semantics.xml.source_map import SourceMap
 
 QUATERNION_TOLERANCE = 1e-6
 """How far a floating joint's quaternion may be from length 1."""

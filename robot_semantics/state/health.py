@@ -16,6 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.nanoseconds import float_seconds
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.state.joint_input import Reason, Refusal
 from robot_semantics.state.loop_closing import LoopCloser
@@ -76,7 +77,7 @@ class Health:
         """Return the age of each moving joint's values [s]; NaN without a value."""
         received = robot.values.received_ns.tolist()
         return {
-            name: (now_ns - at) / 1e9 if at != NEVER_NS else float("nan")
+            name: float_seconds(now_ns - at) if at != NEVER_NS else float("nan")
             for name, at in zip(robot.moving.names, received, strict=True)
         }
 

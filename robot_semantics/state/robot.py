@@ -16,6 +16,7 @@ import numpy as np
 
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.lru_cache import LruCache
+from robot_semantics.base.nanoseconds import float_seconds
 from robot_semantics.cdr.joint_states import JointStateData
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
@@ -53,7 +54,6 @@ class RunningRobot(RobotFrames):
         fast_path: reads messages like the last ones; use `values` to read the buffer, because it parses them first.
         sent: number of transforms in the last messages.
         lost: for each planar joint that gets poses in space, the largest part that was dropped [m, rad].
-
     """
 
     def __init__(self, name: str, model: RobotModel, settings: RobotSettings) -> None:
@@ -90,7 +90,6 @@ class RunningRobot(RobotFrames):
             )
         self._all = np.ones(len(self.moving), np.bool_)
         self._blocks: LruCache[bytes, TransformBlock] = LruCache(_MAX_BLOCKS)
-        self._whole = self._make_block(self._all)
         if self.root_source is Source.FIXED and root.position_count:
             self._fix_root()
 
@@ -118,24 +117,18 @@ class RunningRobot(RobotFrames):
 
     def _block(self, chosen: BoolArray) -> TransformBlock:
         """Return the transforms of the moving joints that `chosen` (m,) bool selects; cached."""
-        if chosen.all():
-            return self._whole
         key = chosen.tobytes()
         block = self._blocks.get(key)
         if block is None:
-            block = self._make_block(chosen)
+            block = TransformBlock(self.model, *self._frames_of(chosen), raw=self.settings.raw)
             self._blocks.put(key, block)
         return block
-
-    def _make_block(self, chosen: BoolArray) -> TransformBlock:
-        return TransformBlock(self.model, *self._frames_of(chosen), raw=self.settings.raw)
 
     def joint_state(self, data: JointStateData, now: Callable[[], int]) -> Messages | Refusal:
         """Store a joint state; `now` gives the node's time [ns], called only for messages without a stamp.
 
         Returns:
             The transforms to publish, if any are due; or why the message is refused.
-
         """
         self.fast_path.parse()
         invalid = self.settings.invalid
@@ -192,7 +185,6 @@ class RunningRobot(RobotFrames):
 
         Returns:
             The transforms to publish, if any are due; or why the pose is refused.
-
         """
         joint = self.model.joint(name)
         motion = joint_motion(joint, xyz_quat, twist)
@@ -329,7 +321,7 @@ class RunningRobot(RobotFrames):
         if self.settings.ignore_timestamp:
             order.last_ns = stamp_ns
             return None
-        back_s = (order.last_ns - stamp_ns) / 1e9
+        back_s = float_seconds(order.last_ns - stamp_ns)
         arrival = order.take(stamp_ns)
         if arrival is Arrival.LATE:
             return Refusal(

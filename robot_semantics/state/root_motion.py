@@ -16,10 +16,9 @@ import numpy as np
 from robot_semantics.kinematics.motions import plane_axes
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.state.joint_input import Reason, Refusal
+from robot_semantics.state.joint_state import SMALLEST_QUATERNION
 from robot_semantics.transforms import quat_from_rotvec, quat_rotate, wrapped_angles
 from robot_semantics.transforms.arrays import FloatArray
-
-_SHORTEST_QUATERNION = 1e-6
 
 
 class JointMotion(NamedTuple):
@@ -49,7 +48,7 @@ def joint_motion(joint: JointModel, xyz_quat: FloatArray, twist: FloatArray | No
     if not np.isfinite(xyz_quat).all():
         return Refusal(Reason.NOT_FINITE, f"the pose of '{joint.name}' is not finite")
     length = float(np.linalg.norm(xyz_quat[3:]))
-    if length < _SHORTEST_QUATERNION:
+    if length < SMALLEST_QUATERNION:
         return Refusal(Reason.BAD_QUATERNION, f"the quaternion of '{joint.name}' is zero")
     pose = np.concatenate([xyz_quat[:3], xyz_quat[3:] / length])
     velocities = None if twist is None or not np.isfinite(twist).all() else twist

@@ -20,6 +20,7 @@ from types import MappingProxyType
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.files import read_bounded, save_bytes
+from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.state.description_files import SUFFIX, DescriptionFiles
 from robot_semantics.usdf.descriptions import with_relative_paths
 from robot_semantics.usdf.reader import parse_world
@@ -280,8 +281,7 @@ class SnapshotStore:
 
     def name_by_time(self, state: WorldState) -> str:
         """Return a name made of the owner and the time of a state."""
-        seconds, nanoseconds = divmod(state.time_ns or 0, 1_000_000_000)
-        return "-".join(["snapshot", *([self.owner] if self.owner else []), f"{seconds}.{nanoseconds:09}"])
+        return "-".join(["snapshot", *([self.owner] if self.owner else []), seconds_text(state.time_ns or 0)])
 
     @contextmanager
     def _reported_as_unknown(self, name: str) -> Iterator[None]:

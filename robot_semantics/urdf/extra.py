@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from robot_semantics.xml.reader import SourceMap
+from robot_semantics.xml.source_map import SourceMap
 
 
 class Extra:

@@ -16,8 +16,9 @@ from typing import Any
 from lxml import etree
 
 from robot_semantics.urdf.extra import Extra
+from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.foreign import quoted
-from robot_semantics.xml.reader import UNDECLARED_NAMESPACE, XmlDocument
+from robot_semantics.xml.well_formed import UNDECLARED_NAMESPACE
 
 
 class ExtraKeeper:

@@ -16,9 +16,9 @@ from robot_semantics.urdf.older_forms import ChildOrigin, UrdfReader, to_current
 from robot_semantics.urdf.table import URDF
 from robot_semantics.urdf.text_kinds import VERSIONS
 from robot_semantics.urdf.tree import Origin, UrdfRobot
+from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.oddities import report_oddities
-from robot_semantics.xml.reader import XmlDocument, read_text
-from robot_semantics.xml.streamed import parse_streamed
+from robot_semantics.xml.reader import parse_xml, read_text
 
 
 def parse_urdf(
@@ -32,7 +32,7 @@ def parse_urdf(
     Raises:
         DescriptionError: the text is not XML or not a robot; or, without `diagnostics`, there is an error.
     """
-    return read_robot(parse_streamed(text, source), diagnostics)
+    return read_robot(parse_xml(text, source, forgiving=True, streamed=True), diagnostics)
 
 
 def urdf_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> UrdfRobot:
@@ -41,7 +41,7 @@ def urdf_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> 
     Raises:
         DescriptionError: as `parse_urdf`, or the file cannot be read.
     """
-    return read_robot(parse_streamed(read_text(path), str(path)), diagnostics)
+    return parse_urdf(read_text(path), str(path), diagnostics)
 
 
 def read_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) -> UrdfRobot:

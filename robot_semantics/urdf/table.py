@@ -16,6 +16,7 @@ from robot_semantics.urdf.constraint_table import constraint_element
 from robot_semantics.urdf.extras import ExtraKeeper, kept_extras, verbatim
 from robot_semantics.urdf.older_forms import UrdfReader
 from robot_semantics.urdf.text_kinds import (
+    BOUNDED_TYPES,
     LINK_NAME,
     NAME,
     NOT_NEGATIVE,
@@ -23,6 +24,7 @@ from robot_semantics.urdf.text_kinds import (
     POSITIVE,
     QUATERNION,
     RGBA,
+    TYPES_WITHOUT_AXIS,
     VEC3,
     VERSION,
 )
@@ -148,7 +150,7 @@ def _limit(reader: CheckedReader, values: Fields, at: int) -> bool:
                 if values.pop(name, None) is not None:
                     reader.error(error.code, f"attribute '{name}' of <limit> {error}", at, name)
         joint = node.getparent()
-        bounded = joint is not None and joint.get("type") in ("revolute", "prismatic")
+        bounded = joint is not None and joint.get("type") in BOUNDED_TYPES
         required = ("lower", "upper") if bounded else ()
     for name in required:
         if name not in values and reader.node.get(name) is None:
@@ -158,7 +160,7 @@ def _limit(reader: CheckedReader, values: Fields, at: int) -> bool:
 
 def _axis_is_known(reader: CheckedReader, values: Fields, at: int) -> bool:
     """Return True if the axis is valid or not needed; a missing axis gets its default."""
-    if "axis" not in values or values["axis"] is not None or values.get("type") in ("fixed", "floating"):
+    if "axis" not in values or values["axis"] is not None or values.get("type") in TYPES_WITHOUT_AXIS:
         return True
     axis = reader.node.find("axis")
     return axis is not None and axis.get("xyz") is None

@@ -24,6 +24,9 @@ from robot_semantics.xml.numbers import (
 from robot_semantics.xml.schema import TEXT, BadValueError, ValueKind
 
 VERSIONS = ("1.0", "1.1", "1.2")
+BOUNDED_TYPES = ("revolute", "prismatic")
+"""Types of joints whose ``<limit>`` bounds the position."""
+TYPES_WITHOUT_AXIS = ("fixed", "floating")
 
 
 def _name(text: str) -> str:

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from robot_semantics.urdf.extra import Extra
-from robot_semantics.xml.reader import SourceMap
+from robot_semantics.xml.source_map import SourceMap
 
 Vec3 = tuple[float, float, float]
 Vec4 = tuple[float, float, float, float]

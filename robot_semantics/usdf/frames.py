@@ -39,7 +39,7 @@ from robot_semantics.transforms.rows import out_of_axes, twist_at
 from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld
 from robot_semantics.usdf.validity import SOURCE, path_of, problems
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, LinkState, ModelState, WorldState, carrier_of
-from robot_semantics.xml.reader import SourceMap
+from robot_semantics.xml.source_map import SourceMap
 
 
 def resolve(

@@ -17,8 +17,9 @@ from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.usdf.table import NAMESPACE, USDF, VERSION
 from robot_semantics.usdf.validity import report, without_faults
 from robot_semantics.usdf.world_state import WorldState
-from robot_semantics.xml.reader import SourceMap, parse_xml, read_text
+from robot_semantics.xml.reader import parse_xml, read_text
 from robot_semantics.xml.schema_reader import read_table
+from robot_semantics.xml.source_map import SourceMap
 
 
 class Examined(NamedTuple):

@@ -25,6 +25,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import declared_utf8, read_bounded
 from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError
 from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.xml.xacro import is_xacro
 
 _DIGITS = 16
 _HASH_NAME = re.compile(rf"[0-9a-f]{{{_DIGITS}}}\.(urdf|srdf)")
@@ -128,7 +129,7 @@ def copied_beside(state: WorldState, max_bytes: int) -> tuple[WorldState, dict[s
 
 def _portable_content(uri: str | None, max_bytes: int) -> bytes | None:
     """Return the content of a description with an absolute path; None if its meaning depends on its place."""
-    if uri is None or not Path(uri).is_absolute() or uri.endswith(".xacro"):
+    if uri is None or not Path(uri).is_absolute() or is_xacro(uri):
         return None
     try:
         content = read_bounded(uri, max_bytes)

@@ -14,13 +14,12 @@ from functools import partial
 from math import isfinite
 
 from robot_semantics.base.json_value import Json
-from robot_semantics.base.nanoseconds import seconds_text
+from robot_semantics.base.nanoseconds import MOST_SECONDS, seconds_text
 from robot_semantics.usdf.world_state import WORLD
 from robot_semantics.xml.numbers import format_row, numbers
 from robot_semantics.xml.schema import TEXT, BadValueError, ValueKind, text_from_json
 
 XML_SPACE = " \t\r\n"
-_MAX_SECONDS = 10_000_000_000
 _SECONDS = re.compile(r"(-?)([0-9]{1,10})(?:\.([0-9]{1,9}))?")
 _WRITTEN_SECONDS = r"(-?)([0-9]{1,10})\.([0-9]{9})"
 _SHA256 = re.compile("[0-9a-f]{64}")
@@ -37,7 +36,7 @@ def _parse_seconds(text: str) -> int:
 
 
 def _write_time(time_ns: int, what: str) -> str:
-    if abs(time_ns) >= _MAX_SECONDS * 1_000_000_000:
+    if abs(time_ns) >= MOST_SECONDS * 1_000_000_000:
         raise BadValueError("bad-value", f"{what} is {time_ns} ns; at most ten digits of seconds are written")
     return seconds_text(time_ns)
 

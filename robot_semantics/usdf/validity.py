@@ -35,7 +35,7 @@ from robot_semantics.usdf.world_state import (
     ModelState,
     WorldState,
 )
-from robot_semantics.xml.reader import SourceMap
+from robot_semantics.xml.source_map import SourceMap
 
 SOURCE = "<world state>"
 """Source in messages of a state without a document."""

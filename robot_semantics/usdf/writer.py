@@ -33,7 +33,10 @@ def write_world(state: WorldState) -> str:
     Raises:
         DescriptionError: the state cannot be written: names, parents or orientations are wrong, a number is not
             finite, a count is wrong; all problems are carried.
+        TypeError: `state` is not a world state.
     """
+    if not isinstance(state, WorldState):
+        raise TypeError(f"a world state is needed, not {state!r}")
     found = Diagnostics()
     report(state, None, found)
     text = world_text(state, found)

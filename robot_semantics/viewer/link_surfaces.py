@@ -16,7 +16,6 @@ from typing import Literal
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
-from robot_semantics.model.collada_unit import is_y_up
 from robot_semantics.model.link_checks import materials_by_name
 from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.model.resources import PackageResolver
@@ -46,7 +45,6 @@ class LinkSurface:
         surface: its triangles; links with the same shape share one object.
         T_link_surface: (4, 4) [m].
         rgba: the colour in the description; None if it has no colour, so that the surface has its own colours.
-        y_up: True if its file states that y is up; as in RViz, it is not turned.
     """
 
     link: int
@@ -54,7 +52,6 @@ class LinkSurface:
     T_link_surface: FloatArray
     rgba: Rgba | None
     kind: Kind = "visual"
-    y_up: bool = False
 
 
 VISUALS: tuple[Kind, ...] = ("visual",)
@@ -96,13 +93,13 @@ def link_surfaces(
         if "collision" in kinds or (bare and kinds):
             shown += [(item, "both" if bare else "collision") for item in link.urdf.collisions]
         for item, kind in shown:
-            surface, y_up = _surface(model.urdf, item.geometry, resolver, relative_to, diagnostics)
-            if y_up and isinstance(item.geometry, urdf_tree.Mesh):
+            surface = _surface(model.urdf, item.geometry, resolver, relative_to, diagnostics)
+            if surface is not None and surface.y_up and isinstance(item.geometry, urdf_tree.Mesh):
                 y_ups.append(item.geometry)
             material = item.material if isinstance(item, urdf_tree.Visual) else None
             if surface is not None:
                 surfaces.append(
-                    LinkSurface(link.index, surface, matrix_of(item.origin), _colour(material, named), kind, y_up)
+                    LinkSurface(link.index, surface, matrix_of(item.origin), _colour(material, named), kind)
                 )
             elif kind != "collision":
                 surfaces.append(LinkSurface(link.index, MISSING, matrix_of(item.origin), PLAIN, "missing"))
@@ -120,20 +117,19 @@ def _surface(
     resolver: PackageResolver,
     relative_to: Path | None,
     diagnostics: Diagnostics,
-) -> tuple[Surface | None, bool]:
-    """Return the surface, or None, and True if its file states that y is up."""
+) -> Surface | None:
+    """Return the surface; None if it cannot be shown."""
     if not isinstance(geometry, urdf_tree.Mesh):
-        return primitive(geometry), False
+        return primitive(geometry)
     place = robot.places.place(geometry.at, "filename")
     try:
         path = resolver.resolve(geometry.filename, relative_to)
-        surface, y_up = mesh_surface(path, "view").scaled(geometry.scale), is_y_up(path)
+        return mesh_surface(path, "view").scaled(geometry.scale)
     except MissingExtraError:
         raise
     except (RobotSemanticsError, OSError) as error:
         diagnostics.warning("unshown-mesh", f"not shown: {error}", place)
-        return None, False
-    return surface, y_up
+        return None
 
 
 def _colour(material: urdf_tree.Material | None, named: Mapping[str, urdf_tree.Material]) -> Rgba | None:

@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
-from robot_semantics.base.nanoseconds import short_seconds
+from robot_semantics.base.nanoseconds import float_seconds, short_seconds
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.recording.bag_metadata import ENDINGS
 from robot_semantics.recording.series_formats import SUFFIXES
 from robot_semantics.recording.series_input import load_states
 from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
@@ -39,9 +40,6 @@ from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance, alone
 from robot_semantics.xml import document_kind
 from robot_semantics.xml.reader import read_xml
 from robot_semantics.xml.xacro_options import XacroOptions
-
-BAG_ENDINGS = (".bag", ".bag.active", ".mcap", ".mcap.zstd", ".db3", ".db3.zstd")
-"""How the files of recordings end; what reads them is an extra, and is not asked here."""
 
 MOST_MOMENTS = 300
 """Largest number of states of a recording that are shown, evenly over its length."""
@@ -151,7 +149,7 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
 def _is_bag(path: Path) -> bool:
     """Return True if a file or folder is a recording: a rosbag2 folder, or files of ROS 1, mcap or sqlite3."""
     files = path.iterdir() if path.is_dir() else [path]
-    return (path / "metadata.yaml").is_file() or any(file.name.endswith(BAG_ENDINGS) for file in files)
+    return (path / "metadata.yaml").is_file() or any(file.name.endswith(ENDINGS) for file in files)
 
 
 class _Source(NamedTuple):
@@ -184,7 +182,7 @@ def _recorded(path: Path, urdf: Path | None, srdf: Path | None, opening: Opening
     loops = None if opening.loops is None else Path(opening.loops)
     robot = RobotRequest(urdf=urdf, srdf=srdf, xacro=opening.xacro, implicit_links=opening.implicit_links, loops=loops)
     world = read_requested([path], [robot], Sampling())
-    step_s = max((world.end_ns - world.start_ns) / 1e9 / MOST_MOMENTS, SHORTEST_STEP_S)
+    step_s = max(float_seconds(world.end_ns - world.start_ns) / MOST_MOMENTS, SHORTEST_STEP_S)
     series = world.series(every=f"{step_s:.9f}")
     world.report_gaps(series)
     problems.extend_new(world.problems)

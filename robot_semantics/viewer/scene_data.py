@@ -249,7 +249,7 @@ def _part(shown: LinkSurface, surfaces: Mapping[int, int]) -> JsonObject:
         "rgba": None if own else list(shown.rgba or PLAIN),
         "own": own,
         "kind": shown.kind,
-        "yUp": shown.y_up,
+        "yUp": shown.surface.y_up,
     }
 
 

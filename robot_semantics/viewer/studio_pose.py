@@ -19,6 +19,7 @@ from robot_semantics.base.names import LinkPair
 from robot_semantics.kinematics.blending import PositionBlend
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import with_state
+from robot_semantics.model.joint_limits import LIMIT_TOLERANCE
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.element import Choice
 from robot_semantics.viewer.pose_collisions import PoseCollisions
@@ -165,7 +166,7 @@ def pose_rows(space: JointSpace, joint: JointModel, q: FloatArray) -> list[Shown
     for at in range(where.start, where.stop):
         low, high, value = float(space.lower[at]), float(space.upper[at]), float(q[at])
         limits = "none" if np.isinf([low, high]).all() else f"{low:.4g} … {high:.4g}"
-        outside = not low - 1e-9 <= value <= high + 1e-9
+        outside = not low - LIMIT_TOLERANCE <= value <= high + LIMIT_TOLERANCE
         rows.append({"joint": space.names[at], "value": f"{value:.4f}", "limits": limits, "outside": outside})
     return rows
 

@@ -15,7 +15,9 @@ from pathlib import Path
 from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.xml.reader import XmlDocument
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.xml.document import XmlDocument
+from robot_semantics.xml.reader import read_xml
 
 URDF_TAGS = {"link", "joint", "material", "transmission", "gazebo", "ros2_control"}
 SRDF_TAGS = {
@@ -81,3 +83,31 @@ def document_kind(root: etree._Element, file: str) -> DocumentKind | None:
     by_ending = {".srdf": DocumentKind.SRDF, ".urdf": DocumentKind.URDF}
     endings = [by_ending[suffix] for suffix in Path(file).suffixes if suffix in by_ending]
     return next(iter((*endings, *found)), DocumentKind.URDF)
+
+
+def refuse_wrong_kinds(urdf: str | Path | None, srdf: str | Path | None) -> None:
+    """Raise an error if a file is of another kind than its argument.
+
+    Raises:
+        RobotSemanticsError: it is; the message names the file, and problems inside the file are not reported.
+    """
+    found = {DocumentKind.URDF: urdf and kind_of(urdf), DocumentKind.SRDF: srdf and kind_of(srdf)}
+    wrong = {expected: kind for expected, kind in found.items() if kind and kind is not expected}
+    if found == {DocumentKind.URDF: DocumentKind.SRDF, DocumentKind.SRDF: DocumentKind.URDF}:
+        raise RobotSemanticsError(f"'{urdf}' is an SRDF and '{srdf}' a URDF: exchange the two files")
+    for expected, kind in wrong.items():
+        file = urdf if expected is DocumentKind.URDF else srdf
+        hint = "; 'robot_semantics usdf' has the commands for it" if kind is DocumentKind.USDF else ""
+        raise RobotSemanticsError(f"'{file}' is {_ARTICLES[kind]}, not {_ARTICLES[expected]}{hint}")
+
+
+_ARTICLES = {DocumentKind.URDF: "a URDF", DocumentKind.SRDF: "an SRDF", DocumentKind.USDF: "a USDF file"}
+
+
+def kind_of(file: str | Path) -> DocumentKind | None:
+    """Return the kind of a file; None if it cannot be read or is unknown."""
+    try:
+        root = read_xml(file, forgiving=True).root
+    except (DescriptionError, OSError):
+        return None
+    return document_kind(root, str(file)) if len(root) else None

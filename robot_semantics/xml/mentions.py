@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from robot_semantics.xml.reader import XmlDocument
+from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.schema import Reference
 
 

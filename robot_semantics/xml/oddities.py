@@ -15,7 +15,7 @@ from typing import Any, cast
 from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.xml.reader import XmlDocument, is_macro
+from robot_semantics.xml.document import XmlDocument, is_macro
 
 _EXPRESSION = re.compile(r"\$[{(]")
 _WITH_DOLLAR = etree.XPath("//*/@*[contains(., '$')]")

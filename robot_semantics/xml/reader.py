@@ -5,19 +5,17 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Safe parsing of text to an XML tree, with the exact place of every element and attribute.
+"""Safe parsing of a file or a text, from any encoding, to a document.
 
 lxml makes the tree; `source_map` computes places when the first problem is reported.
 """
 
 from __future__ import annotations
 
-import copy
+import codecs
 import re
-from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import unquote
@@ -25,146 +23,35 @@ from xml.parsers import expat
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import SourcePlace
-from robot_semantics.xml.decoding import MAX_BYTES, read_text, refusal, utf8_of
+from robot_semantics.base.diagnostics import SourcePlace, refusal
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.files import read_bounded
+from robot_semantics.xml.document import StreamedDocument, XmlDocument
 from robot_semantics.xml.source_map import SKIPPED, SourceMap, SourceText
 from robot_semantics.xml.well_formed import (
     UNDECLARED_NAMESPACE,
     ForgivingParse,
+    is_faultless,
     parse_forgiving,
     parse_strictly,
     starts_with_doctype,
 )
 
-__all__ = [
-    "MAX_BYTES",
-    "UNDECLARED_NAMESPACE",
-    "SourceMap",
-    "XmlDocument",
-    "is_macro",
-    "parse_xml",
-    "read_text",
-    "read_xml",
-    "utf8_of",
-]
+MAX_BYTES = 64 * 1024 * 1024
+"""Longest text that is read [bytes]; the largest known real robot description is under 2 MB."""
+
+_NO_CHARACTER_SETS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape"})
+"""Encodings of Python that no XML document uses; to decode a long text from them may take hours."""
 
 _REFERENCE = re.compile(rb"&(?!#|amp;|lt;|gt;|quot;|apos;)[^;\s]{1,80};")
 _IS_UNDECLARED = f"starts-with(namespace-uri(), '{UNDECLARED_NAMESPACE}')"
 _UNDECLARED = etree.XPath(f"//*[{_IS_UNDECLARED}] | //@*[{_IS_UNDECLARED}]")
+_SMALL = 1 << 20
+"""Texts up to this many bytes get a tree: reading is 20 % faster, and the tree takes at most 20 MB."""
 
 
-class XmlDocument:
-    """A well-formed text: its lxml tree `root` (comments kept, entities refused) and its `places`.
-
-    Attributes:
-        changed: True if the tree may differ from the text; the elements keep their numbers.
-        undeclared_prefixes: prefixes without a declaration, each with the number of the first element that uses it;
-            only if `parse_xml` was forgiving. In the tree they have namespaces that begin with `UNDECLARED_NAMESPACE`.
-        odd_declaration: place of an XML declaration that XML does not allow; only if `parse_xml` was forgiving. The
-            text of `places` has spaces instead.
-        odd_comments: places of comments with ``--``, which XML forbids; only if `parse_xml` was forgiving. The text of
-            `places` has the same number of other characters instead.
-        unused_arguments: for an expanded xacro: given arguments that no file of the robot asks for, each with the
-            nearest argument that a file asks for.
-    """
-
-    def __init__(
-        self,
-        root: etree._Element | None,
-        places: SourceMap,
-        undeclared_prefixes: Mapping[str, int] | None = None,
-        odd_declaration: SourcePlace | None = None,
-        odd_comments: tuple[SourcePlace, ...] = (),
-        unused_arguments: Mapping[str, str | None] | None = None,
-    ) -> None:
-        """Without `root`, the tree is made from the text when it is first used."""
-        if root is not None:
-            self.root = root
-        self.changed = False
-        self.places = places
-        self.undeclared_prefixes: Mapping[str, int] = undeclared_prefixes or {}
-        self.odd_declaration = odd_declaration
-        self.odd_comments = odd_comments
-        self.unused_arguments: Mapping[str, str | None] = unused_arguments or {}
-
-    @cached_property
-    def root(self) -> etree._Element:
-        """The tree."""
-        return parse_forgiving(SourceText(self.places.text, self.places.source)).root
-
-    @property
-    def head(self) -> etree._Element:
-        """The root as a reader of `children` needs it: with its attributes and the text before its children."""
-        return self.root
-
-    def children(self) -> Iterable[etree._Element]:
-        """Return the children of `head`, comments included, to be read once in order."""
-        return self.root[:]  # type: ignore[index]  # lxml slices, which its stubs do not know
-
-    @cached_property
-    def elements(self) -> list[etree._Element]:
-        """The tree's elements; the index is the number in document order."""
-        return list(self.root.iter("*"))
-
-    @cached_property
-    def ordinals(self) -> dict[etree._Element, int]:
-        """The tree's elements with their numbers."""
-        # 0.1 us for each element; it also keeps lxml's proxies alive, which makes every later walk over the tree
-        # faster.
-        return {element: at for at, element in enumerate(self.elements)}
-
-    def in_no_namespace(self) -> XmlDocument:
-        """Return the document without the root's default namespace on its tags: other URDF readers ignore namespaces.
-
-        Without a default namespace, return this document.
-        """
-        scopes: dict[Any, str] = {**self.head.nsmap}
-        default = scopes.get(None)
-        if not default or not str(self.head.tag).startswith("{") or self.head.prefix:
-            return self
-        made = self.copied()
-        start = f"{{{default}}}"
-        for element in made.elements:
-            if not element.prefix and element.tag.startswith(start):
-                element.tag = element.tag[len(start) :]
-        return made
-
-    def copied(self) -> XmlDocument:
-        """Return the document with a copy of its tree that may be changed; `ordinals` keep the numbers of the text."""
-        root = copy.deepcopy(self.root.getroottree()).getroot()
-        odd = self.odd_declaration, self.odd_comments
-        made = XmlDocument(root, self.places, self.undeclared_prefixes, *odd, self.unused_arguments)
-        made.changed = True
-        assert len(made.ordinals) == len(made.elements)
-        return made
-
-    def clone(self, element: etree._Element) -> etree._Element:
-        """Return a copy of an element for another position in a changed tree; its numbers stay the same."""
-        made = copy.deepcopy(element)
-        made.tail = None
-        for old, new in zip(element.iter("*"), made.iter("*"), strict=True):
-            self.ordinals[new] = self.ordinals[old]
-        return made
-
-    def at(self, element: etree._Element) -> int:
-        """Return the number of `element` in document order, as `SourceMap.place` takes it."""
-        return self.ordinals[element]
-
-    def place(self, element: etree._Element, attribute: str | None = None) -> SourcePlace:
-        """Return the place of `element`, or of its `attribute`."""
-        return self.places.place(self.at(element), attribute)
-
-
-def is_macro(element: etree._Element) -> bool:
-    """Return True for an element of xacro; the prefix decides, not the namespace behind it."""
-    tag = element.tag
-    if type(tag) is not str or not tag.startswith("{"):
-        return False
-    return element.prefix == "xacro" or (tag.startswith("{http://www.ros.org/") and "xacro" in tag)
-
-
-def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> XmlDocument:
-    """Parse `text`; every message calls it `source`.
+def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False, streamed: bool = False) -> XmlDocument:
+    """Parse `text`; every message calls it `source`. With `streamed`, a long text without a fault gets no tree.
 
     Entity declarations, external entities, network access and recovery from errors are off. If `forgiving`, three
     faults are allowed, as in the C++ readers:
@@ -182,6 +69,10 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> Xml
     has_doctype = starts_with_doctype(read.utf8)
     if has_doctype and b"<!ENTITY" in read.utf8:
         _refuse_entities(read)
+    if streamed and len(read.utf8) > _SMALL and not has_doctype and is_faultless(read):
+        # Only a parser with a tree has the limits of depth and of the length of a text.
+        with suppress(etree.XMLSyntaxError):
+            return StreamedDocument(read)
     found = parse_forgiving(read) if forgiving else ForgivingParse(parse_strictly(read), read.utf8)
     if has_doctype:
         _refuse_references(replace(read, utf8=found.utf8))
@@ -228,11 +119,87 @@ def _refuse_references(text: SourceText) -> None:
         )
 
 
-def read_xml(path: str | Path, *, forgiving: bool = False, foreign: bool = False) -> XmlDocument:
+def read_xml(
+    path: str | Path, *, forgiving: bool = False, foreign: bool = False, streamed: bool = False
+) -> XmlDocument:
     """Read and parse a file; `foreign` as in `read_text`.
 
     Raises:
         DescriptionError: as `parse_xml`, or the file cannot be read.
 
     """
-    return parse_xml(read_text(path, foreign=foreign), str(path), forgiving=forgiving)
+    return parse_xml(read_text(path, foreign=foreign), str(path), forgiving=forgiving, streamed=streamed)
+
+
+def read_text(path: str | Path, *, foreign: bool = False) -> bytes:
+    """Return a file's bytes; of a file that is too long, `MAX_BYTES` + 1 bytes, so that the caller detects it.
+
+    Args:
+        path: a file that the user names; it may be a pipe.
+        foreign: True if another file names it; then only a regular file is read.
+
+    Raises:
+        DescriptionError: the file cannot be read.
+
+    """
+    try:
+        if foreign:
+            return read_bounded(path, MAX_BYTES)
+        with Path(path).open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise refusal("unreadable", f"cannot be read: {reason}", SourcePlace(str(path))) from None
+
+
+def utf8_of(text: str | bytes, source: str) -> bytes:
+    """Return the text as UTF-8 without a byte-order mark, from any encoding.
+
+    Raises:
+        DescriptionError: the text is too large, empty or not decodable.
+
+    """
+    if len(text) > MAX_BYTES:
+        raise too_large(source)
+    encoding = "utf-8"
+    try:
+        if isinstance(text, str):
+            utf8 = text.removeprefix("\ufeff").encode()
+        elif text.startswith((b"\xff\xfe", b"\xfe\xff")):
+            utf8 = text.decode("utf-16").encode()
+        else:
+            declared = re.match(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""", text)
+            if declared:
+                encoding = declared.group(1).decode()
+            name = codecs.lookup(encoding).name.replace("-", "_")
+            if name in _NO_CHARACTER_SETS:
+                raise LookupError
+            if text.isascii() and name in ("utf_8", "ascii"):
+                # Keep the bytes unchanged: this saves two copies of a large file.
+                utf8 = bytes(text)
+            elif name.startswith(("utf_16", "utf_32")):
+                # The XML declaration was readable as single bytes, so the text is not in the declared encoding.
+                message = f"the text is declared to be {encoding}, but it is not"
+                raise refusal("not-decodable", message, SourcePlace(source, 1, 1))
+            else:
+                utf8 = text.decode(encoding).removeprefix("\ufeff").encode()
+    except UnicodeDecodeError as error:
+        line = column = 1
+        if isinstance(text, bytes):
+            before = text[: error.start].decode(error.encoding, "replace").removeprefix("\ufeff")
+            line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        message = f"the text is not {error.encoding}: {error.reason}"
+        raise refusal("not-decodable", message, SourcePlace(source, line, column)) from None
+    except LookupError:
+        message = f"the text is declared to be {encoding}, which is an unknown encoding"
+        raise refusal("not-decodable", message, SourcePlace(source, 1, 1)) from None
+    except UnicodeError as error:
+        raise refusal("not-decodable", f"the text cannot be decoded: {error}", SourcePlace(source, 1, 1)) from None
+    if not utf8 or utf8.isspace():
+        raise refusal("empty-document", "the text is empty", SourcePlace(source, 1, 1))
+    return utf8
+
+
+def too_large(source: str) -> DescriptionError:
+    """Return the error for a text longer than `MAX_BYTES`."""
+    return refusal("too-large", f"the text is longer than {MAX_BYTES:,} bytes, the limit", SourcePlace(source))

@@ -22,8 +22,8 @@ from lxml import etree
 
 from robot_semantics.base.diagnostics import Severity
 from robot_semantics.base.json_value import Json
+from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.foreign import ForeignKeeper, KeptContent
-from robot_semantics.xml.reader import XmlDocument
 
 Reference = tuple[str, str, str]
 """A place where a name occurs: the parent's tag, the element's tag, the attribute."""

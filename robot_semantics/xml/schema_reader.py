@@ -18,8 +18,8 @@ from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.foreign import MANY_ATTRIBUTES, attribute_items
-from robot_semantics.xml.reader import XmlDocument
 from robot_semantics.xml.schema import LEFT_OUT, BadValueError, Child, Fields, FormatTable, NamedValue, Root
 from robot_semantics.xml.schema_plan import ElementPlan, root_plan
 from robot_semantics.xml.schema_unknown import ProblemReporter, is_element

@@ -15,9 +15,9 @@ from typing import Any
 from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics.xml.document import XmlDocument, is_macro
 from robot_semantics.xml.foreign import ForeignKeeper, NoForeignKeeper
 from robot_semantics.xml.numbers import one_line
-from robot_semantics.xml.reader import XmlDocument, is_macro
 from robot_semantics.xml.schema import FormatTable
 from robot_semantics.xml.schema_plan import ElementPlan, child_keys
 

@@ -32,12 +32,13 @@ from typing import Any
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostics import SourcePlace, refusal
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean
-from robot_semantics.xml.reader import SourceMap, XmlDocument, parse_xml, read_text, read_xml
-from robot_semantics.xml.streamed import parse_streamed
+from robot_semantics.xml.document import XmlDocument
+from robot_semantics.xml.reader import parse_xml, read_xml
+from robot_semantics.xml.source_map import SourceMap
 from robot_semantics.xml.xacro_child import MARK, XacroFailure
 from robot_semantics.xml.xacro_options import MEMORY_VARIABLE, SECONDS_VARIABLE, XacroOptions
 
@@ -66,6 +67,11 @@ class ExpandedPlaces(SourceMap):
         return SourcePlace(written.source, written.line, written.column, expanded.path)
 
 
+def is_xacro(path: str | Path) -> bool:
+    """Return True if a file is a xacro by its name."""
+    return Path(path).suffix == ".xacro"
+
+
 def read_document(
     path: str | Path,
     xacro: XacroOptions | None = None,
@@ -79,14 +85,13 @@ def read_document(
         DescriptionError: as `expand_xacro`; or the file is called ``.xacro`` and expansion is off.
     """
     how = xacro or XacroOptions()
-    by_name = Path(path).suffix == ".xacro"
+    by_name = is_xacro(path)
     if by_name if how.expand is None else how.expand:
         return expand_xacro(path, how, find_package)
     if by_name:
         reason = "a xacro can run code, so it is expanded only if a user names it: name the expanded file"
-        raise _refusal("xacro-not-expanded", reason, SourcePlace(str(path)))
-    text = read_text(path, foreign=how.foreign)
-    return parse_streamed(text, str(path)) if streamed else parse_xml(text, str(path), forgiving=True)
+        raise refusal("xacro-not-expanded", reason, SourcePlace(str(path)))
+    return read_xml(path, forgiving=True, foreign=how.foreign, streamed=streamed)
 
 
 def expand_xacro(
@@ -154,15 +159,16 @@ class _Expansion:
         if "done" in result:
             self.asked = frozenset(result["asked"])
             return str(result["done"])
+        code, reason, place = "xacro-limit", "", SourcePlace(self._path)
         if late.is_set() or process.returncode == -signal.SIGXCPU:
             reason = f"not expanded after {how.seconds:g} s; {SECONDS_VARIABLE}=SECONDS raises this limit"
-            raise _refusal("xacro-limit", f"xacro: {reason}", SourcePlace(self._path))
-        if result.get("memory"):
+        elif result.get("memory"):
             reason = f"it takes more than {how.megabytes} MB; {MEMORY_VARIABLE}=MB raises this limit"
-            raise _refusal("xacro-limit", f"xacro: {reason}", SourcePlace(self._path))
-        if "failed" not in result:
-            raise _refusal("xacro", f"xacro: it ended with code {process.returncode}", SourcePlace(self._path))
-        raise self._failure(result["failed"])
+        elif "failed" in result:
+            code, (reason, place) = "xacro", self._failure(result["failed"])
+        else:
+            code, reason = "xacro", f"it ended with code {process.returncode}"
+        raise refusal(code, f"xacro: {reason}", place)
 
     def _talk(self, process: subprocess.Popen[bytes], how: XacroOptions) -> dict[str, Any]:
         """Answer the child's requests until it has a result; return the result, empty if the child ends without one."""
@@ -216,12 +222,17 @@ class _Expansion:
         except (RobotSemanticsError, OSError) as error:
             return {"refused": str(error)}
 
-    def _failure(self, failed: XacroFailure) -> DescriptionError:
+    def _failure(self, failed: XacroFailure) -> tuple[str, SourcePlace]:
+        """Return the reason and the place of a failure.
+
+        Raises:
+            DescriptionError: a file was refused.
+        """
         stack = [name for name in failed["stack"] if name]
         if failed["refused"] and self._refused is not None:
             (problem,) = self._refused.diagnostics
             files = [name for name in reversed(stack) if name != problem.place.source]
-            return DescriptionError([replace(problem, message=problem.message + _included(files))])
+            raise DescriptionError([replace(problem, message=problem.message + _included(files))])
         # The innermost macro is in the file that defines it, which may not be the file being read.
         place = SourcePlace(failed["macro_file"] or (stack[-1] if stack else self._path), *failed["line_column"])
         if failed["mark"]:
@@ -230,7 +241,7 @@ class _Expansion:
         # A recursive macro is on the stack a hundred times.
         within = "".join(f", in macro '{name}'" for name in dict.fromkeys(failed["macros"]))
         files = [name for name in dict.fromkeys(reversed(stack)) if name != place.source]
-        return _refusal("xacro", f"xacro: {failed['reason']}{within}{_included(files)}", place)
+        return f"{failed['reason']}{within}{_included(files)}", place
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -240,12 +251,6 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 def _included(files: list[str]) -> str:
     return "".join(f", included from {name}" for name in files)
-
-
-def _refusal(code: str, message: str, place: SourcePlace) -> DescriptionError:
-    diagnostics = Diagnostics()
-    diagnostics.error(code, message, place)
-    return DescriptionError(diagnostics)
 
 
 def _without_marks(document: XmlDocument, files: list[SourceMap], unused: Mapping[str, str | None]) -> XmlDocument:

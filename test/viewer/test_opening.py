@@ -182,7 +182,7 @@ def test_a_mesh_that_says_y_is_up_is_noted_with_its_place(tmp_path: Path, axis: 
     (part,) = open_files([path], Opening(), found).actors[0].surfaces
     # Drawn as it is written, as RViz draws it.
     np.testing.assert_allclose(np.ptp(part.surface.vertices, axis=0), [1.0, 2.0, 3.0])
-    assert part.y_up is told
+    assert part.surface.y_up is told
     assert [(item.code, item.place.line, "m.dae says" in item.message) for item in found] == [
         ("y-up-mesh", 2, True)
     ] * told

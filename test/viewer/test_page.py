@@ -285,7 +285,8 @@ def test_witness_poses_are_taken_up_and_their_links_marked(browser: Browser, rov
 
 def test_meshes_that_say_y_is_up_are_turned_on_demand(browser: Browser, rover: Scene, tmp_path: Path) -> None:
     (actor,) = rover.actors
-    surfaces = tuple(replace(surface, y_up=number == 0) for number, surface in enumerate(actor.surfaces))
+    first, *others = actor.surfaces
+    surfaces = (replace(first, surface=replace(first.surface, y_up=True)), *others)
     shown(browser, Scene("turned", (replace(actor, surfaces=surfaces),), rover.moments), tmp_path)
     matrices = "viewer.shown.get(viewer.robot).meshes.map((mesh) => mesh.matrix.clone().transpose().elements)"
     before = np.array(browser.run(matrices)).reshape(-1, 4, 4)

@@ -18,9 +18,9 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.urdf.reader import read_robot
 from robot_semantics.urdf.writer import write_urdf
-from robot_semantics.xml import streamed
-from robot_semantics.xml.reader import XmlDocument, parse_xml
-from robot_semantics.xml.streamed import StreamedDocument, parse_streamed
+from robot_semantics.xml import document, reader
+from robot_semantics.xml.document import StreamedDocument, XmlDocument
+from robot_semantics.xml.reader import parse_xml
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted({*ROOT.glob("conformance/**/*.urdf"), *ROOT.glob("robot_semantics/examples/*.urdf")})
@@ -52,7 +52,7 @@ TEXTS = {
 
 @pytest.fixture(autouse=True)
 def _short_texts_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streamed, "_SMALL", 0)
+    monkeypatch.setattr(reader, "_SMALL", 0)
 
 
 def outcome(parse: Callable[[str | bytes, str], XmlDocument], text: str | bytes) -> object:
@@ -66,6 +66,10 @@ def outcome(parse: Callable[[str | bytes, str], XmlDocument], text: str | bytes)
     return repr(robot), kept, write_urdf(robot), list(map(str, found))
 
 
+def parse_streamed(text: str | bytes, source: str) -> XmlDocument:
+    return parse_xml(text, source, forgiving=True, streamed=True)
+
+
 def in_tree(text: str | bytes, source: str) -> XmlDocument:
     return parse_xml(text, source, forgiving=True)
 
@@ -73,7 +77,7 @@ def in_tree(text: str | bytes, source: str) -> XmlDocument:
 @pytest.mark.parametrize("piece", [1 << 16, 61])
 def test_every_robot_of_the_conformance_suite_is_the_same(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(FILES) > 100
-    monkeypatch.setattr(streamed, "_PIECE", piece)
+    monkeypatch.setattr(document, "_PIECE", piece)
     for file in FILES:
         text = file.read_bytes()
         assert outcome(parse_streamed, text) == outcome(in_tree, text), file
@@ -82,7 +86,7 @@ def test_every_robot_of_the_conformance_suite_is_the_same(piece: int, monkeypatc
 @pytest.mark.parametrize("piece", [1 << 16, 17])
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_rare_texts_are_the_same(text: str | bytes, piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streamed, "_PIECE", piece)
+    monkeypatch.setattr(document, "_PIECE", piece)
     assert outcome(parse_streamed, text) == outcome(in_tree, text)
 
 

@@ -95,7 +95,6 @@ class MujocoWorld(GuardedNode):
         diagnostics = Diagnostics()
         self._initial = self._initial_state(diagnostics)
         self.simulator = self._simulator(diagnostics)
-        self._report_notes()
         self.paused = self.settings.start_paused
         self._time_publisher = self.create_publisher(Clock, "/clock", QUEUE)
         spaces = topic_namespaces(self.simulator.model_names)
@@ -133,13 +132,11 @@ class MujocoWorld(GuardedNode):
         simulator = start(settings.engine, spec, lambda text: self.get_logger().warning(text))
         report = simulator.restore(self._initial, partial=True)
         self._log_report("initial state", report)
-        return simulator
-
-    def _report_notes(self) -> None:
-        for note in self.simulator.notes:
+        for note in simulator.notes:
             self.get_logger().warning(str(note))
-        names = ", ".join(self.simulator.model_names) or "nothing"
-        self.get_logger().info(f"simulating {names}, time step {self.settings.timestep} s")
+        names = ", ".join(simulator.model_names) or "nothing"
+        self.get_logger().info(f"simulating {names}, time step {settings.timestep} s")
+        return simulator
 
     def _outlet(self, spec: ModelSpec, namespace: str) -> _Outlet:
         prefix = "" if spec.name == self._plain_model() else f"{namespace}/"
@@ -320,7 +317,10 @@ class MujocoWorld(GuardedNode):
         response.success = self.paused
         if self.paused:
             try:
-                self._take_steps(request.steps)
+                count = request.steps
+                while count > 0 and self.context.ok():
+                    self.simulator.step(min(count, STEPS_AT_ONCE))
+                    count -= STEPS_AT_ONCE
             except SimulationError as error:
                 response.success, response.message = False, str(error)
                 self._stop(error)
@@ -329,12 +329,6 @@ class MujocoWorld(GuardedNode):
             response.message = "the simulation is running: pause it first"
         response.time = MAKER.time(self.simulator.time_ns)
         return response
-
-    def _take_steps(self, count: int) -> None:
-        """Take many steps; stop earlier if the node ends."""
-        while count > 0 and self.context.ok():
-            self.simulator.step(min(count, STEPS_AT_ONCE))
-            count -= STEPS_AT_ONCE
 
     def _reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self.simulator.reset()

@@ -1,0 +1,189 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""A parsed text: its lxml tree, with the exact place of every element and attribute."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, cast
+
+from lxml import etree
+
+from robot_semantics.base.diagnostics import SourcePlace
+from robot_semantics.xml.source_map import SourceMap, SourceText
+from robot_semantics.xml.well_formed import OPTIONS, name_of_root, not_well_formed, parse_forgiving
+
+_PIECE = 1 << 16
+
+
+class XmlDocument:
+    """A well-formed text: its lxml tree `root` (comments kept, entities refused) and its `places`.
+
+    Attributes:
+        changed: True if the tree may differ from the text; the elements keep their numbers.
+        undeclared_prefixes: prefixes without a declaration, each with the number of the first element that uses it;
+            only if `parse_xml` was forgiving. In the tree they have namespaces that begin with `UNDECLARED_NAMESPACE`.
+        odd_declaration: place of an XML declaration that XML does not allow; only if `parse_xml` was forgiving. The
+            text of `places` has spaces instead.
+        odd_comments: places of comments with ``--``, which XML forbids; only if `parse_xml` was forgiving. The text of
+            `places` has the same number of other characters instead.
+        unused_arguments: for an expanded xacro: given arguments that no file of the robot asks for, each with the
+            nearest argument that a file asks for.
+    """
+
+    def __init__(
+        self,
+        root: etree._Element | None,
+        places: SourceMap,
+        undeclared_prefixes: Mapping[str, int] | None = None,
+        odd_declaration: SourcePlace | None = None,
+        odd_comments: tuple[SourcePlace, ...] = (),
+        unused_arguments: Mapping[str, str | None] | None = None,
+    ) -> None:
+        """Without `root`, the tree is made from the text when it is first used."""
+        if root is not None:
+            self.root = root
+        self.changed = False
+        self.places = places
+        self.undeclared_prefixes: Mapping[str, int] = undeclared_prefixes or {}
+        self.odd_declaration = odd_declaration
+        self.odd_comments = odd_comments
+        self.unused_arguments: Mapping[str, str | None] = unused_arguments or {}
+
+    @cached_property
+    def root(self) -> etree._Element:
+        """The tree."""
+        return parse_forgiving(SourceText(self.places.text, self.places.source)).root
+
+    @property
+    def head(self) -> etree._Element:
+        """The root as a reader of `children` needs it: with its attributes and the text before its children."""
+        return self.root
+
+    def children(self) -> Iterable[etree._Element]:
+        """Return the children of `head`, comments included, to be read once in order."""
+        return self.root[:]  # type: ignore[index]  # lxml slices, which its stubs do not know
+
+    @cached_property
+    def elements(self) -> list[etree._Element]:
+        """The tree's elements; the index is the number in document order."""
+        return list(self.root.iter("*"))
+
+    @cached_property
+    def ordinals(self) -> dict[etree._Element, int]:
+        """The tree's elements with their numbers."""
+        # 0.1 us for each element; it also keeps lxml's proxies alive, which makes every later walk over the tree
+        # faster.
+        return {element: at for at, element in enumerate(self.elements)}
+
+    def in_no_namespace(self) -> XmlDocument:
+        """Return the document without the root's default namespace on its tags: other URDF readers ignore namespaces.
+
+        Without a default namespace, return this document.
+        """
+        scopes: dict[Any, str] = {**self.head.nsmap}
+        default = scopes.get(None)
+        if not default or not str(self.head.tag).startswith("{") or self.head.prefix:
+            return self
+        made = self.copied()
+        start = f"{{{default}}}"
+        for element in made.elements:
+            if not element.prefix and element.tag.startswith(start):
+                element.tag = element.tag[len(start) :]
+        return made
+
+    def copied(self) -> XmlDocument:
+        """Return the document with a copy of its tree that may be changed; `ordinals` keep the numbers of the text."""
+        root = copy.deepcopy(self.root.getroottree()).getroot()
+        odd = self.odd_declaration, self.odd_comments
+        made = XmlDocument(root, self.places, self.undeclared_prefixes, *odd, self.unused_arguments)
+        made.changed = True
+        assert len(made.ordinals) == len(made.elements)
+        return made
+
+    def clone(self, element: etree._Element) -> etree._Element:
+        """Return a copy of an element for another position in a changed tree; its numbers stay the same."""
+        made = copy.deepcopy(element)
+        made.tail = None
+        for old, new in zip(element.iter("*"), made.iter("*"), strict=True):
+            self.ordinals[new] = self.ordinals[old]
+        return made
+
+    def at(self, element: etree._Element) -> int:
+        """Return the number of `element` in document order, as `SourceMap.place` takes it."""
+        return self.ordinals[element]
+
+    def place(self, element: etree._Element, attribute: str | None = None) -> SourcePlace:
+        """Return the place of `element`, or of its `attribute`."""
+        return self.places.place(self.at(element), attribute)
+
+
+class StreamedDocument(XmlDocument):
+    """A document whose tree is made only if it is used; the first `children` need none.
+
+    A whole tree takes 18 times the memory of its text.
+    """
+
+    def __init__(self, text: SourceText) -> None:
+        """Begin to parse a text without faults.
+
+        Raises:
+            etree.XMLSyntaxError: the beginning is beyond a limit of the parser.
+        """
+        utf8 = text.utf8
+        super().__init__(None, SourceMap(text.source, utf8))
+        self._parser = etree.XMLPullParser(("start",), tag=f"{{*}}{name_of_root(utf8)}", **OPTIONS)
+        self._pieces = (utf8[at : at + _PIECE] for at in range(0, len(utf8), _PIECE))
+        self._is_read = False
+        self._head: etree._Element | None = None
+        # The text before the first child may be in several pieces.
+        while self._head is None or not len(self._head):
+            piece = next(self._pieces, None)
+            if piece is None:
+                break
+            self._parser.feed(piece)
+            events = cast("Iterator[tuple[str, etree._Element]]", self._parser.read_events())
+            if self._head is None:
+                self._head = next((element for _, element in events), None)
+
+    @property
+    def head(self) -> etree._Element:
+        """The root, without the children that are read already."""
+        return self.root if self._head is None else self._head
+
+    def children(self) -> Iterator[etree._Element]:
+        """Yield each child of the root and remove it afterwards; later calls yield those of the tree.
+
+        Raises:
+            DescriptionError: elements are nested too deep, or a text is too long.
+        """
+        if self._head is None or self._is_read:
+            yield from self.root
+            return
+        self._is_read = True
+        try:
+            for piece in self._pieces:
+                # The last child may be incomplete, or text may follow it.
+                yield from self._head[:-1]  # type: ignore[index]  # lxml slices, which its stubs do not know
+                del self._head[:-1]
+                self._parser.feed(piece)
+            self._parser.close()
+        except etree.XMLSyntaxError as error:
+            text = SourceText(self.places.text, self.places.source)
+            raise not_well_formed(str(error.msg), text, *error.position) from None
+        yield from self._head
+
+
+def is_macro(element: etree._Element) -> bool:
+    """Return True for an element of xacro; the prefix decides, not the namespace behind it."""
+    tag = element.tag
+    if type(tag) is not str or not tag.startswith("{"):
+        return False
+    return element.prefix == "xacro" or (tag.startswith("{http://www.ros.org/") and "xacro" in tag)
