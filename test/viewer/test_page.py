@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import json
 from dataclasses import replace
@@ -67,6 +68,10 @@ def test_it_opens_offline_without_complaint_and_draws_the_robot(browser: Browser
     orange = (picture[..., 0] > 150) & (picture[..., 2] < 90)
     assert browser.complaints == []
     assert orange[:, 400:].sum() > 3000  # the base
+    if importlib.util.find_spec("axe_core_python") is not None:
+        for _ in ("light", "dark"):
+            assert browser.audit() == []
+            browser.run("viewer.find('dark').click()")
     text = (tmp_path / "page.html").read_text().replace("http-equiv", "")
     assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
 
