@@ -5,12 +5,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Read only a part of a large recording for a few times: the messages around these times, and both ends. The index
-of the bag has their places.
+"""Reading of a whole recording, or only of a part for a few times: the messages around these times, and both ends.
 
-The result is equal to that of the whole recording. The whole recording is read if its clock was set back, if its clock
-differs from the time of recording, or if a value at the ends is missing around the times. Values that are only between
-the parts are not known; a note reports this.
+The index of the bag has their places. The result equals the result of the whole recording. The whole recording is read
+if its clock was set back, if its clock differs from the time of recording, or if a value at the ends is missing around
+the times. Values that are only between the parts are not known; a note reports this.
 """
 
 from __future__ import annotations

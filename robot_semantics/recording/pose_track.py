@@ -89,7 +89,7 @@ class PoseTrack:
 def recorded_tracks(pieces: Pieces, namespaces: Collection[str]) -> list[PoseTrack]:
     """Return the tracks of all multi-DOF joint states, then of all odometry, by topic, child and parent.
 
-    `namespaces` are those of the robots.
+    `namespaces` are the namespaces of the robots.
     """
     found: dict[tuple[str, str, str, str], list[tuple[Part, int]]] = {}
     for key, parts in pieces.items():

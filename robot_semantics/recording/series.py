@@ -27,7 +27,7 @@ from robot_semantics.transforms.pose import pose_from_row, pose_rows, six_or_non
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, WorldState
 
 DEFAULT_GAP_NS = 1_000_000_000
-"""Age from which a value is reported as old, if nobody chooses another one [ns]."""
+"""Default age from which a value is reported as old [ns]."""
 
 
 class SeriesError(RobotSemanticsError):
