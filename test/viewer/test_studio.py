@@ -72,7 +72,7 @@ def test_a_whole_srdf_is_authored_for_a_real_robot(browser: Browser, tmp_path: P
         person.choose("state-of-group", "arm")
         browser.run("viewer.setPosition(viewer.robots[0], 'joint_lift', 0.75)")
         person.type("new-state", "up")
-        browser.run("new Promise((done) => setTimeout(done, 500))")
+        person.sees("document.querySelector('[data-pose]').innerText.includes('0.7500')")
         person.press("record")
         person.sees("document.querySelector('[data-take=\"arm/up\"]') !== null")
         person.tab("robot")

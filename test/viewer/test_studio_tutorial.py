@@ -67,7 +67,7 @@ def test_the_steps_of_the_tutorial_make_a_complete_srdf(browser: Browser, tmp_pa
         browser.run("viewer.setPosition(viewer.robots[0], 'shoulder_lift_joint', 0.9)")
         browser.run("viewer.setPosition(viewer.robots[0], 'elbow_joint', 0.8)")
         person.type("new-state", "reach")
-        browser.run("new Promise((done) => setTimeout(done, 500))")
+        person.sees("/0[.]9000[^]*0[.]8000/.test(document.querySelector('[data-pose]').innerText)")
         person.press("record")
         person.sees("document.querySelector('[data-take=\"arm/reach\"]') !== null")
         browser.run("[...document.querySelectorAll('button')].find((b) => b.innerText.trim() === 'fit').click()")
