@@ -176,13 +176,20 @@ SAVER = """
     store.save("a", states[0])
     killed = seen = 0
     for _ in range(200):
+        reader, writer = os.pipe()
         child = os.fork()
         if not child:
             number = 0
             while True:
                 number += 1
                 store.save("a", states[number % 2], overwrite=True)
-        time.sleep(rng.uniform(0.001, 0.02))
+                if number == 1:
+                    os.write(writer, b"1")
+        # On a busy machine the first save takes longer than the time until the kill.
+        os.read(reader, 1)
+        os.close(reader)
+        os.close(writer)
+        time.sleep(rng.uniform(0.0, 0.02))
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         assert os.WTERMSIG(status) == signal.SIGKILL, status
