@@ -25,8 +25,7 @@ from lxml import etree
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
-from robot_semantics.base.unpack_limit import UnpackedTooLargeError
-from robot_semantics.model.mesh_bounds import MeshTooLargeError, bounded_files, check_mesh, read_mesh_bytes
+from robot_semantics.model.mesh_bounds import bounded_files, check_mesh, read_mesh_bytes
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Vec3
 from robot_semantics.xml.reader import parse_xml
@@ -101,7 +100,7 @@ def mesh_surface(path: Path, extra: str = "collision") -> Surface:
 def _surface(path: str, modified_ns: int) -> Surface:
     del modified_ns  # the cache key changes with the file
     content = read_mesh_bytes(Path(path))
-    plain = _binary_stl(content) if Path(path).suffix.lower() == ".stl" else None
+    plain = _binary_stl(content, path) if Path(path).suffix.lower() == ".stl" else None
     if plain is not None:
         return plain
     import trimesh
@@ -110,17 +109,18 @@ def _surface(path: str, modified_ns: int) -> Surface:
         check_mesh(Path(path), content)
         files = bounded_files(Path(path), len(content))
         kind = Path(path).suffix.lower().removeprefix(".")
-        pieces = _meshes(trimesh.load_scene(io.BytesIO(content), file_type=kind, resolver=files))
+        pieces = _meshes(trimesh.load_scene(io.BytesIO(content), file_type=kind, resolver=files, process=False), path)
         if not pieces and kind == "dae":
             # A material without a target makes the reader drop the geometry: read the file without materials.
-            pieces = _meshes(trimesh.load_scene(io.BytesIO(_without_materials(content, path)), file_type="dae"))
+            plain_dae = io.BytesIO(_without_materials(content, path))
+            pieces = _meshes(trimesh.load_scene(plain_dae, file_type=kind, process=False), path)
         surface = _joined(pieces)
-    except (MeshTooLargeError, UnpackedTooLargeError):
+    except RobotSemanticsError:
         raise
     except Exception as error:  # trimesh raises any error of its readers and of numpy
         raise RobotSemanticsError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
     if surface is None:
-        raise RobotSemanticsError(f"{path} has no triangles with finite vertices")
+        raise RobotSemanticsError(f"{path} has no triangles")
     if kind != "dae":
         return surface
     unit = _unit(content[:_HEADER])
@@ -138,15 +138,13 @@ def _unit(header: bytes) -> float:
     return unit if 0.0 < unit < float("inf") else 1.0
 
 
-def _binary_stl(content: bytes) -> Surface | None:
+def _binary_stl(content: bytes, path: str) -> Surface | None:
     """Return the surface of a binary STL file; None for other files. Most meshes are STL and need no library (2 s)."""
     count = int.from_bytes(content[80:84], "little")
     if not count or len(content) != 84 + _FACET.itemsize * count:
         return None
     facets = np.frombuffer(content, _FACET, count, offset=84)["corners"]
-    facets = facets[np.isfinite(facets).all(axis=(1, 2))]
-    if not len(facets):
-        return None
+    _require_finite(facets, path)
     # Corners within 1e-8 are one vertex, as in trimesh: a surface is smooth where its faces share vertices.
     corners = facets.reshape(-1, 3).astype(np.float64)
     keys = np.round(1e8 * corners)
@@ -157,10 +155,23 @@ def _binary_stl(content: bytes) -> Surface | None:
     return Surface(corners[order[new]], faces.reshape(-1, 3))
 
 
-def _meshes(scene: trimesh.Scene) -> list[trimesh.Trimesh]:
+def _meshes(scene: trimesh.Scene, path: str) -> list[trimesh.Trimesh]:
+    """Return the meshes of a scene that was read as it is: while reading, trimesh drops corners that are not finite."""
     import trimesh
 
-    return [piece for piece in scene.dump() if isinstance(piece, trimesh.Trimesh) and len(piece.faces)]
+    for mesh in scene.geometry.values():
+        if isinstance(mesh, trimesh.Trimesh):
+            _require_finite(mesh.triangles, path)
+            mesh.process()
+    pieces = [piece for piece in scene.dump() if isinstance(piece, trimesh.Trimesh) and len(piece.faces)]
+    for piece in pieces:
+        _require_finite(piece.vertices, path)
+    return pieces
+
+
+def _require_finite(points: npt.ArrayLike, path: str) -> None:
+    if not np.isfinite(points).all():
+        raise RobotSemanticsError(f"{path} has a triangle with a corner that is not finite")
 
 
 def _without_materials(content: bytes, path: str) -> bytes:
@@ -173,7 +184,7 @@ def _without_materials(content: bytes, path: str) -> bytes:
 
 
 def _joined(pieces: list[trimesh.Trimesh]) -> Surface | None:
-    if not pieces or not all(np.isfinite(piece.vertices).all() for piece in pieces):
+    if not pieces:
         return None
     starts = np.cumsum([0, *(len(piece.vertices) for piece in pieces)])
     faces = np.concatenate([piece.faces + start for piece, start in zip(pieces, starts[:-1], strict=True)])

@@ -9,11 +9,13 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from support.meshes import CORNERS, FACES, dae
 
@@ -77,10 +79,9 @@ def test_a_binary_stl_is_read_without_trimesh_as_trimesh_reads_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ball = trimesh.creation.icosphere(subdivisions=2, radius=0.3)
-    corners = np.concatenate([ball.triangles, ball.triangles[:3], np.full((1, 3, 3), np.nan)]).astype(np.float32)
+    corners = np.concatenate([ball.triangles, ball.triangles[:3]]).astype(np.float32)
     corners[5, 0] += 5e-9  # nearer to its neighbours than a vertex is told apart
-    facets = [b"\0" * 12 + facet.tobytes() + b"\0\0" for facet in corners]
-    (tmp_path / "ball.stl").write_bytes(b"solid".ljust(80) + len(facets).to_bytes(4, "little") + b"".join(facets))
+    (tmp_path / "ball.stl").write_bytes(_binary_stl(corners))
     expected = trimesh.load_mesh(tmp_path / "ball.stl")
     trimesh.Trimesh(CORNERS, FACES, process=False).export(tmp_path / "mesh.obj")
     monkeypatch.setitem(sys.modules, "trimesh", None)
@@ -130,6 +131,14 @@ def test_a_unit_that_is_no_number_counts_as_the_metre(tmp_path: Path) -> None:
     assert_corners(hull_of(pieces), CORNERS)
 
 
+def _binary_stl(corners: npt.ArrayLike) -> bytes:
+    """Return a binary STL file of the triangles with these corners."""
+    facets = np.asarray(corners, dtype="<f4").reshape(-1, 9)
+    records = [b"\0" * 12 + facet.tobytes() + b"\0\0" for facet in facets]
+    return b"".ljust(80) + len(records).to_bytes(4, "little") + b"".join(records)
+
+
+NOT_FINITE = "has a triangle with a corner that is not finite"
 BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "flat.stl": (lambda path: trimesh.Trimesh(CORNERS[:3], [[0, 1, 2]]).export(path), "is flat: it has no volume"),
     "points.ply": (lambda path: trimesh.PointCloud(CORNERS).export(path), ""),
@@ -137,7 +146,8 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "words.obj": (lambda path: path.write_text("a mesh, I think"), ""),
     "half.dae": (lambda path: path.write_text(dae()[:400]), "cannot be read"),
     "mesh.unknown": (lambda path: path.write_text("x"), "cannot be read"),
-    "nan.obj": (lambda path: path.write_text("v 0 0 nan\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 2 3 4\n"), ""),
+    "nan.obj": (lambda path: path.write_text("v 0 0 nan\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 2 3 4\n"), NOT_FINITE),
+    "nan.stl": (lambda path: path.write_bytes(_binary_stl([[0, 0, math.nan], *CORNERS[:2]])), NOT_FINITE),
 }
 
 
