@@ -32,7 +32,7 @@ from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.maker import matrix_of
 from robot_semantics.ros.running import qos
-from robot_semantics.ros.running.node_names import node_name
+from robot_semantics.ros.running.node_names import UNKNOWN_NODE, node_name
 from robot_semantics.ros.tools.followed_robot import FollowedRobot, pose_in_world
 from robot_semantics.ros.tools.own_node import ServiceCaller, ServiceError, own_node
 from robot_semantics.ros.tools.snapshot_client import call_snapshot_service
@@ -241,7 +241,11 @@ class LiveRobots:
 
     def _stated(self, space: str, name: str) -> str | None:
         """Return a text parameter of the node that publishes a description; None if it does not have this parameter."""
-        nodes = {node_name(info) for info in self._node.get_publishers_info_by_topic(f"{space}/{URDF}")}
+        end = time.monotonic() + self._timeout_s
+        # A description may arrive before the name of its publisher's node.
+        while UNKNOWN_NODE in (nodes := self._publishers_of(f"{space}/{URDF}")) and time.monotonic() < end:
+            time.sleep(0.05)
+        nodes.discard(UNKNOWN_NODE)
         robot = space.strip("/")
         with ServiceCaller(PATIENCE_S) as caller:
             for node in sorted(nodes):
@@ -250,6 +254,9 @@ class LiveRobots:
                         if value.type == ParameterType.PARAMETER_STRING:
                             return str(value.string_value)
         return None
+
+    def _publishers_of(self, topic: str) -> set[str]:
+        return {node_name(info) for info in self._node.get_publishers_info_by_topic(topic)}
 
     def _parameter(self, caller: ServiceCaller, node: str, name: str) -> Sequence[ParameterValue]:
         """Return the values of a node's parameter; the request is repeated, because an answer may be lost or late."""
