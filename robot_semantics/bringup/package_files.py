@@ -20,6 +20,7 @@ from robot_semantics.base.files import read_bounded
 from robot_semantics.base.yaml_reader import YamlNode, parse_yaml
 from robot_semantics.bringup.checking import ENDINGS
 from robot_semantics.model.resources import PackageResolver
+from robot_semantics.xml.xacro import is_xacro
 
 SETUP_ASSISTANT = ".setup_assistant"
 MAX_FILES = 1_000
@@ -62,7 +63,7 @@ def files_of_folder(folder: Path, resolver: PackageResolver, *, expand: bool) ->
     stated = _stated_urdf(named, folder, resolver, notes)
     names = (folder.name.removesuffix(_SUFFIX), _stem(stated))
     urdfs, srdfs = list(_candidates(folder, "urdf")), list(_candidates(folder, "srdf"))
-    extended = _chosen([path for path in urdfs if _is_xacro(path)], names) if expand else None
+    extended = _chosen([path for path in urdfs if is_xacro(path)], names) if expand else None
     urdf = extended or _usable(stated, expand) or _chosen([path for path in urdfs if _usable(path, expand)], names)
     stated_srdf = _inside(folder, _text(_named(setup, "srdf"), "relative_path"))
     usable = [path for path in srdfs if _usable(path, expand)]
@@ -77,13 +78,13 @@ def files_of_folder(folder: Path, resolver: PackageResolver, *, expand: bool) ->
 
 
 def _usable(path: Path | None, expand: bool) -> Path | None:
-    return path if path is not None and (expand or not _is_xacro(path)) else None
+    return path if path is not None and (expand or not is_xacro(path)) else None
 
 
 def _not_taken(what: str, known: Sequence[Path], expand: bool) -> Iterator[str]:
     """Yield the reason why none of the known files is taken."""
     if known:
-        is_refused = not expand and all(map(_is_xacro, known))
+        is_refused = not expand and all(map(is_xacro, known))
         advice = "add --xacro to expand it" if is_refused else f"name the {what} to check"
         yield f"no {what} of {', '.join(path.name for path in known)} is taken: {advice}"
 
@@ -151,10 +152,6 @@ def _chosen(paths: Sequence[Path], names: Sequence[str]) -> Path | None:
 
 def _stem(path: Path | None) -> str:
     return "" if path is None else path.name.partition(".")[0]
-
-
-def _is_xacro(path: Path) -> bool:
-    return path.suffix == ".xacro"
 
 
 def _yaml_files(folder: Path) -> Iterator[Path]:

@@ -32,6 +32,7 @@ from robot_semantics.xml.document_kind import DocumentKind, document_kind
 from robot_semantics.xml.edit import XmlText
 from robot_semantics.xml.mentions import mentions
 from robot_semantics.xml.schema import Reference
+from robot_semantics.xml.xacro import is_xacro
 
 TABLES = {DocumentKind.URDF: URDF, DocumentKind.SRDF: SRDF, DocumentKind.USDF: USDF}
 REFERENCES = {
@@ -91,7 +92,7 @@ class Document:
         self._marked = len(text) - len(self.text)
         self._before = None if before is None else before.readable
         self.is_yaml = is_yaml(path)
-        self.is_xacro = path.endswith(".xacro")
+        self.is_xacro = is_xacro(path)
 
     # --- content
 
