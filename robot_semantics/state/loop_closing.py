@@ -58,6 +58,7 @@ class LoopCloser:
         self._wraps = np.array([owner.motion.wraps for owner in owners], np.bool_)
         self._differences = np.full(len(owners), -1.0)
         self.is_open = False
+        self._given = buffer.positions
         self.position_error = self.rotation_error = 0.0
         self._velocities_are_old = False
 
@@ -83,7 +84,13 @@ class LoopCloser:
             self._tracker.q = None
         if not (joints & self.joints).any() or not buffer.known[self._followed.driven].all():
             return joints
-        closed = self.closed(buffer.positions, self.compared(joints))
+        q = np.array(buffer.positions)
+        if self.is_open and not anew:
+            # The buffer has the last closed positions: driven joints without a new value keep the value out of reach.
+            driven = self._followed.driven_variables
+            old = driven[~joints[buffer.moving.of_variable[driven]]]
+            q[old] = self._given[old]
+        closed = self.closed(q, self.compared(joints))
         if self._tracker.q is None:
             return joints
         buffer.positions[self._positions] = closed[self._positions]
@@ -106,6 +113,8 @@ class LoopCloser:
         """
         found = self._tracker.update(q)
         self.is_open = not found.closed
+        if self.is_open:
+            self._given = q
         self.position_error, self.rotation_error = found.position_error, found.rotation_error
         if compared.size and self._tracker.q is not None:
             at = self._compared[compared]
