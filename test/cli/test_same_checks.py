@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 
 import pytest
-from lsprotocol.types import PositionEncodingKind
+from pygls.workspace import PositionCodec
 from support.commands import RunCommand
 from support.explained import CONTEXTS
 from support.explained_codes import EXAMPLES
@@ -48,7 +48,7 @@ def by_check(run: RunCommand, texts: dict[str, str]) -> set[Row]:
 
 
 def by_server(folder: Path, texts: dict[str, str]) -> set[Row]:
-    workspace = Workspace([str(folder)], EditorSettings(), PositionEncodingKind.Utf16)
+    workspace = Workspace([str(folder)], EditorSettings(), PositionCodec())
     for name, text in texts.items():
         workspace.put(str(folder / name), text, 1)
     checker = Checker(workspace)
