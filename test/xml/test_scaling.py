@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -352,6 +352,15 @@ KINDS: dict[str, tuple[Callable[[str], None], int, Make]] = {
     **{f"srdf alone: {kind}": (read_srdf_alone, *case) for kind, case in OF_SRDF.items()},
     **{f"usdf: {kind}": (read_usdf, *case) for kind, case in OF_USDF.items()},
 }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def only_new_objects_are_collected() -> Iterator[None]:
+    """A collection before each measurement does not look at the objects of other tests."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def cost(read: Callable[[str], None], text: str) -> float:
