@@ -87,7 +87,8 @@ def _sigterm_as_exception() -> Iterator[None]:
 def _is_written_out(text: str = "") -> bool:
     """Write a text and flush standard output; print an error once and return False if this fails."""
     try:
-        sys.stdout.write(text)
+        if text:
+            sys.stdout.write(text)
         sys.stdout.flush()
     except OSError as error:
         # The interpreter must not report the error again when it flushes at its end.

@@ -19,7 +19,7 @@ from robot_semantics import RobotSemanticsError, WorldState
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
-from robot_semantics.recording import export
+from robot_semantics.recording import around
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.state.snapshot_store import SnapshotStore
 from robot_semantics.usdf.saved_descriptions import Texts
@@ -122,7 +122,7 @@ def test_an_export(
     if ending == "parquet":
         pytest.importorskip("pyarrow")
     if spilled:
-        monkeypatch.setattr(export, "IN_MEMORY_BYTES", 0)
+        monkeypatch.setattr(around, "IN_MEMORY_BYTES", 0)
     assert main(["bag", WORLD, "-o", str(tmp_path / "bag")]) == 0
     out = disk.folder / f"out.{ending}".rstrip(".")
     words = ["export", str(tmp_path / "bag"), "-o", str(out), "--at", "0", "--force", "--quiet"]

@@ -158,11 +158,12 @@ def memory_mb(served: Served) -> float:
 
 
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize(("command", "pages", "most_mb"), [("studio", 60, 20), ("view", 150, 6)])
+@pytest.mark.parametrize(("command", "pages", "most_mb"), [("studio", 60, 20), ("view", 150, 8)])
 def test_pages_that_nobody_looks_at_are_freed(command: str, pages: int, most_mb: int) -> None:
     files = [str(example(f"rover_arm.{kind}")) for kind in ("urdf", "srdf")]
     with Served("-m", "robot_semantics.cli.main", command, *files, "--no-browser") as served:
-        for _ in range(30):
+        # The first pages fill memory that the later ones use again.
+        for _ in range(pages):
             served.ask("/")
         before = memory_mb(served)
         for _ in range(pages):
