@@ -17,6 +17,7 @@ _NAME = "robot_semantics"
 
 def _read_version() -> str:
     """Return the version in the package.xml of the sources, or in the metadata of an installation."""
+    # No pathlib: its import takes as long as an empty Python (12 of 23 ms), and `--version` needs nothing else of it.
     folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
     manifest = os.path.join(folder, "package.xml")  # noqa: PTH118
     if os.path.isfile(manifest):  # noqa: PTH113
