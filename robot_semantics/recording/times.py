@@ -78,11 +78,9 @@ def choose_times(request: TimeRequest, recording: Recording, problems: Diagnosti
     if request.every is None and request.at_topic is None:
         times = [time_of(text, *span) for text in request.at or ("end",)]
         for text, time in zip(request.at or ("end",), times, strict=True):
-            if not start <= time <= stop:
-                raise RequestError(
-                    f"time '{text}' is outside the recording, which goes from {seconds_text(start)} s to "
-                    f"{seconds_text(stop)} s"
-                )
+            if not recording.start_ns <= time <= recording.end_ns:
+                first, last = map(seconds_text, span)
+                raise RequestError(f"time '{text}' is outside the recording, which goes from {first} s to {last} s")
         return np.unique(np.array(times, dtype=np.int64))
     step = request.step_ns()
     if step is not None:

@@ -34,6 +34,7 @@ def test_a_time_is_counted_from_the_start_or_absolute_or_the_end(tools: Any, dri
     assert _times(tools, drive, "--at", "@1700000001.5") == [start + second * 3 // 2]
     assert _times(tools, drive, "--at", "end") == [start + second * 398 // 100]
     assert _times(tools, drive) == [start + second * 398 // 100]
+    assert _times(tools, drive, "--to", "1") == [start + second * 398 // 100]
     assert _times(tools, drive, "--at", "2", "--at", "1", "--at", "2") == [start + second, start + 2 * second]
 
 
