@@ -35,9 +35,8 @@ from rich.console import Console
 from rich.table import Table
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.collision.adjacency import adjacent_pairs
 from robot_semantics.collision.counting import Counts, count_blocks
-from robot_semantics.collision.matrix import Settings, generate_matrix
+from robot_semantics.collision.matrix import Settings, adjacent_pairs, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import BLOCK, BlockSampler, block_sampler
 from robot_semantics.collision.scene import CollisionScene, build_scene

@@ -26,7 +26,7 @@ from robot_semantics.examples import example
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.simulation.engines import ENGINES, start
+from robot_semantics.simulation.loading import ENGINES, start
 from robot_semantics.simulation.simulator import Simulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.transforms.arrays import FloatArray

@@ -27,13 +27,12 @@ from benchmark.bench_recording import ours, record, timed
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.main import main as command_line
 from robot_semantics.recording.parallel import Processes
-from robot_semantics.recording.recording import read_recording, whole_tasks
-from robot_semantics.recording.recording_plan import plan_recording
-from robot_semantics.recording.robots import RobotRequest
-from robot_semantics.recording.sampling import Sampling, WorldSampler
-from robot_semantics.recording.state_texts import aged_states, state_texts
-from robot_semantics.recording.stretches import read_stretch
-from robot_semantics.recording.times import TimeRequest, blocks, choose_times
+from robot_semantics.recording.read.plan import RobotRequest, plan_recording
+from robot_semantics.recording.read.recording import read_recording, whole_tasks
+from robot_semantics.recording.read.stretches import read_stretch
+from robot_semantics.recording.read.times import TimeRequest, blocks, choose_times
+from robot_semantics.recording.sample.world import Sampling, WorldSampler
+from robot_semantics.recording.series.texts import aged_states, state_texts
 from robot_semantics.usdf.writer import write_world
 
 BAGS, THOUSAND, PROCESSES = 20, 1000, 8

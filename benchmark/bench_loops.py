@@ -24,10 +24,10 @@ from sensor_msgs.msg import JointState
 
 from robot_semantics.cdr.joint_states import JointStateReader
 from robot_semantics.kinematics.loops import ClosedLoops
+from robot_semantics.live.robot import RunningRobot
+from robot_semantics.live.settings import RobotSettings
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.state.robot import RunningRobot
-from robot_semantics.state.settings import RobotSettings
 
 MESSAGES, ROUNDS, BATCH = 2000, 9, 10_000
 RATE_HZ, SPEED = 100.0, 2.0

@@ -34,7 +34,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.recording.export import ExportRequest, export
-from robot_semantics.recording.times import TimeRequest
+from robot_semantics.recording.read.times import TimeRequest
 
 JOINTS, FRAMES = 40, 10
 START_NS = 1_700_000_000 * 10**9

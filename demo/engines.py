@@ -24,7 +24,7 @@ from rich.table import Table
 from robot_semantics import RobotSemanticsError, WorldState, load_robot, read_world, save_world
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.simulation.engines import ENGINES, start
+from robot_semantics.simulation.loading import ENGINES, start
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import pose_from_quaternion, pose_matrix

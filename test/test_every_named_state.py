@@ -236,7 +236,7 @@ def defaults(case: Case, folder: Path) -> Poses:
     state.
     """
     from robot_semantics import ForwardKinematics
-    from robot_semantics.state.joint_buffer import default_positions
+    from robot_semantics.live.buffer import default_positions
 
     kinematics = ForwardKinematics(robot_from_text(case.urdf, case.srdf))
     q = default_positions(kinematics.model, kinematics.space, "g/s")

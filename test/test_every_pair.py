@@ -34,7 +34,7 @@ from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.queries import pair_status
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.simulation.engines import ENGINES, start
+from robot_semantics.simulation.loading import ENGINES, start
 from robot_semantics.simulation.world_spec import WorldSpec
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.viewer.edit_session import EditSession

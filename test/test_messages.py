@@ -32,7 +32,7 @@ NOT_PLAIN = re.compile(
 BEGINS = re.compile(r"(?:[a-z0-9'<\-/_.…⟦]|[A-Z]{2}|T_|MuJoCo|Dask|Drake|Parquet|PyBullet|Sobol|CDR|MoveIt|Python|Nav)")
 """Beginning of a message: lower case, a name or an abbreviation."""
 
-FOREIGN_WORDS = {"recording/mcap_chunks.py": "the sentences of the library whose reading it replaces"}
+FOREIGN_WORDS = {"recording/bags/rosbags.py": "the sentences of the library whose reading it replaces"}
 """Modules whose messages repeat another program's, and why."""
 
 OWN_SENTENCES = {"viewer/studio_robot.py": "a sentence of the page"}

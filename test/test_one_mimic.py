@@ -26,7 +26,7 @@ from support.state_consumers import CONSUMERS, Robots, written
 
 from robot_semantics import Diagnostics, ForwardKinematics, WorldState
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.check import check_world_file
+from robot_semantics.usdf.check import check_world_file
 from robot_semantics.usdf.world_state import JointState, ModelState
 
 TYPES = ("revolute", "continuous", "prismatic", "planar", "floating")
@@ -149,8 +149,8 @@ def test_tf_has_followers_where_the_rule_does(case: str) -> None:
     from tf2_msgs.msg import TFMessage
 
     from robot_semantics.cdr.joint_states import JointStateReader
-    from robot_semantics.state.robot import Messages, RunningRobot
-    from robot_semantics.state.settings import RobotSettings
+    from robot_semantics.live.robot import Messages, RunningRobot
+    from robot_semantics.live.settings import RobotSettings
 
     found: dict[str, np.ndarray] = {}
 
@@ -215,7 +215,7 @@ def test_an_engine_ties_a_follower_or_says_that_it_does_not(engine: str, kind: s
     pytest.importorskip({"drake": "pydrake"}.get(engine, engine))
     from support.worlds import model_from_text
 
-    from robot_semantics.simulation.engines import start
+    from robot_semantics.simulation.loading import start
     from robot_semantics.simulation.simulator import ControlMode
     from robot_semantics.simulation.world_spec import WorldSpec
 

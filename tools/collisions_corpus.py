@@ -22,12 +22,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
-from robot_semantics.collision.matrix import (
-    CollisionMatrix,
-    PairEvidence,
-    Settings,
-    generate_matrix,
-)
+from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.report import reason_counts
 from robot_semantics.kinematics.joint_space import JointSpace

@@ -36,7 +36,7 @@ from rclpy.node import Node
 from robot_semantics.examples import FOLDER
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.running.parameter_table import Parameter
-from robot_semantics.ros.simulators import simulation_parameters
+from robot_semantics.ros.simulators import world_node as simulation_parameters
 from tools.command_reference import codes_page, commands_page
 
 ROOT = Path(__file__).resolve().parent.parent

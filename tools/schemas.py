@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from robot_semantics.srdf.table import SRDF
 from robot_semantics.urdf.table import URDF
-from robot_semantics.usdf import schema as usdf_schema
+from robot_semantics.usdf import writer as usdf_schema
 from robot_semantics.usdf.table import USDF
 from robot_semantics.xml.relax_ng import relax_ng
 from robot_semantics.xml.schema import FormatTable

@@ -19,9 +19,9 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics.live.robot import RunningRobot
+from robot_semantics.live.settings import RobotSettings
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.robot import RunningRobot
-from robot_semantics.state.settings import RobotSettings
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ from robot_semantics.usdf.world_state import WorldState
 
 if TYPE_CHECKING:
     from robot_semantics.convert.conversion import Converted
-    from robot_semantics.recording.series import Series
+    from robot_semantics.recording.series.series import Series
 
 
 def with_joints(
@@ -175,8 +175,8 @@ def plot(
         OSError: a file cannot be read or written.
         TypeError: `series` is neither a series nor a file.
     """
-    from robot_semantics.recording.plotting import draw, load_plot_data, plot_data
-    from robot_semantics.recording.series import Series
+    from robot_semantics.recording.series.series import Series
+    from robot_semantics.viewer.plotting import draw, load_plot_data, plot_data
 
     if isinstance(series, str | Path):
         data = load_plot_data([Path(series)], Diagnostics())

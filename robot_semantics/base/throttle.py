@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
-from robot_semantics.base.lru_cache import LruCache
+from robot_semantics.base.caches import LruCache
 
 PERIOD_S = 5.0
 """Shortest time between two reports of the same kind [s]."""

@@ -10,17 +10,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
+from robot_semantics.base.caches import LruCache
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity, SourcePlace
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.lru_cache import LruCache
 from robot_semantics.base.yaml_reader import MAX_BYTES, YamlNode, parse_yaml
-from robot_semantics.bringup import joint_limits, moveit_controllers, name_checks, other_sections, ros2_controllers
-from robot_semantics.bringup.configuration import WORDS, Configuration, Rule, Section, sections_of, substitutions
+from robot_semantics.bringup import moveit_controllers, name_checks, ros2_controllers
+from robot_semantics.bringup.configuration import (
+    WORDS,
+    Configuration,
+    ConfigurationProblem,
+    Rule,
+    Section,
+    SectionKind,
+    has_substitution,
+    sections_of,
+    substitutions,
+)
+from robot_semantics.bringup.control_checks import is_within
+from robot_semantics.bringup.decimal_numbers import doubles, doubles_of_entries, number_in
 from robot_semantics.bringup.description import check_chosen, choose_descriptions
+from robot_semantics.bringup.name_checks import texts_of
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -32,15 +45,217 @@ from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.document_kind import DocumentKind, kind_and_name
 from robot_semantics.xml.reader import parse_xml
 
+# Rules of MoveIt's joint limits: ``joint_limits: {JOINT: {max_velocity: 1.0, ...}}``.
+
+
+LIMITED = ("velocity", "acceleration", "deceleration", "jerk")
+"""Quantities with ``has_X_limits`` and ``max_X``."""
+
+DOUBLES = ("min_position", "max_position", *(f"max_{name}" for name in (*LIMITED, "effort")))
+SCALING = ("default_velocity_scaling_factor", "default_acceleration_scaling_factor")
+KEYS = (
+    *DOUBLES,
+    *(f"has_{name}_limits" for name in ("position", *LIMITED, "effort", "soft")),
+    *("angle_wraparound", "k_position", "k_velocity", "soft_lower_limit", "soft_upper_limit"),
+)
+_BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_SHOWN = 5
+
+
+def _boolean(node: YamlNode | None) -> bool | None:
+    return _BOOLEANS.get(node.text.lower()) if node is not None and node.plain else None
+
+
+def _keys_are_known(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    for joint, entry in configuration.entries(SectionKind.JOINT_LIMITS):
+        for key, node in entry.entries.items():
+            if key not in KEYS:
+                message = f"'{key}' of joint '{joint}' is not a key of joint limits; MoveIt ignores it"
+                yield ConfigurationProblem(Severity.WARNING, "unknown-key", message, node.key_place, key, KEYS)
+
+
+def _limits_are_doubles(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    yield from doubles_of_entries(configuration, SectionKind.JOINT_LIMITS, "joint", DOUBLES)
+    for section in configuration.of(SectionKind.JOINT_LIMITS):
+        around = section.around.entries
+        yield from doubles((key, around[key]) for key in SCALING if key in around)
+
+
+def _switches_are_booleans(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    for joint, entry in configuration.entries(SectionKind.JOINT_LIMITS):
+        for key, node in entry.entries.items():
+            if key.startswith("has_") and key in KEYS and _boolean(node) is None and not has_substitution(node):
+                message = f"{key} of joint '{joint}' should be true or false, not '{node.text}'"
+                yield ConfigurationProblem(Severity.ERROR, "bad-value", message, node.place)
+
+
+def _limits_and_switches_agree(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    for joint, entry in configuration.entries(SectionKind.JOINT_LIMITS):
+        for name in LIMITED:
+            switch, limit = entry.get(f"has_{name}_limits"), entry.get(f"max_{name}")
+            value = number_in(limit)
+            if limit is None:
+                if switch is not None and _boolean(switch):
+                    message = f"joint '{joint}' has has_{name}_limits: true, but no max_{name}"
+                    yield ConfigurationProblem(Severity.ERROR, "limit-without-value", message, switch.key_place)
+            elif switch is None:
+                message = f"MoveIt ignores max_{name} of joint '{joint}' without has_{name}_limits: true"
+                yield ConfigurationProblem(Severity.WARNING, "limit-not-used", message, limit.key_place)
+            elif _boolean(switch) and value is not None and value <= 0.0 and name != "deceleration":
+                message = f"max_{name} of joint '{joint}' should be above 0, not {value:g}"
+                yield ConfigurationProblem(Severity.ERROR, "bad-number", message, limit.place)
+
+
+def _positions_are_ordered(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    for joint, entry in configuration.entries(SectionKind.JOINT_LIMITS):
+        node = entry.get("min_position")
+        lower, upper = number_in(node), number_in(entry.get("max_position"))
+        if node is not None and lower is not None and upper is not None and lower > upper:
+            message = f"min_position {lower:g} of joint '{joint}' is above max_position {upper:g}"
+            yield ConfigurationProblem(Severity.ERROR, "limits-crossed", message, node.place)
+
+
+def _limits_are_within_the_urdf(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    for name, entry in configuration.entries(SectionKind.JOINT_LIMITS):
+        joint = configuration.joints.get(name)
+        if joint is None:
+            continue
+        limits = joint.limits
+        ranges = {
+            "min_position": (limits.lower, limits.upper),
+            "max_position": (limits.lower, limits.upper),
+            "max_velocity": (-limits.velocity, limits.velocity),
+        }
+        for key, (lower, upper) in ranges.items():
+            node = entry.get(key)
+            value = number_in(node)
+            if node is not None and value is not None and not is_within(value, lower, upper):
+                message = f"{key} {value:g} of joint '{name}' is outside the URDF's {lower:g} to {upper:g}"
+                yield ConfigurationProblem(Severity.WARNING, "limit-above-urdf", message, node.place)
+
+
+def _accelerations_are_limited(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    sections = list(configuration.of(SectionKind.JOINT_LIMITS))
+    planned = {name for group in configuration.groups.values() for name in group.commandable_joints}
+    limited = {
+        name
+        for name, entry in configuration.entries(SectionKind.JOINT_LIMITS)
+        if _boolean(entry.get("has_acceleration_limits"))
+    }
+    # A name that the robot does not have, or a computed key, has a message of its own.
+    if not sections or not set(sections[0].node.entries) <= configuration.joints.keys():
+        return
+    missing = [joint for joint in configuration.joints if joint in planned and joint not in limited]
+    if missing:
+        place = _place_of_acceleration(sections[0], missing)
+        names = ", ".join(f"'{name}'" for name in missing[:_SHOWN])
+        rest = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        message = f"joints of groups have no acceleration limit, so MoveIt cannot time a plan: {names}{rest}"
+        yield ConfigurationProblem(Severity.WARNING, "no-acceleration-limit", message, place)
+
+
+def _place_of_acceleration(section: Section, missing: list[str]) -> SourcePlace:
+    for name in missing:
+        entry = section.node.entries.get(name)
+        if entry is not None:
+            switch = entry.get("has_acceleration_limits")
+            return entry.key_place if switch is None else switch.key_place
+    return section.node.key_place
+
+
+JOINT_LIMIT_RULES: tuple[Rule, ...] = (
+    _keys_are_known,
+    _limits_are_doubles,
+    _switches_are_booleans,
+    _limits_and_switches_agree,
+    _positions_are_ordered,
+    _limits_are_within_the_urdf,
+    _accelerations_are_limited,
+)
+
+
+# Rules of the small sections: solvers of groups, initial positions, Cartesian limits and sensors.
+
+
+SOLVER_DOUBLES = ("kinematics_solver_search_resolution", "kinematics_solver_timeout")
+_OF_CHAINS = re.compile(r"kdl|trac|lma|ikfast|srv", re.IGNORECASE)
+"""Names of the solvers that only accept a chain."""
+
+CARTESIAN = ("max_trans_vel", "max_trans_acc", "max_trans_dec", "max_rot_vel")
+"""Limits that the Pilz planner reads; none has a default."""
+
+
+def _solved_group_is_a_chain(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    for name, entry in configuration.entries(SectionKind.KINEMATICS):
+        group, solver = configuration.groups.get(name), entry.get("kinematics_solver")
+        if group is None or solver is None or group.is_chain or not _OF_CHAINS.search(solver.text):
+            continue
+        message = f"group '{name}' is not a chain, so the solver '{solver.text}' does not accept it"
+        yield ConfigurationProblem(Severity.WARNING, "group-not-chain", message, entry.key_place)
+
+
+def _solver_has_doubles(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    return doubles_of_entries(configuration, SectionKind.KINEMATICS, "group", SOLVER_DOUBLES)
+
+
+def _positions_are_numbers(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    positions = configuration.entries(SectionKind.INITIAL_POSITIONS)
+    found = doubles((f"the initial position of '{name}'", node) for name, node in positions)
+    # A xacro copies the text, so an integer is a number there.
+    return (problem for problem in found if problem.severity is Severity.ERROR)
+
+
+def _positions_are_within_limits(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    for name, node in configuration.entries(SectionKind.INITIAL_POSITIONS):
+        joint, value = configuration.joints.get(name), number_in(node)
+        if joint is not None and value is not None and not is_within(value, joint.limits.lower, joint.limits.upper):
+            limits = f"{joint.limits.lower:g} to {joint.limits.upper:g}"
+            message = f"the initial position {value:g} of joint '{name}' is outside its limits {limits}"
+            yield ConfigurationProblem(Severity.WARNING, "outside-limits", message, node.place)
+
+
+def _cartesian_limits_are_doubles(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    return doubles(configuration.entries(SectionKind.CARTESIAN_LIMITS))
+
+
+def _cartesian_limits_are_complete(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    for section in configuration.of(SectionKind.CARTESIAN_LIMITS):
+        for key in CARTESIAN:
+            if key not in section.node.entries:
+                message = f"cartesian_limits has no {key}, so the Pilz planner does not start"
+                yield ConfigurationProblem(Severity.WARNING, "missing-key", message, section.node.key_place)
+
+
+def _sensors_are_described(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    for section in configuration.of(SectionKind.SENSORS):
+        described = tuple(name for name, node in section.around.entries.items() if "sensor_plugin" in node.entries)
+        for use in texts_of(section.node):
+            if use.name not in section.around.entries:
+                message = f"sensor '{use.name}' is not described in this file"
+                code = "unknown-sensor"
+                yield ConfigurationProblem(Severity.WARNING, code, message, use.place, use.name, described)
+
+
+OTHER_SECTION_RULES: tuple[Rule, ...] = (
+    _solved_group_is_a_chain,
+    _solver_has_doubles,
+    _positions_are_numbers,
+    _positions_are_within_limits,
+    _cartesian_limits_are_doubles,
+    _cartesian_limits_are_complete,
+    _sensors_are_described,
+)
+
+
 _Tree = TypeVar("_Tree")
 
 ENDINGS = (".yaml", ".yml")
 RULES: tuple[Rule, ...] = (
     *name_checks.RULES,
-    *joint_limits.RULES,
+    *JOINT_LIMIT_RULES,
     *moveit_controllers.RULES,
     *ros2_controllers.RULES,
-    *other_sections.RULES,
+    *OTHER_SECTION_RULES,
 )
 _TEMPLATE = re.compile(rb"\{\{|\{%|\$\{")
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.base.lru_cache import LruCache
-from robot_semantics.cdr.errors import CdrError
+from robot_semantics.base.caches import LruCache
 from robot_semantics.cdr.fill import unpack_stamp
+from robot_semantics.cdr.layout import CdrError
 from robot_semantics.cdr.message_types import FIELDS, JOINT_STATE, JOINT_STATE_NAMES
 from robot_semantics.cdr.walk import AFTER_STAMP, BODY, LITTLE_ENDIAN, MessageWalk, aligned
 from robot_semantics.transforms.arrays import BoolArray, FloatArray

@@ -15,8 +15,22 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.cdr.errors import CdrError
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
+
+# Errors of serialised messages.
+
+
+class CdrError(RobotSemanticsError, ValueError):
+    """Bytes do not have the layout of their message type."""
+
+
+class LayoutError(CdrError):
+    """A message does not have the layout of its type; the message says at which byte."""
+
+    def __init__(self, offset: int, reason: str) -> None:
+        super().__init__(f"byte {offset}: {reason}")
+
 
 ByteArray = npt.NDArray[np.uint8]
 

@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.cdr.errors import LayoutError
-from robot_semantics.cdr.layout import ByteArray, MessageLayout, as_rows
+from robot_semantics.cdr.layout import ByteArray, LayoutError, MessageLayout, as_rows
 from robot_semantics.cdr.message_types import MessageField
 from robot_semantics.cdr.walk import message_layout
 from robot_semantics.transforms.arrays import IntArray

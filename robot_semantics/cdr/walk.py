@@ -18,8 +18,7 @@ import struct
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from robot_semantics.cdr.errors import LayoutError
-from robot_semantics.cdr.layout import MessageLayout
+from robot_semantics.cdr.layout import LayoutError, MessageLayout
 from robot_semantics.cdr.message_types import FIELDS, ODOMETRY_FRAMES, TF_MESSAGE, MessageField
 
 BIG_ENDIAN, LITTLE_ENDIAN = b"\x00\x00", b"\x00\x01"

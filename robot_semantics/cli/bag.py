@@ -15,26 +15,19 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.cli.argument_values import add_repeatable, by_model, on_disk, single_value
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import (
-    add_reading_arguments,
-    exit_code,
-    print_diagnostics,
-    read_robot,
-    xacro_of,
-)
-from robot_semantics.cli.printing import counted, print_line
-from robot_semantics.cli.progress import print_all
+from robot_semantics.cli.frame.argument_values import add_repeatable, by_model, on_disk, single_value
+from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.inputs import add_reading_arguments, exit_code, print_diagnostics, read_robot, xacro_of
+from robot_semantics.cli.frame.printing import counted, print_all, print_line
 
 if TYPE_CHECKING:
     from robot_semantics.recording.bag_writer import ModelDescription
-    from robot_semantics.recording.series_input import LoadedSeries
+    from robot_semantics.recording.series.input import LoadedSeries
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    from robot_semantics.recording.series_formats import SERIES_WORDS
+    from robot_semantics.recording.series.formats import SERIES_WORDS
 
     parser.add_argument("states", metavar="STATES", nargs="+", help=f"USDF files, or a series ({SERIES_WORDS})")
     parser.add_argument("-o", "--output", type=on_disk, metavar="BAG", required=True, help="folder to write")
@@ -53,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         0: done; 1: some states cannot be recorded, or with ``--strict`` a description has problems.
     """
     from robot_semantics.recording.bag_writer import write_bag
-    from robot_semantics.recording.series_input import load_states
+    from robot_semantics.recording.series.input import load_states
     from robot_semantics.recording.target import check_target
 
     problems, descriptions = Diagnostics(), Diagnostics()

@@ -11,28 +11,90 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
-from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.files import save_bytes, scratch_folder
-from robot_semantics.bringup.checking import FileReaders, YamlText, check_files, read_sections
-from robot_semantics.cli import inputs
-from robot_semantics.cli.baseline import add_baseline_arguments, without_known, write_baseline
-from robot_semantics.cli.check_folders import without_folders
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import counted, print_line
-from robot_semantics.cli.problem_policy import policy_of
-from robot_semantics.cli.problem_report import add_report_arguments, report
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.files import resolved, save_bytes, scratch_folder
+from robot_semantics.bringup.checking import FileReaders, YamlText, check_files, is_yaml, read_sections
+from robot_semantics.bringup.package_files import FolderFiles, files_of_folder
+from robot_semantics.cli.frame import inputs
+from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.printing import counted, print_line
+from robot_semantics.cli.frame.problems import (
+    add_baseline_arguments,
+    add_report_arguments,
+    policy_of,
+    report,
+    without_known,
+    write_baseline,
+)
+from robot_semantics.comparison.robots import compare_robots
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import srdf_from_file
 from robot_semantics.srdf.tree import SrdfDocument
-from robot_semantics.xml.document_kind import refuse_wrong_kinds
+from robot_semantics.usdf.descriptions import RobotFiles, robots_for
+from robot_semantics.usdf.identity import describes_another_robot
+from robot_semantics.usdf.reader import read_world
+from robot_semantics.usdf.validity import path_of
+from robot_semantics.xml.document_kind import DocumentKind, kind_of, refuse_wrong_kinds
 from robot_semantics.xml.reader import read_text, read_xml
+
+# Folders among the files of `check`: their URDF, SRDF and YAML files replace them.
+
+
+def without_folders(arguments: argparse.Namespace) -> None:
+    """Replace each folder in ``files`` by its files, and say which.
+
+    A folder adds a URDF (SRDF) only if none is given. Also set ``found_files``, the xacro arguments of each file that a
+    folder has, and ``own_files``, the files that ``--fix`` may change: not a URDF of another package.
+
+    Raises:
+        RobotSemanticsError: a folder has no file to check.
+    """
+    named = [name for name in arguments.files if not Path(name).is_dir()]
+    folders = [Path(name) for name in arguments.files if Path(name).is_dir()]
+    kinds = {kind_of(name) for name in named if not is_yaml(name)} if folders else set()
+    given = {
+        "URDF": bool(arguments.urdf) or DocumentKind.URDF in kinds,
+        "SRDF": bool(arguments.srdf) or DocumentKind.SRDF in kinds,
+    }
+    found: dict[str, Mapping[str, str]] = {}
+    own = list(named)
+    for folder in folders:
+        files = files_of_folder(folder, PackageResolver(arguments.package_path), expand=arguments.xacro)
+        taken = _taken(folder, files, given)
+        known = {resolved(name) for name in (*named, *found)}
+        for path in (path for paths in taken.values() for path in paths if resolved(path) not in known):
+            found[str(path)] = files.xacro_arguments if path == files.urdf else {}
+            if resolved(folder) in resolved(path).parents:
+                own.append(str(path))
+    arguments.files = [*named, *found]
+    arguments.found_files, arguments.own_files = found, own
+
+
+def _taken(folder: Path, files: FolderFiles, given: Mapping[str, bool]) -> dict[str, list[Path]]:
+    """Return the files of a folder to check, by kind; print them, and why others are not checked."""
+    taken = {
+        "URDF": [] if given["URDF"] or files.urdf is None else [files.urdf],
+        "SRDF": [] if given["SRDF"] or files.srdf is None else [files.srdf],
+        "YAML": list(files.yaml),
+    }
+    if not any(taken.values()):
+        reason = "; ".join(("it has no URDF, SRDF or YAML file", *files.notes))
+        raise RobotSemanticsError(f"'{folder}' cannot be checked: {reason}")
+    for kind, paths in taken.items():
+        if paths:
+            inside = [str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path) for path in paths]
+            print(f"note: {folder}: {kind}: {', '.join(inside)}", file=sys.stderr)
+    for note in files.notes if not all(given.values()) else ():
+        print(f"note: {folder}: {note}", file=sys.stderr)
+    return taken
+
 
 MOST_ROUNDS = 5
 """Largest number of rounds of ``--fix``: a fix may show new problems."""
@@ -90,7 +152,7 @@ def _new(found: list[Diagnostic], arguments: argparse.Namespace) -> list[Diagnos
 
 def _fixed(arguments: argparse.Namespace, found: Sequence[Diagnostic]) -> bool:
     """Print the fixes as a diff, and with ``--fix`` write them; return True if a file was written."""
-    from robot_semantics.cli.fixing import difference, fixed_text
+    from robot_semantics.cli.frame.fixing import difference, fixed_text
 
     counted = policy_of(arguments).of(found)
     written = False
@@ -180,14 +242,12 @@ class _Check:
         return srdf_from_file(file, self.diagnostics, xacro=xacro, find_package=find)
 
     def _world(self, file: str, robot: RobotModel | None) -> None:
-        from robot_semantics.state.check import check_world_file
+        from robot_semantics.usdf.check import check_world_file
 
         try:
             find, implicit = partial(self._resolver.resolve, relative_to=Path(file)), self.arguments.implicit_links
             check_world_file(Path(file), self.diagnostics, robot=robot, find=find, implicit_links=implicit)
             if robot is not None and any(problem.code == "other-robot" for problem in self.diagnostics):
-                from robot_semantics.cli.saved_robots import compare_with_saved
-
                 compare_with_saved(file, robot, self._resolver, self.diagnostics)
         except DescriptionError as error:
             self.diagnostics.extend_new(error.diagnostics)
@@ -202,3 +262,44 @@ COMMAND = Command(
         "robot_semantics check robot.urdf --all --ignore missing-mesh --error unknown-element",
     ),
 )
+
+
+# Whether a robot still moves and collides like the robot of a saved world state.
+
+
+MOST_DIFFERENCES = 5
+"""Differences of two robots that one warning lists."""
+
+
+def compare_with_saved(file: str, robot: RobotModel, resolver: PackageResolver, diagnostics: Diagnostics) -> None:
+    """Report the differences of a robot and the robots of a world state, if the URDFs of the state exist.
+
+    Args:
+        file: the USDF file.
+        robot: the robot that its model is checked with.
+        resolver: finds the files.
+        diagnostics: takes a warning with the differences, or a note that both move and collide alike.
+
+    Raises:
+        DescriptionError: the state cannot be read.
+    """
+    state = read_world(file)
+    given = robots_for(state, RobotFiles(robot))
+    saved = robots_for(state, RobotFiles(find=partial(resolver.resolve, relative_to=Path(file))))
+
+    def meshes(of: RobotModel) -> Callable[[str], Path]:
+        return partial(resolver.resolve, relative_to=of.urdf.places.source)
+
+    for model in state.models:
+        old, new = saved.get(model.name), given.get(model.name)
+        if old is None or new is None or describes_another_robot(model, new) is None:
+            continue
+        found = compare_robots(old, new, meshes(old), meshes(new))
+        place, name = SourcePlace(file, path=path_of(model)), f"model '{model.name}'"
+        if found.same:
+            diagnostics.note("other-robot", f"{name}: the robot of the state moves and collides alike", place)
+            continue
+        listed = "; ".join(difference.text for difference in found.differences[:MOST_DIFFERENCES])
+        more = len(found.differences) - MOST_DIFFERENCES
+        rest = f"; and {more} more" if more > 0 else ""
+        diagnostics.warning("other-robot", f"{name}: since the state was saved: {listed}{rest}", place)

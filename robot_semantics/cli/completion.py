@@ -19,7 +19,7 @@ import argcomplete
 from argcomplete.shell_integration import shellcode
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.cli.command import Command
+from robot_semantics.cli.frame.command import Command
 from robot_semantics.model.robot_model import RobotModel
 
 PROGRAM = "robot_semantics"

@@ -14,11 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.cli import inputs
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import add_json_argument, counted, print_line, print_result
-from robot_semantics.cli.usage import UsageError
-from robot_semantics.cli.usdf_diff import DIFF, diff_worlds
+from robot_semantics.cli.frame import inputs
+from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.printing import add_json_argument, counted, print_line, print_result
+from robot_semantics.cli.usdf.views import DIFF, diff_worlds
 from robot_semantics.comparison.robots import RobotComparison, compare_robots
 from robot_semantics.model.resources import PackageResolver
 

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 
 from robot_semantics.base.errors import install_hint
 from robot_semantics.base.version import __version__
-from robot_semantics.cli.argument_values import wait
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import add_json_argument, print_line, print_result
+from robot_semantics.cli.frame.argument_values import wait
+from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_result
 
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "view": (("nicegui", "trimesh", "PIL", "collada"), "pages, pictures, mesh files"),

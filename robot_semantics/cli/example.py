@@ -14,8 +14,8 @@ from pathlib import Path
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import save_text
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import print_line
+from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.printing import print_line
 from robot_semantics.examples import FILES
 
 

@@ -20,9 +20,9 @@ from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import declared_utf8
-from robot_semantics.cli import inputs
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import print_document, print_line
+from robot_semantics.cli.frame import inputs
+from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.printing import print_document, print_line
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.xml.document_kind import DocumentKind, document_kind
 from robot_semantics.xml.oddities import has_macros, report_unused_arguments

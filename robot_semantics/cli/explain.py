@@ -18,8 +18,8 @@ from textwrap import dedent
 from typing import NamedTuple
 
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import add_json_argument, print_result
+from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.printing import add_json_argument, print_result
 
 PAGES = Path(__file__).with_name("explanations.md")
 _PAGE = re.compile(r"^## (?P<code>[a-z0-9-]+)\n(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)

@@ -18,27 +18,26 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.json_value import JsonObject
-from robot_semantics.cli.argument_values import add_repeatable, by_model, integer, nanoseconds, on_disk, single_value
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import (
-    add_reading_arguments,
-    exit_code,
-    print_diagnostics,
-    require_urdf,
-    xacro_of,
+from robot_semantics.cli.frame.argument_values import (
+    add_repeatable,
+    by_model,
+    integer,
+    nanoseconds,
+    on_disk,
+    single_value,
 )
-from robot_semantics.cli.printing import add_json_argument, counted, print_line, print_output
-from robot_semantics.cli.progress import Bar, print_all
-from robot_semantics.cli.usage import UsageError
+from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.inputs import add_reading_arguments, exit_code, print_diagnostics, require_urdf, xacro_of
+from robot_semantics.cli.frame.printing import Bar, add_json_argument, counted, print_all, print_line, print_output
 
 if TYPE_CHECKING:
     from robot_semantics.recording.export import ExportRequest, Report
-    from robot_semantics.recording.robots import RobotRequest
+    from robot_semantics.recording.read.plan import RobotRequest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    from robot_semantics.recording.series_formats import FORMATS
+    from robot_semantics.recording.series.formats import FORMATS
 
     suffixes = ", ".join(entry.suffixes[0] for entry in FORMATS.values())
     parser.add_argument("bags", metavar="BAG", nargs="+", help="rosbag2 folder, .mcap, .db3 or ROS 1 .bag")
@@ -121,7 +120,7 @@ def _run_each(request: ExportRequest, arguments: argparse.Namespace) -> int:
     """Export every bag separately; return 0 if all are done, 1 if some have problems or failed."""
     from robot_semantics.recording.fleet import INDEX, export_each, find_bags
     from robot_semantics.recording.parallel import choose_workers
-    from robot_semantics.recording.series_formats import FORMATS
+    from robot_semantics.recording.series.formats import FORMATS
 
     if request.out is None or request.dry_run:
         raise UsageError("--each needs a folder with -o and does not support --dry-run")
@@ -156,10 +155,10 @@ def _one_state(arguments: argparse.Namespace) -> bool:
 
 
 def _request(arguments: argparse.Namespace) -> ExportRequest:
+    from robot_semantics.live.settings import Invalid
     from robot_semantics.recording.export import ExportRequest
-    from robot_semantics.recording.sampling import Sampling
-    from robot_semantics.recording.times import TimeRequest
-    from robot_semantics.state.settings import Invalid
+    from robot_semantics.recording.read.times import TimeRequest
+    from robot_semantics.recording.sample.world import Sampling
 
     if sum(bool(way) for way in (arguments.at, arguments.every, arguments.at_topic)) > 1:
         raise UsageError("--at, --every and --at-topic exclude each other")
@@ -188,7 +187,7 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
 
 
 def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
-    from robot_semantics.recording.robots import RobotRequest
+    from robot_semantics.recording.read.plan import RobotRequest
 
     models: dict[str | None, str] = {}
     for text in arguments.model:

@@ -13,10 +13,9 @@ import argparse
 import dataclasses
 
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.cli import inputs
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import add_json_argument, print_output
-from robot_semantics.cli.usage import UsageError
+from robot_semantics.cli.frame import inputs
+from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.printing import add_json_argument, print_output
 from robot_semantics.model.queries import end_effectors_of, groups_with_joint, groups_with_link, pair_status
 from robot_semantics.model.robot_model import RobotModel
 

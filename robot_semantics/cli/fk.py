@@ -15,12 +15,11 @@ import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
-from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import named_state, numbers_by_name
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.node_inputs import world_of_node
-from robot_semantics.cli.printing import add_json_argument, print_result
-from robot_semantics.cli.usage import UsageError
+from robot_semantics.cli.frame import inputs
+from robot_semantics.cli.frame.argument_values import named_state, numbers_by_name
+from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.node_inputs import world_of_node
+from robot_semantics.cli.frame.printing import add_json_argument, print_result
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model.robot_model import RobotModel
@@ -110,10 +109,9 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
         RobotSemanticsError: the state does not fit the robot.
     """
     # Import here: most uses need no state.
-    from robot_semantics.cli.usdf_files import WorldFile, file_finder, located_problems, read_world_files
-    from robot_semantics.state.apply import apply_model_state, resolve_with
-    from robot_semantics.state.root_placement import Base
+    from robot_semantics.cli.usdf.files import WorldFile, file_finder, located_problems, read_world_files
     from robot_semantics.transforms import matrix_from_pose
+    from robot_semantics.usdf.apply import Base, apply_model_state, resolve_with
     from robot_semantics.usdf.descriptions import RobotFiles, robots_for
 
     files: list[WorldFile] = []

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import argparse
 
-from robot_semantics.cli import inputs
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.console import console_for_output, table
-from robot_semantics.cli.printing import add_json_argument, print_result
+from robot_semantics.cli.frame import inputs
+from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.printing import add_json_argument, console_for_output, print_result, table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

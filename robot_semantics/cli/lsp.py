@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 
-from robot_semantics.cli.command import Command
+from robot_semantics.cli.frame.command import Command
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,8 +23,8 @@ def run(_: argparse.Namespace) -> None:
     """Serve an editor until it ends the connection."""
     # Import here: the help needs none of them.
     from robot_semantics.cli.explain import explanations
-    from robot_semantics.cli.fixing import mended_text
-    from robot_semantics.cli.problem_policy import policy_of_folder
+    from robot_semantics.cli.frame.fixing import mended_text
+    from robot_semantics.cli.frame.problems import policy_of_folder
     from robot_semantics.lsp.answers import CommandParts
     from robot_semantics.lsp.server import serve
 

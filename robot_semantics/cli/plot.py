@@ -13,22 +13,16 @@ import argparse
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.cli.argument_values import add_repeatable
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import (
-    add_reading_arguments,
-    exit_code,
-    print_diagnostics,
-    read_robot,
-)
-from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import print_line
-from robot_semantics.cli.progress import print_all
+from robot_semantics.cli.frame.argument_values import add_repeatable
+from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.inputs import add_reading_arguments, exit_code, print_diagnostics, read_robot
+from robot_semantics.cli.frame.outputs import add_output
+from robot_semantics.cli.frame.printing import print_all, print_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    from robot_semantics.recording.series_formats import SERIES_WORDS
+    from robot_semantics.recording.series.formats import SERIES_WORDS
 
     parser.add_argument("series", metavar="SERIES", nargs="+", help=f"USDF files, or a series ({SERIES_WORDS})")
     add_output(parser, "-o", "--output", metavar="OUT", required=True, help="picture: .png, .svg or .pdf")
@@ -41,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Draw; return 0 if done, 1 for problems in the series."""
-    from robot_semantics.recording.plotting import PlotData, draw, load_plot_data
     from robot_semantics.recording.target import whole_or_nothing
+    from robot_semantics.viewer.plotting import PlotData, draw, load_plot_data
 
     problems, inside = Diagnostics(), Diagnostics()
     try:

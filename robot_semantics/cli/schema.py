@@ -12,12 +12,28 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 
-from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.running import all_commands
-from robot_semantics.cli.shared_files import shared_folder
-from robot_semantics.cli.usage import UsageError
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.running import all_commands
+
+# Files installed beside the package, in ``share/robot_semantics``: schemas and conformance cases.
+
+
+def shared_folder(name: str) -> Path:
+    """Return the folder `name`: in the source tree if the package is in one, else in the installation.
+
+    Raises:
+        RobotSemanticsError: it is not installed.
+    """
+    package = Path(__file__).parents[1]
+    for above in package.parents:
+        for folder in (above / name, above / "share" / "robot_semantics" / name):
+            if folder.is_dir() and any(folder.glob("*.*")):
+                return folder
+    raise RobotSemanticsError(f"share/robot_semantics/{name} is not installed above {package}")
+
 
 VERSIONS = {"usdf": "1.0", "urdf": "1.2", "srdf": "1.0"}
 """The formats and the versions of their specifications."""

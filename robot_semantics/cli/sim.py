@@ -20,7 +20,7 @@ from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved, save_all, save_bytes
 from robot_semantics.base.nanoseconds import short_seconds
-from robot_semantics.cli.argument_values import (
+from robot_semantics.cli.frame.argument_values import (
     add_repeatable,
     by_model,
     integer,
@@ -28,22 +28,20 @@ from robot_semantics.cli.argument_values import (
     output_file,
     single_value,
 )
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import (
+from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.inputs import (
     add_package_argument,
     add_reading_arguments,
     print_diagnostics,
     print_report,
     xacro_of,
 )
-from robot_semantics.cli.outputs import add_output, check_not_there
-from robot_semantics.cli.printing import print_line
-from robot_semantics.cli.progress import Bar
-from robot_semantics.cli.usage import UsageError
-from robot_semantics.cli.usdf_files import FORMATS, print_lost, save_state
-from robot_semantics.simulation.engines import ENGINES
+from robot_semantics.cli.frame.outputs import add_output, check_not_there
+from robot_semantics.cli.frame.printing import Bar, print_line
+from robot_semantics.cli.usdf.files import FORMATS, print_lost, save_state
+from robot_semantics.simulation.loading import ENGINES
 from robot_semantics.simulation.simulator import Simulator
-from robot_semantics.state.report import RestoreReport
+from robot_semantics.usdf.restore_report import RestoreReport
 from robot_semantics.usdf.world_state import WorldState
 
 _EXPORTS = {".xml": "mjcf", ".sdf": "sdf", ".dmd.yaml": "directives"}
@@ -106,8 +104,7 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
     """Return the world's simulator, its initial state, and the report, which is also printed."""
     # Import here: a simulator is optional, and the error names a missing one.
     from robot_semantics.model.resources import PackageResolver
-    from robot_semantics.simulation.engines import start
-    from robot_semantics.simulation.loading import ModelFiles, world_from_state
+    from robot_semantics.simulation.loading import ModelFiles, start, world_from_state
     from robot_semantics.simulation.magnitudes import check_magnitudes
     from robot_semantics.usdf.reader import read_world
 

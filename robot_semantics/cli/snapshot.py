@@ -14,12 +14,10 @@ import sys
 from typing import Any
 
 from robot_semantics.base.nanoseconds import short_seconds, stamp_ns
-from robot_semantics.cli.argument_values import add_repeatable, wait
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.console import console_for_output, table
-from robot_semantics.cli.node_inputs import ros_needed
-from robot_semantics.cli.printing import add_json_argument, print_line, print_result
-from robot_semantics.cli.usage import UsageError
+from robot_semantics.cli.frame.argument_values import add_repeatable, wait
+from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.node_inputs import ros_needed
+from robot_semantics.cli.frame.printing import add_json_argument, console_for_output, print_line, print_result, table
 
 
 def _save_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,10 +12,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping
 
-from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import number_in_range, numbers_by_name
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import add_json_argument, print_output
+from robot_semantics.cli.frame import inputs
+from robot_semantics.cli.frame.argument_values import number_in_range, numbers_by_name
+from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.printing import add_json_argument, print_output
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import MissingJoints, with_state
 from robot_semantics.model.queries import matching_states, states_of

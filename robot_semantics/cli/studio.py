@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved
-from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import on_disk, port, wait
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.node_inputs import ros_needed
-from robot_semantics.cli.outputs import check_not_there
+from robot_semantics.cli.frame import inputs
+from robot_semantics.cli.frame.argument_values import on_disk, port, wait
+from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.node_inputs import ros_needed
+from robot_semantics.cli.frame.outputs import check_not_there
 from robot_semantics.srdf.edit import SrdfText
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import print_document, print_line
-from robot_semantics.cli.problem_report import line_of_each_kind
+from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.outputs import add_output
+from robot_semantics.cli.frame.printing import print_document, print_line
+from robot_semantics.cli.frame.problems import line_of_each_kind
 from robot_semantics.xml.xacro import is_xacro
 
 
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the description in the current form; return the exit code."""
     from robot_semantics.base.files import declared_utf8, save_bytes
-    from robot_semantics.cli.fixing import difference, upgraded
+    from robot_semantics.cli.frame.fixing import difference, upgraded
     from robot_semantics.xml.oddities import has_macros
     from robot_semantics.xml.reader import parse_xml, read_text
 

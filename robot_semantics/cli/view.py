@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import (
+from robot_semantics.cli.frame import inputs
+from robot_semantics.cli.frame.argument_values import (
     add_repeatable,
     named_state,
     number_in_range,
@@ -27,11 +27,10 @@ from robot_semantics.cli.argument_values import (
     port,
     wait,
 )
-from robot_semantics.cli.command import Command
-from robot_semantics.cli.node_inputs import ros_needed
-from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import print_line
-from robot_semantics.cli.usage import UsageError
+from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.node_inputs import ros_needed
+from robot_semantics.cli.frame.outputs import add_output
+from robot_semantics.cli.frame.printing import print_line
 
 if TYPE_CHECKING:
     from robot_semantics.viewer.link_surfaces import Kind

@@ -12,12 +12,41 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, PairReason
-from robot_semantics.collision.risk import NO_RISK, Risk, risk_of
+from robot_semantics.collision.statistics import never_bound
 from robot_semantics.model.queries import PairCause, PairStatus, pair_status
 from robot_semantics.model.robot_model import RobotModel
+
+# The risk of a pair of links: how often it collides without a check.
+
+
+class Risk(NamedTuple):
+    """Risk of a pair of links. A high risk is dangerous: a planner overlooks the collision.
+
+    Attributes:
+        share: share of samples in which the pair collides and is not checked. It is 0 for a pair that is checked, is
+            adjacent or always collides. If no sample collided, it is the bound at 95 % confidence.
+        seen: whether a sample or the search shows a collision that is not checked.
+    """
+
+    share: float
+    seen: bool
+
+
+NO_RISK = Risk(0.0, False)
+
+
+def risk_of(status: PairStatus, matrix: CollisionMatrix) -> Risk:
+    """Return the risk of a pair of the matrix."""
+    evidence = matrix.pairs[status.pair]
+    if status.checked or evidence.hits is None or matrix.reason(status.pair) is PairReason.ALWAYS:
+        return NO_RISK
+    if evidence.rigid or evidence.hits:
+        return Risk(evidence.hits / evidence.samples, evidence.hits > 0)
+    return Risk(never_bound(evidence.samples), evidence.found_by_search)
 
 
 class AuditFinding(enum.Enum):

@@ -18,8 +18,7 @@ import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.collision.shapes import Piece, Shape, trimesh_of
-from robot_semantics.collision.sphere_cover import ROUNDING, Cover, Patches, Spheres, cover
-from robot_semantics.collision.sphere_overshoot import signed_distances
+from robot_semantics.collision.sphere_cover import ROUNDING, Cover, Patches, Spheres, cover, signed_distances
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.tree import SrdfSphere
 from robot_semantics.transforms import transform_points

@@ -32,9 +32,9 @@ from robot_semantics.collision.sphere_cover import (
     corner_points,
     cover,
     shrunk,
+    signed_distances,
     sphere_distances,
 )
-from robot_semantics.collision.sphere_overshoot import signed_distances
 from robot_semantics.transforms import transform_points
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 

@@ -15,22 +15,91 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from robot_semantics.convert.mujoco_places import MujocoJoint, places_of
+from robot_semantics.kinematics.root_motion import JointMotion, joint_motion, pose_of, twist_of
+from robot_semantics.live.joint_state import Refusal
 from robot_semantics.model.joint_frames import frames_of_root
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
-from robot_semantics.state.joint_input import Refusal
-from robot_semantics.state.root_motion import JointMotion, joint_motion, pose_of, twist_of
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import Pose, Vec6, pose_from_matrix, six
 
 if TYPE_CHECKING:
     import mujoco
+
+
+# Joints and mocap bodies of a MuJoCo model, and the values of joints by name.
+
+
+FREE, BALL = 0, 1
+"""MuJoCo's joint types that have a quaternion; slides and hinges have one number."""
+
+POSITIONS, VELOCITIES = (7, 4, 1, 1), (6, 3, 1, 1)
+"""How many numbers a joint of each type has."""
+VARIABLES = {
+    "x": slice(0, 1),
+    "y": slice(1, 2),
+    "theta": slice(2, 3),
+    "trans_x": slice(0, 1),
+    "trans_y": slice(1, 2),
+    "trans_z": slice(2, 3),
+    "rot": slice(3, 7),
+}
+PARTS = (("x", "y", "theta"), ("trans_x", "trans_y", "trans_z", "rot"))
+"""The MuJoCo joints that a planar, and a floating, joint is made of."""
+RATES = {**VARIABLES, "rot": slice(3, 6)}
+"""Indices in a planar or floating joint's positions, and velocities, of the MuJoCo joints ``JOINT/x`` and so on."""
+
+
+class MujocoJoint(NamedTuple):
+    """One joint of a MuJoCo model.
+
+    Attributes:
+        number: the joint's number.
+        name: its name, empty if it has none.
+        body: the name of its body.
+        body_id: the number of its body.
+        type: MuJoCo's joint type.
+        qpos: slice of its positions in qpos.
+        qvel: slice of its velocities in qvel.
+    """
+
+    number: int
+    name: str
+    body: str
+    body_id: int
+    type: int
+    qpos: slice
+    qvel: slice
+
+
+def mocap_bodies(model: mujoco.MjModel) -> Iterator[tuple[int, int]]:
+    """Yield the mocap bodies with their numbers."""
+    for body in range(model.nbody):
+        if model.body_mocapid[body] >= 0:
+            yield body, int(model.body_mocapid[body])
+
+
+def places_of(model: mujoco.MjModel) -> Iterator[MujocoJoint]:
+    """Yield the joints, with the slices of their values in qpos and qvel."""
+    for index in range(model.njnt):
+        kind = int(model.jnt_type[index])
+        qpos, qvel = int(model.jnt_qposadr[index]), int(model.jnt_dofadr[index])
+        body = int(model.jnt_bodyid[index])
+        yield MujocoJoint(
+            index,
+            str(model.joint(index).name),
+            str(model.body(body).name),
+            body,
+            kind,
+            slice(qpos, qpos + POSITIONS[kind]),
+            slice(qvel, qvel + VELOCITIES[kind]),
+        )
+
 
 FRAME = "//frame"
 """End of the name of the mocap body that a robot stands in; the model's name is before it."""

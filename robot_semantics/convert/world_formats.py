@@ -95,7 +95,7 @@ def write_as(state: WorldState, target: str, options: FormatOptions = FormatOpti
 
 
 def _from_keyframe(path: str, options: FormatOptions, diagnostics: Diagnostics | None) -> Converted[WorldState]:
-    from robot_semantics.convert.mujoco_keyframe_input import from_keyframe
+    from robot_semantics.convert.mujoco_keyframe import from_keyframe
 
     return from_keyframe(parse_keyframe(read_text(path), options.key or None, path), _mujoco_model(options))
 

@@ -9,23 +9,451 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.kinematics.chain_products import doublings
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
-from robot_semantics.kinematics.sweep import Sweep
-from robot_semantics.model.robot_model import LinkModel, RobotModel
-from robot_semantics.transforms import cross, rotate_twist
+from robot_semantics.kinematics.loop_equations import doublings
+from robot_semantics.kinematics.motions import JointVariables
+from robot_semantics.model.robot_model import JointModel, LinkModel, RobotModel
+from robot_semantics.transforms import cross, matrix_from_quat, rotate_twist, rotation_from_z
 from robot_semantics.transforms.arrays import FloatArray
 
 if TYPE_CHECKING:
     from robot_semantics.kinematics.loops import ClosedLoops
+
+
+# Steps of a sweep down the tree (`robot_semantics.kinematics.forward`), and their memory.
+
+
+GROUP = 8
+"""Number of angles in a group: small enough for the second-level cache, large enough to hide the cost of calls."""
+ROOT = -1
+BENT = -1
+
+
+class VariableReader:
+    """Reader of variables of q as rows over configurations; mimic joints use their leaders and factors."""
+
+    def __init__(self, source: np.typing.NDArray[np.intp], factor: FloatArray, offset: FloatArray) -> None:
+        self.source = source
+        self._factor = None if (factor == 1.0).all() else factor[:, np.newaxis]
+        self._offset = None if (offset == 0.0).all() else offset[:, np.newaxis]
+
+    @classmethod
+    def of(cls, space: JointSpace, variables: Sequence[tuple[int, float]], factor: float) -> VariableReader:
+        """Return the reader of `variables`, each (index in q, sign), all multiplied by `factor`."""
+        at = np.array([place for place, _ in variables], dtype=np.intp)
+        signs = factor * np.array([sign for _, sign in variables])
+        return cls(space.mimics.source[at], signs * space.mimics.factor[at], signs * space.mimics.offset[at])
+
+    def __call__(self, q: FloatArray) -> FloatArray:
+        """Return the variables (k, m) of `q` (size, m)."""
+        rows: FloatArray = q[self.source]
+        if self._factor is not None:
+            rows *= self._factor
+        if self._offset is not None:
+            rows += self._offset
+        return rows
+
+
+class Scratch:
+    """Memory for intermediate results of a chunk, in one block of rows over configurations.
+
+    Attributes:
+        pair: (2, 3, m) two columns of a body.
+        column: (3, m) one column of a body.
+        bent: (4, 3, m) the rotated frame in which an oblique joint moves.
+        half: (GROUP, m) for a group of angles.
+        cosines: (GROUP, m) of a group of angles.
+        sines: (GROUP, 2, 1, m) of a group of angles, the sine and its negative.
+        hidden: (h, 4, 3, m) computed bodies that were not requested.
+    """
+
+    ROWS = 6 + 3 + 12 + 4 * GROUP
+
+    def __init__(self, block: FloatArray) -> None:
+        size = block.shape[-1]
+        self.pair = block[:6].reshape(2, 3, size)
+        self.column = block[6:9]
+        self.bent = block[9:21].reshape(4, 3, size)
+        angles = block[21 : self.ROWS].reshape(4, GROUP, size)
+        self.half, self.cosines = angles[:2]
+        self.sines = angles[2:].reshape(GROUP, 2, 1, size)
+        self.hidden = block[self.ROWS :].reshape(-1, 4, 3, size)
+
+
+class Chunk:
+    """One chunk of configurations: bodies to write, joint variables, and scratch memory.
+
+    Attributes:
+        columns: (4, 3, m) of each body, and last of the rotated frame: column, row, configuration.
+        rows: (3, 4, m) of each body, and last of the rotated frame: row, column, configuration.
+        q: (size, m) joint positions.
+        cosines: (m,) of each angle of the current group.
+        sines: (2, 1, m) of each angle of the current group, the sine and its negative.
+        slides: (m,) of each distance [m].
+        rotations: (3, 3, m) of each quaternion: row, column, configuration.
+    """
+
+    def __init__(self, q: FloatArray, store: FloatArray, scratch: Scratch) -> None:
+        self.q = q
+        self.columns = [*store, *scratch.hidden, scratch.bent]
+        self.rows = [
+            *store.transpose(0, 2, 1, 3),
+            *scratch.hidden.transpose(0, 2, 1, 3),
+            scratch.bent.transpose(1, 0, 2),
+        ]
+        self.scratch = scratch
+        self.cosines = [*scratch.cosines]
+        self.sines = [*scratch.sines]
+        self.slides: list[FloatArray] = []
+        self.rotations: list[FloatArray] = []
+
+
+class SweepStep(Protocol):
+    """One step down the tree."""
+
+    def run(self, chunk: Chunk) -> None:
+        """Do the step for all configurations of `chunk`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OriginStep:
+    """Step that moves a body to its joint's origin: ``T_root_body = T_root_parent @ T_parent_joint``."""
+
+    body: int
+    parent: int
+    origin: FloatArray
+
+    def run(self, chunk: Chunk) -> None:
+        """Do the step for all configurations of `chunk`."""
+        if self.parent == ROOT:
+            chunk.columns[self.body][...] = self.origin[:, :3, np.newaxis]
+        else:
+            np.matmul(self.origin, chunk.rows[self.parent], out=chunk.rows[self.body])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnglesStep:
+    """Step that computes sines and cosines of a group of angles.
+
+    numpy has a vectorised tangent but no vectorised sine and cosine. With t = tan(θ/2) they are 2 t / (1 + t²) and
+    1 - t sin θ, exact to rounding even for a huge t.
+    """
+
+    half_angles: VariableReader
+
+    def run(self, chunk: Chunk) -> None:
+        """Do the step for all configurations of `chunk`."""
+        tangent = self.half_angles(chunk.q)
+        count, scratch = len(tangent), chunk.scratch
+        half, cosines, sines = scratch.half[:count], scratch.cosines[:count], scratch.sines[:count, :, 0]
+        np.tan(tangent, out=tangent)
+        np.multiply(tangent, tangent, out=half)
+        np.add(half, 1.0, out=half)
+        np.divide(tangent, half, out=half)
+        np.multiply(half, 2.0, out=sines[:, 0])
+        np.multiply(half, -2.0, out=sines[:, 1])
+        np.multiply(tangent, sines[:, 1], out=cosines)
+        np.add(cosines, 1.0, out=cosines)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TurnStep:
+    """Step that rotates a body about its axis that is not in `pair`."""
+
+    body: int
+    pair: slice
+    angle: int
+
+    def run(self, chunk: Chunk) -> None:
+        """Do the step for all configurations of `chunk`."""
+        columns, crossed = chunk.columns[self.body][self.pair], chunk.scratch.pair
+        np.multiply(columns[::-1], chunk.sines[self.angle], out=crossed)
+        np.multiply(columns, chunk.cosines[self.angle], out=columns)
+        np.add(columns, crossed, out=columns)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SlideStep:
+    """Step that moves a body along one of its axes."""
+
+    body: int
+    column: int
+    distance: int
+
+    def run(self, chunk: Chunk) -> None:
+        """Do the step for all configurations of `chunk`."""
+        columns, step = chunk.columns[self.body], chunk.scratch.column
+        np.multiply(columns[self.column], chunk.slides[self.distance], out=step)
+        np.add(columns[3], step, out=columns[3])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FloatStep:
+    """Step that rotates a body by a floating joint's quaternion."""
+
+    body: int
+    quaternion: int
+
+    def run(self, chunk: Chunk) -> None:
+        """Do the step for all configurations of `chunk`."""
+        axes, before = chunk.columns[self.body][:3], chunk.scratch.bent[:3]
+        np.copyto(before, axes)
+        np.einsum("krn,kjn->jrn", before, chunk.rotations[self.quaternion], out=axes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnbendStep:
+    """Step that computes a body from the rotated frame of its joint."""
+
+    body: int
+    basis: FloatArray
+
+    def run(self, chunk: Chunk) -> None:
+        """Do the step for all configurations of `chunk`."""
+        np.matmul(self.basis, chunk.rows[BENT], out=chunk.rows[self.body])
+
+
+def next_two(column: int) -> slice:
+    """Return the two columns that follow `column` in cyclic order: 1 2, 2 0 or 0 1."""
+    return (slice(1, 3), slice(2, None, -2), slice(0, 2))[column]
+
+
+# Reuse of memory for large results that are no longer used.
+
+
+_LINE = 8
+"""Numbers in a cache line."""
+
+
+class ArrayPool:
+    """Pool of arrays; an array whose last view is deleted is reused for the next request of its shape.
+
+    At most two arrays are kept: a loop needs two, because it holds one result while the next is computed. Contents are
+    also kept, so that constant parts of the results are written only once.
+    """
+
+    def __init__(self, make: Callable[[tuple[int, ...]], FloatArray]) -> None:
+        """`make` creates a new array of a shape."""
+        self._make = make
+        self._free: deque[FloatArray] = deque(maxlen=2)
+
+    def take(self, shape: tuple[int, ...]) -> FloatArray:
+        """Return an array of `shape`: new, or a reused one with its old contents."""
+        for _ in range(len(self._free)):
+            try:
+                memory = self._free.pop()
+            except IndexError:  # another thread took it
+                break
+            if memory.shape == shape:
+                return np.asarray(_Lease(memory, self._free))
+            self._free.appendleft(memory)
+        return np.asarray(_Lease(self._make(shape), self._free))
+
+
+class _Lease:
+    """Owner of an array's memory; when numpy deletes the last view of the memory, it goes back to the pool."""
+
+    def __init__(self, memory: FloatArray, free: deque[FloatArray]) -> None:
+        self._memory = memory
+        self._free = free
+        self.__array_interface__ = memory.__array_interface__
+
+    def __del__(self) -> None:
+        self._free.append(self._memory)
+
+
+def aligned(shape: tuple[int, ...]) -> FloatArray:
+    """Return zeros that start at a cache line. numpy does not ensure this; an unaligned access touches two."""
+    size = int(np.prod(shape, dtype=np.intp))
+    memory = np.zeros(size + _LINE)
+    skip = -(memory.__array_interface__["data"][0] // memory.itemsize) % _LINE
+    return memory[skip : skip + size].reshape(shape)
+
+
+def whole_lines(count: int) -> int:
+    """Return `count` rounded up to a number that fills whole cache lines."""
+    return -(-count // _LINE) * _LINE
+
+
+# Poses of many configurations: one sweep down the tree, in which each number of a pose is a row over configurations.
+
+
+# Measured: small enough for the second-level cache, large enough to hide the cost of calls.
+CHUNK = 2504
+
+
+class Sweep:
+    """Poses of chosen links in the root link for many configurations.
+
+    Other links are computed only if they move and are on the way to a chosen link.
+    """
+
+    def __init__(self, model: RobotModel, links: Sequence[int], space: JointSpace) -> None:
+        """Prepare for the links with these indices, in this order."""
+        plan = _Plan(model, links)
+        self._links = tuple(links)
+        self._hidden = plan.hidden
+        self._memory = ArrayPool(self._new_memory)
+        self._scratch = ArrayPool(aligned)
+        self._again = [(row, plan.body[link]) for row, link in enumerate(links) if link and plan.body[link] != row]
+        self._steps: list[SweepStep] = []
+        turns: list[tuple[int, float]] = []
+        slides: list[tuple[int, float]] = []
+        floats: list[list[int]] = []
+        for joint, body, parent, T_parent_joint in plan.joints(len(links)):
+            basis, column, sign = _basis(joint)
+            # If the joint's axis is not a coordinate axis, compute its motion in a rotated frame, stored beside the
+            # bodies.
+            bent = not np.array_equal(basis, np.eye(4))
+            moved = BENT if bent else body
+            # Matrices are multiplied from the right on columns, so they are transposed.
+            self._steps.append(OriginStep(moved, parent, np.ascontiguousarray((T_parent_joint @ basis).T)))
+            start = space.positions_of(joint).start if joint.position_count else 0
+            if joint.motion.slides:
+                self._steps.append(SlideStep(moved, column, len(slides)))
+                slides.append((start, sign))
+            elif joint.motion.is_planar:
+                self._steps += [SlideStep(moved, k, len(slides) + k) for k in range(2)]
+                slides += [(start, 1.0), (start + 1, 1.0)]
+            elif joint.motion.has_quaternion:
+                self._steps += [SlideStep(moved, k, len(slides) + k) for k in range(3)]
+                slides += [(start + k, 1.0) for k in range(3)]
+                self._steps.append(FloatStep(moved, len(floats)))
+                floats.append([start + k for k in range(3, 7)])
+            if joint.motion.turns:
+                self._steps.append(TurnStep(moved, next_two(column), len(turns) % GROUP))
+                turns.append((space.positions_of(joint).stop - 1, sign))
+            if bent:
+                self._steps.append(UnbendStep(body, np.ascontiguousarray(basis)))
+        self._insert_angles(space, turns)
+        self._slides = VariableReader.of(space, slides, 1.0)
+        self._quats = JointVariables.of(space, np.array(floats, dtype=np.intp).reshape(-1, 4))
+
+    def run(self, q: FloatArray) -> FloatArray:
+        """Return (n, links, 4, 4) poses at finite `q` (n, size); a view of memory in another order."""
+        count = len(q)
+        # Avoid rows that are a power of two apart: they would use the same few cache lines.
+        padded = whole_lines(count)
+        padded = whole_lines(padded + 1) if padded % 512 == 0 else padded
+        store = self._memory.take((len(self._links), 4, 4, padded))[..., :count]
+        chunks = max(1, -(-count // CHUNK))
+        size = whole_lines(-(-count // chunks))
+        block = self._scratch.take((Scratch.ROWS + 12 * self._hidden, size))
+        with _unbuffered():
+            for start in range(0, count, max(1, size)):
+                stop = min(start + size, count)
+                chunk = Chunk(q[start:stop].T, store[:, :, :3, start:stop], Scratch(block[:, : stop - start]))
+                self._slide_and_float(q[start:stop], chunk)
+                for step in self._steps:
+                    step.run(chunk)
+        for row, source in self._again:
+            store[row] = store[source]
+        poses: FloatArray = store.transpose(3, 0, 2, 1)
+        return poses
+
+    def _new_memory(self, shape: tuple[int, ...]) -> FloatArray:
+        """Return memory (links, 4, 4, n) that already has all constant numbers."""
+        store = aligned(shape)
+        store[:, 3, 3] = 1.0
+        for row, link in enumerate(self._links):
+            if link == 0:
+                store[row] = np.eye(4)[..., np.newaxis]
+        return store
+
+    def _insert_angles(self, space: JointSpace, turns: Sequence[tuple[int, float]]) -> None:
+        """Insert steps that compute the angles in groups, each directly before the first joint that needs it."""
+        starts = [at for at, step in enumerate(self._steps) if isinstance(step, TurnStep) and step.angle == 0]
+        for number, at in reversed(list(enumerate(starts))):
+            group = turns[number * GROUP : (number + 1) * GROUP]
+            self._steps.insert(at, AnglesStep(VariableReader.of(space, group, 0.5)))
+
+    def _slide_and_float(self, q: FloatArray, chunk: Chunk) -> None:
+        """Write distances and rotations at `q` (m, size) into `chunk`."""
+        if len(self._slides.source):
+            chunk.slides.extend(self._slides(q.T))
+        if self._quats.source.size:
+            rotations = matrix_from_quat(self._quats(q))
+            chunk.rotations.extend(np.ascontiguousarray(rotations.transpose(1, 2, 3, 0)))
+
+
+class _Plan:
+    """The links to compute, their storage, and their parents.
+
+    Attributes:
+        body: number of each computed link: for a chosen link its index among the chosen ones, for others a larger
+            number.
+        hidden: number of computed links that were not chosen.
+    """
+
+    def __init__(self, model: RobotModel, links: Sequence[int]) -> None:
+        self._model = model
+        self.body: dict[int, int] = {}
+        for row, link in enumerate(links):
+            self.body.setdefault(link, row)
+        on_the_way: set[int] = set()
+        for link in links:
+            above = model.links[link].parent
+            # The links above a visited link have been visited with it.
+            while above > 0 and above not in on_the_way:
+                on_the_way.add(above)
+                above = model.links[above].parent
+        on_the_way -= self.body.keys()
+        moving = [link for link in sorted(on_the_way) if model.joints[link].position_count]
+        self.body |= {link: len(links) + k for k, link in enumerate(moving)}
+        self.hidden = len(moving)
+
+    def joints(self, chosen: int) -> Iterator[tuple[JointModel, int, int, FloatArray]]:
+        """Yield, parents first, each computed link's joint, body, parent body and the joint's origin in the parent
+        body.
+        """
+        for link in sorted(self.body):
+            if link == 0:
+                continue
+            T_parent_joint = self._model.joints[link].T_parent_joint
+            parent = self._model.links[link].parent
+            while parent != 0 and parent not in self.body:
+                T_parent_joint = self._model.joints[parent].T_parent_joint @ T_parent_joint
+                parent = self._model.links[parent].parent
+            yield self._model.joints[link], self.body[link], self.body[parent] if parent else ROOT, T_parent_joint
+
+
+def _basis(joint: JointModel) -> tuple[FloatArray, int, float]:
+    """Return a rotated frame (4, 4) in the joint frame, the index of its axis for the joint, and the sign.
+
+    The frame is the joint frame itself if the joint's axis is one of its axes.
+    """
+    largest = int(np.abs(joint.axis).argmax())
+    sign = float(np.sign(joint.axis[largest]))
+    aligned = np.array_equal(joint.axis, sign * np.eye(3)[largest])
+    if not joint.position_count or joint.motion.has_quaternion:
+        return np.eye(4), 2, 1.0
+    if aligned and not joint.motion.is_planar:
+        return np.eye(4), largest, sign
+    basis = np.eye(4)
+    basis[:3, :3] = rotation_from_z(joint.axis)
+    return basis, 2, 1.0
+
+
+@contextmanager
+def _unbuffered() -> Iterator[None]:
+    """Prevent numpy from copying short rows into its casting buffer."""
+    before = np.setbufsize(16)
+    try:
+        yield
+    finally:
+        np.setbufsize(before)
+
 
 _FEW = 20
 

@@ -20,7 +20,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.kinematics.chain_products import doublings
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.motions import SUBSPACE, cross_matrix
@@ -28,6 +27,23 @@ from robot_semantics.model.constraints import ConstraintType, LoopConstraint
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import cross, quat_from_matrix, rotation_from_z, rotvec_from_quat
 from robot_semantics.transforms.arrays import FloatArray
+
+# Products of poses along chains of links, with few numpy calls.
+
+
+def doublings(parents: list[int]) -> list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+    """Return steps (links, above): each step multiplies the poses of the links from the left by those of the links
+    above.
+
+    After step k every product spans 2^k joints. The root link is the identity and is left out.
+    """
+    above = np.array(parents)
+    steps = []
+    while (links := np.flatnonzero(above > 0)).size:
+        steps.append((links, above[links]))
+        above = np.where(above > 0, above[above], 0)
+    return steps
+
 
 IndexArray = npt.NDArray[np.intp]
 

@@ -22,11 +22,16 @@ import numpy.typing as npt
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.loop_branches import another_branch, follow, home_of
+from robot_semantics.kinematics.loop_following import (
+    LinkageTracker,
+    TrackedLoops,
+    another_branch,
+    close_in_order,
+    follow,
+    home_of,
+)
 from robot_semantics.kinematics.loop_freedom import LoopError, linkages
 from robot_semantics.kinematics.loop_newton import Linkage, LoopSolution
-from robot_semantics.kinematics.loop_series import close_in_order
-from robot_semantics.kinematics.loop_tracker import LinkageTracker, TrackedLoops
 from robot_semantics.model.joint_limits import LIMIT_TOLERANCE
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, RobotModel
 from robot_semantics.transforms.arrays import BoolArray, FloatArray

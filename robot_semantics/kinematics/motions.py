@@ -13,7 +13,7 @@ of its axis, rotation gives ``R = R0 + sin(θ) R0 K + (1 - cos(θ)) R0 K²``, tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -22,10 +22,11 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.model.joint_types import JointQuantity, JointType
+from robot_semantics.model.joint_types import JointQuantity, JointType, Motion
 from robot_semantics.model.robot_model import JointModel
-from robot_semantics.transforms import quat_from_matrix, quat_multiply, quat_normalize, rotation_from_z
-from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms import quat_from_matrix, quat_multiply, quat_normalize, rotation_from_z, wrapped_angles
+from robot_semantics.transforms.arrays import FloatArray, IntArray
+from robot_semantics.transforms.rows import slerp_rows
 
 IndexArray = npt.NDArray[np.intp]
 Rows = slice | IndexArray
@@ -316,3 +317,45 @@ def _rows(chosen: Sequence[tuple[int, JointModel]]) -> Rows:
     if (np.diff(rows) == 1).all():
         return slice(int(rows[0]), int(rows[-1]) + 1)
     return rows
+
+
+# Joint positions between two rows of positions.
+
+
+class PositionBlend:
+    """Interpolates rows of joint positions.
+
+    Angles without limits and rotations go the short way around. The other variables go straight.
+    """
+
+    def __init__(self, motions: Iterable[Motion]) -> None:
+        """Take the motions of the joints in the order of their variables in the rows."""
+        wraps: list[bool] = []
+        quaternions = []
+        for motion in motions:
+            wraps += motion.wrapping
+            if motion.has_quaternion:
+                quaternions.append(np.arange(len(wraps) - 4, len(wraps)))
+        self._wraps = np.array(wraps, np.bool_)
+        self._quaternions = quaternions
+
+    def of_columns(self, columns: IntArray) -> PositionBlend:
+        """Return the interpolation of rows with only these columns (k,), in this order."""
+        made = PositionBlend(())
+        made._wraps = self._wraps[columns]
+        place = {column: at for at, column in enumerate(columns.tolist())}
+        kept = (where.tolist() for where in self._quaternions)
+        made._quaternions = [np.array([place[at] for at in where]) for where in kept if place.keys() >= set(where)]
+        return made
+
+    def __call__(self, low: FloatArray, high: FloatArray, share: FloatArray) -> FloatArray:
+        """Return the rows (n, k) between `low` and `high` (n, k) at the fractions `share` (n, 1); NaN stays NaN."""
+        step = high - low
+        if self._wraps.any():
+            step[:, self._wraps] = wrapped_angles(step[:, self._wraps])
+        result: FloatArray = low + share * step
+        for where in self._quaternions:
+            known = np.flatnonzero(np.isfinite(step[:, where]).all(axis=1))
+            cells = np.ix_(known, where)
+            result[cells] = slerp_rows(low[cells], high[cells], share[known, 0])
+        return result

@@ -10,22 +10,309 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from os.path import commonprefix
 from pathlib import Path
 from typing import Any, NamedTuple
+from xml.parsers import expat
 
 from lsprotocol import types
+from lxml import etree
 from pygls.uris import from_fs_path, to_fs_path
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity, SourcePlace
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.foreign_text import quoted, shown
+from robot_semantics.base.yaml_reader import YamlNode
 from robot_semantics.lsp.checking import Checker
-from robot_semantics.lsp.completing import completion
-from robot_semantics.lsp.document import Document, NameOccurrence
-from robot_semantics.lsp.naming import Named, declared_names, facts, named_at, rename, uses_of
-from robot_semantics.lsp.outline import folds, symbols
+from robot_semantics.lsp.document import REFERENCES, TABLES, Document, NameOccurrence
+from robot_semantics.lsp.workspace import Workspace
+from robot_semantics.lsp.yaml_names import kinds_at
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.queries import groups_with_joint
+from robot_semantics.model.renaming import rename_in_urdf
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.srdf.edit import checked_name
+from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES
+from robot_semantics.usdf.table import USDF
+from robot_semantics.xml.document_kind import DocumentKind
+from robot_semantics.xml.edit import escape
+from robot_semantics.xml.oddities import makes_names
+from robot_semantics.xml.schema import Child, Element
+from robot_semantics.xml.source_map import SKIPPED
+
+# The outline of a document: symbols and foldable ranges.
+
+
+_KINDS = {
+    "link": types.SymbolKind.Object,
+    "joint": types.SymbolKind.Function,
+    "virtual_joint": types.SymbolKind.Function,
+    "group": types.SymbolKind.Module,
+    "group_state": types.SymbolKind.Constant,
+    "end_effector": types.SymbolKind.Interface,
+    "model_state": types.SymbolKind.Class,
+    "controller": types.SymbolKind.Interface,
+}
+_END = re.compile(rb"[\r\n]|\Z")
+
+
+def symbols(document: Document) -> list[types.DocumentSymbol]:
+    """Return the named elements, or the keys of a YAML text, as a tree."""
+    if document.is_yaml:
+        names = {use.start: use.kinds[0] for use in document.uses}
+        return [] if document.sections.root is None else list(_keys(document, document.sections.root, names))
+    top: list[types.DocumentSymbol] = []
+    inside: dict[etree._Element | None, list[types.DocumentSymbol]] = {None: top}
+    for at, element in enumerate(document.xml.document.elements if document.xml is not None else ()):
+        above, name = element.getparent(), (element.get("name") or "").strip()
+        span = document.xml.places.value_span(at, "name") if document.xml is not None and name else None
+        if document.xml is not None and span is not None and above is not None:
+            inside[element], tag = [], etree.QName(element).localname
+            made = _symbol(document, tag, name, document.xml.places.span(at), span, inside[element])
+            inside[above].append(made)
+        else:
+            # An element without a symbol is left out of the tree.
+            inside[element] = inside[above]
+    return top
+
+
+def _symbol(
+    document: Document,
+    tag: str,
+    name: str,
+    whole: tuple[int, int],
+    short: tuple[int, int],
+    children: Sequence[types.DocumentSymbol],
+) -> types.DocumentSymbol:
+    kind, ranges = _KINDS.get(tag, types.SymbolKind.Property), (document.range(*whole), document.range(*short))
+    return types.DocumentSymbol(shown(name) or " ", kind, *ranges, tag, children=children)
+
+
+def _keys(document: Document, node: YamlNode, names: Mapping[int, str]) -> Iterator[types.DocumentSymbol]:
+    """Yield the keys below a value of YAML, with the kinds of things that they name."""
+    for item in node.items:
+        yield from _keys(document, item, names)
+    for key, entry in node.entries.items():
+        start, children = document.place_offset(entry.key_place), list(_keys(document, entry, names))
+        short = (start, start + len(key.encode()))
+        whole = (start, max(_end(document, entry), short[1]))
+        yield _symbol(document, names.get(start, ""), key, whole, short, children)
+
+
+def _end(document: Document, node: YamlNode) -> int:
+    """Return the end of the last line of a value of YAML."""
+    line = node.place.line + node.text.count("\n")
+    found = _END.search(document.utf8, document.place_offset(SourcePlace("", line, 1)))
+    below = [_end(document, each) for each in (*node.items, *node.entries.values())]
+    return max([found.start() if found else 0, *below])
+
+
+def folds(document: Document) -> list[types.FoldingRange]:
+    """Return the ranges of elements, comments and YAML keys on several lines."""
+    ranges: list[tuple[types.Range, types.FoldingRangeKind | None]]
+    ranges = [(each.range, None) for each in _all(symbols(document))] if document.is_yaml else []
+    if document.xml is not None:
+        places, count = document.xml.places, len(document.xml.document.elements)
+        ranges = [(document.range(*places.span(at)), None) for at in range(count)]
+        comments = SKIPPED.finditer(document.utf8)
+        ranges += [(document.range(*found.span()), types.FoldingRangeKind.Comment) for found in comments]
+    lines = dict.fromkeys((each.start.line, each.end.line, kind) for each, kind in ranges)
+    return [types.FoldingRange(start, end, kind=kind) for start, end, kind in lines if end > start]
+
+
+def _all(found: Sequence[types.DocumentSymbol]) -> Iterator[types.DocumentSymbol]:
+    for symbol in found:
+        yield symbol
+        yield from _all(symbol.children or ())
+
+
+# Completion of names, attributes and elements at a position of a text that need not be well-formed.
+
+
+_NAME = r"""[^\s=<>"'/]"""
+_WHOLE = rf"""({_NAME}+)\s*=\s*(?:"[^"<]*"|'[^'<]*')"""
+_TAG = re.compile(
+    rf"""<(?P<tag>{_NAME}*)(?P<given>(?:\s+{_WHOLE})*)"""
+    rf"""(?:\s+(?:(?P<name>{_NAME}+)\s*=\s*["'](?P<value>[^"'<]*)|(?P<attribute>{_NAME}*)))?\Z"""
+)
+"""A start tag that ends in its name, in the value of an attribute, or in the name of an attribute."""
+
+_CHOICES: Mapping[tuple[str, str], Collection[str]] = {
+    ("joint", "type"): [kind.value for kind in JointType],
+    ("virtual_joint", "type"): VIRTUAL_JOINT_TYPES,
+}
+_LONGEST_TAG = 4_000
+"""Longest start tag that is completed [characters]."""
+
+
+class Completion(NamedTuple):
+    """Possible words at a position, and the start of the word that is already written."""
+
+    words: Iterable[str]
+    written: str
+    kind: types.CompletionItemKind
+
+
+def completion(document: Document, text: str, names: Mapping[str, Collection[str]]) -> Completion | None:
+    """Return the possible words behind `text`, the start of the document; `names` has the names by kind of thing."""
+
+    def names_of(kinds: Iterable[str]) -> list[str]:
+        return sorted({name for kind in kinds for name in names.get(kind, ())})
+
+    if document.is_yaml:
+        kinds, written = kinds_at(text)
+        return Completion(names_of(kinds), written, types.CompletionItemKind.Reference)
+    opened = text.rfind("<")
+    tag = _TAG.match(text, opened) if 0 <= opened >= len(text) - _LONGEST_TAG else None
+    path = None if tag is None or text.rfind("<!--") > text.rfind("-->") else _open_elements(text[:opened])
+    if tag is None or path is None:
+        return None
+    kind = _likely_kind(document)
+    above, element = (_element(TABLES[kind].root, each) for each in (path, [*path, tag["tag"]]))
+    if tag["name"]:
+        here = (path[-1] if path else "", tag["tag"], tag["name"])
+        words = _CHOICES.get(here[1:]) or names_of(each for each, known in REFERENCES[kind].items() if here in known)
+        return Completion(words, tag["value"], types.CompletionItemKind.Reference)
+    if tag["attribute"] is not None:
+        given = {found[1] for found in re.finditer(_WHOLE, tag["given"])}
+        words = [name for name in element.attributes if name not in given]
+        return Completion(words, tag["attribute"], types.CompletionItemKind.Property)
+    return Completion(() if tag["given"] else above.children, tag["tag"], types.CompletionItemKind.Class)
+
+
+def _likely_kind(document: Document) -> DocumentKind:
+    """Return the kind of a document; of an unknown kind, the one of the ending."""
+    by_ending = {f".{kind.value.lower()}": kind for kind in DocumentKind}
+    endings = (by_ending.get(suffix) for suffix in Path(document.path).suffixes)
+    return next(filter(None, (document.kind, *endings)), DocumentKind.URDF)
+
+
+def _open_elements(text: str) -> list[str] | None:
+    """Return the tags of the elements that are open at the end of a text; None if the text is not well-formed."""
+    path: list[str] = []
+    parser = expat.ParserCreate("utf-8")
+    parser.StartElementHandler = lambda tag, _: path.append(tag)
+    parser.EndElementHandler = lambda _: path.pop()
+    try:
+        parser.Parse(text.encode(errors="replace"), False)
+    except expat.ExpatError:
+        return None
+    return path
+
+
+def _element(root: Element, path: list[str]) -> Element:
+    """Return the element of a format at a path of tags; an empty one if the format has none there."""
+    found = Element("", children={root.tag: Child("", root)})
+    for tag in path:
+        found = found.children[tag].element if tag in found.children else Element("")
+    return found
+
+
+# Names across the documents of a robot: declarations, references, renaming, and facts about the named thing.
+
+
+_PLAIN = re.compile(r"(?!(?:true|false|yes|no|on|off|null|y|n)\Z)[A-Za-z_][\w./-]*", re.IGNORECASE | re.ASCII)
+"""Names that YAML reads as a text, with quotes and without."""
+
+_MOST_NAMES = 12
+
+
+class Named(NamedTuple):
+    """The thing that a position names, and all documents of its robot."""
+
+    kind: str
+    use: NameOccurrence
+    family: list[Document]
+
+
+def named_at(workspace: Workspace, document: Document, position: types.Position) -> Named | None:
+    """Return the thing that is named at a position."""
+    use = document.use_at(position)
+    if use is None:
+        return None
+    family = workspace.family(document, _model_of(document, use))
+    declared = declared_names(family)
+    kind = next((kind for kind in use.kinds if use.name in declared.get(kind, ())), use.kinds[0])
+    return Named(kind, use, family)
+
+
+def uses_of(workspace: Workspace, named: Named) -> Iterator[tuple[Document, NameOccurrence]]:
+    """Yield every occurrence of the thing in the documents of its robot."""
+    for document in named.family:
+        for use in document.uses:
+            if use.name == named.use.name and named.kind in use.kinds:
+                model = _model_of(document, use)
+                if model is None or workspace.robot_of(document, model).urdf in named.family:
+                    yield document, use
+
+
+def _model_of(document: Document, use: NameOccurrence) -> str | None:
+    """Return the model of a world state to which an occurrence belongs; None in other documents."""
+    if document.kind is not DocumentKind.USDF or document.xml is None:
+        return None
+    element = document.xml.document.elements[use.at]
+    if element.get(USDF.key("rs:parent_link")) is not None:
+        return (element.findtext("parent") or "").strip()
+    above = element.getparent()
+    return "" if above is None else (above.get("name") or "").strip()
+
+
+def declared_names(family: list[Document]) -> dict[str, set[str]]:
+    """Return the names that the documents declare, by kind of thing."""
+    found: dict[str, set[str]] = {}
+    for use in (use for document in family for use in document.uses if use.declares):
+        for kind in use.kinds:
+            found.setdefault(kind, set()).add(use.name)
+    return found
+
+
+def rename(
+    workspace: Workspace, named: Named, new: str, notes: Diagnostics
+) -> Iterator[tuple[Document, types.TextEdit]]:
+    """Yield the changes of a new name; a place where the old name stays, because it may mean something else, is added
+    to `notes`.
+
+    Raises:
+        RobotSemanticsError: the new name is empty or used, or a document that has the name is a xacro.
+    """
+    new = checked_name(new)
+    if new in declared_names(named.family).get(named.kind, ()):
+        raise RobotSemanticsError(f"{named.kind} '{shown(new)}' already exists")
+    found = list(uses_of(workspace, named))
+    for document in dict.fromkeys(document for document, _ in found):
+        if document.xml is not None and (document.is_xacro or makes_names(document.xml.document)):
+            raise RobotSemanticsError(f"'{shown(document.path)}' is a xacro: macros make its names; rename by hand")
+        if document.is_yaml and not _PLAIN.fullmatch(new):
+            raise RobotSemanticsError(f"'{shown(new)}' cannot be written in '{shown(document.path)}' without quotes")
+        if document.xml is not None and document.kind is DocumentKind.URDF:
+            rename_in_urdf(document.xml, named.kind, named.use.name, new, notes)
+    text = escape(new).replace("'", "&apos;")
+    for document, use in found:
+        yield document, types.TextEdit(document.range(use.start, use.end), new if document.is_yaml else text)
+
+
+def facts(robot: RobotModel, kind: str, name: str) -> Iterator[str]:
+    """Yield lines about a joint or a group of a robot; none about other things."""
+    found: Mapping[str, object] = {}
+    if kind == "joint" and name in robot.joint_index:
+        joint = robot.joint(name)
+        yield f"{joint.type.value} joint '{shown(name)}': {shown(joint.parent_link)} → {shown(joint.child_link)}"
+        lower, upper = joint.limits.bounds
+        if joint.motion.limited:
+            yield f"bounds {lower:g} to {upper:g}, velocity {joint.limits.velocity:g}, effort {joint.limits.effort:g}"
+        if joint.mimic is not None:
+            yield f"= {joint.mimic.multiplier:g} * {shown(joint.mimic.joint)} {joint.mimic.offset:+g}"
+        found = {"groups": groups_with_joint(robot, name)}
+    elif kind == "group" and name in robot.semantics.groups:
+        yield f"group '{shown(name)}'"
+        found = robot.semantics.groups[name].as_dict()
+    for field, value in found.items():
+        if field != "name" and value:
+            words = quoted(value, _MOST_NAMES) if isinstance(value, tuple) else shown(str(value))
+            yield f"{field.replace('_', ' ')}: {words}"
+
 
 SOURCE = "robot_semantics"
 """Name of the server in messages of an editor."""

@@ -14,9 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from robot_semantics.base.caches import LruCache
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.lru_cache import LruCache
 from robot_semantics.bringup.checking import check_sections
 from robot_semantics.bringup.description import CheckedDescription, check_description
 from robot_semantics.lsp.document import Document
@@ -25,13 +25,12 @@ from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import read_semantic
-from robot_semantics.state.check import check_world_file
 from robot_semantics.urdf.reader import read_robot
+from robot_semantics.usdf.check import check_world_file
 from robot_semantics.usdf.table import USDF
 from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.document_kind import DocumentKind, report_unknown_root
-from robot_semantics.xml.xacro import expand_xacro
-from robot_semantics.xml.xacro_options import XacroOptions
+from robot_semantics.xml.xacro import XacroOptions, expand_xacro
 
 _Value = TypeVar("_Value")
 _KEPT = 32

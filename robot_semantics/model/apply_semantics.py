@@ -9,22 +9,237 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from types import MappingProxyType
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.model import collision_pairs
-from robot_semantics.model.end_effectors import resolve_end_effectors
-from robot_semantics.model.group_members import resolve_members
-from robot_semantics.model.group_states import resolve_states, states_of_groups
-from robot_semantics.model.groups import derive_groups
-from robot_semantics.model.other_robot import another_robot_message
-from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.base.names import LinkPair
+from robot_semantics.model.groups import (
+    derive_groups,
+    resolve_end_effectors,
+    resolve_members,
+    resolve_states,
+    states_of_groups,
+)
+from robot_semantics.model.joint_frames import Z_AXIS, frames_of_root
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel, MimicSource, RobotModel
 from robot_semantics.model.semantic_names import check_empty_groups, check_names
 from robot_semantics.model.semantic_scope import ResolutionScope, SrdfReporter
-from robot_semantics.model.semantics import Semantics
-from robot_semantics.model.virtual_joints import resolve_virtual_joints, with_root_joint
+from robot_semantics.model.semantics import Semantics, VirtualJoint
 from robot_semantics.srdf import tree
+from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES
+from robot_semantics.srdf.tree import SrdfDocument
+
+# Detection of an SRDF for a different robot: one sentence replaces a thousand errors.
+
+
+MOST_KNOWN = 0.25
+"""Largest share of known names in an SRDF that is reported as another robot's.
+
+Different robots share names such as `base_link`, `world` or a gripper; in an outdated SRDF most names are known.
+"""
+
+FEWEST = 5
+"""With fewer unknown names, an SRDF may just have misspelt names."""
+
+
+def another_robot_message(semantic: SrdfDocument, model: RobotModel) -> str | None:
+    """Return a sentence if the robot has almost no link or joint of the SRDF, else None."""
+    links, joints = set(_links(semantic)), set(_joints(semantic))
+    total = len(links) + len(joints)
+    known = len(links & model.link_index.keys()) + len(joints & model.joint_index.keys())
+    if total - known < FEWEST or known > MOST_KNOWN * total:
+        return None
+    return (
+        f"the SRDF is for another robot, '{semantic.name}': of the {total} links and joints that it names, "
+        f"'{model.name}' has {known or 'none'}"
+    )
+
+
+def _links(semantic: SrdfDocument) -> Iterator[str]:
+    for group in semantic.groups:
+        yield from (link.name for link in group.links)
+        for chain in group.chains:
+            yield from (chain.base_link, chain.tip_link)
+    for pair in (*semantic.disabled_collisions, *semantic.enabled_collisions):
+        yield from (pair.link1, pair.link2)
+    yield from (link.name for link in semantic.default_disabled_links)
+    yield from (spheres.link for spheres in semantic.link_spheres)
+    yield from (effector.parent_link for effector in semantic.end_effectors)
+    yield from (joint.child_link for joint in semantic.virtual_joints)
+
+
+def _joints(semantic: SrdfDocument) -> Iterator[str]:
+    own = {joint.name for joint in semantic.virtual_joints}
+    for group in semantic.groups:
+        yield from (joint.name for joint in group.joints if joint.name not in own)
+    for state in semantic.states:
+        yield from (joint.name for joint in state.joints if joint.name not in own)
+    yield from (joint.name for joint in semantic.passive_joints if joint.name not in own)
+    yield from (item.joint_name for item in semantic.joint_properties if item.joint_name not in own)
+
+
+# SRDF content about single links and joints: collision pairs, spheres and joint properties.
+
+
+def resolve_pairs(scope: ResolutionScope, items: tuple[tree.CollisionPair, ...], tag: str) -> dict[LinkPair, str]:
+    """Return the pairs of existing links with their reasons; for a repeated pair, the first reason is used."""
+    found: dict[LinkPair, str] = {}
+    for item in items:
+        known = [
+            scope.known_link(item.link1, item.at, "link1", f"<{tag}>"),
+            scope.known_link(item.link2, item.at, "link2", f"<{tag}>"),
+        ]
+        if all(known):
+            found.setdefault(item.pair, item.reason)
+    return found
+
+
+def resolve_default_disabled(scope: ResolutionScope) -> tuple[str, ...]:
+    """Return the links whose pairs are not checked unless enabled, each once."""
+    items = scope.semantic.default_disabled_links
+    user = "<disable_default_collisions>"
+    return tuple(dict.fromkeys(item.name for item in items if scope.known_link(item.name, item.at, "link", user)))
+
+
+def resolve_spheres(scope: ResolutionScope) -> dict[str, tuple[tree.SrdfSphere, ...]]:
+    """Return the spheres of each existing link; for a repeated link, the first element is used.
+
+    As in srdfdom: spheres without a radius are used only if a link has no others; then only one is kept.
+    """
+    found: dict[str, tuple[tree.SrdfSphere, ...]] = {}
+    for item in scope.semantic.link_spheres:
+        known = scope.known_link(item.link, item.at, "link", "<link_sphere_approximation>")
+        if known and item.spheres and item.link not in found:
+            solid = tuple(sphere for sphere in item.spheres if sphere.radius > sys.float_info.epsilon)
+            found[item.link] = solid or (tree.SrdfSphere((0.0, 0.0, 0.0), 0.0, item.spheres[0].at),)
+    return found
+
+
+def resolve_properties(scope: ResolutionScope) -> MappingProxyType[str, MappingProxyType[str, str]]:
+    """Return the properties by joint and name; for a repeated one the last value is used, as in srdfdom."""
+    found: dict[str, dict[str, str]] = {}
+    for item in scope.semantic.joint_properties:
+        if scope.known_joint(item.joint_name, item.at, "joint_name", f"property '{item.property_name}'"):
+            found.setdefault(item.joint_name, {})[item.property_name] = item.value
+    return MappingProxyType({joint: MappingProxyType(values) for joint, values in found.items()})
+
+
+# Virtual joints: the valid ones of the SRDF, and the one that carries the robot's root link.
+
+
+ROOT_TYPES = tuple(map(JointType, VIRTUAL_JOINT_TYPES))
+"""Types of virtual joints, and so of root joints."""
+
+WORLD = "world"
+"""Name of a root link that represents the world (as in Gazebo); it needs no virtual joint."""
+
+
+def resolve_virtual_joints(scope: ResolutionScope) -> tuple[VirtualJoint, ...]:
+    """Return the virtual joints with a known child; an unknown type becomes fixed; report all problems.
+
+    Source: srdfdom's loader, whose virtual joints only need a known child link.
+    """
+    found: list[VirtualJoint] = []
+    urdf_joints = {joint.name for joint in scope.model.joints if not joint.virtual}
+    first_on_root: tree.SrdfVirtualJoint | None = None
+    for item in scope.semantic.virtual_joints:
+        user = f"virtual joint '{item.name}'"
+        if item.name in urdf_joints:
+            scope.error("duplicate-name", f"{user} has the name of a joint of the robot", item.at, "name")
+        if not scope.known_link(item.child_link, item.at, "child_link", user):
+            continue
+        kind = item.type if item.type in VIRTUAL_JOINT_TYPES else "fixed"
+        joint = VirtualJoint(item.name, kind, item.parent_frame, item.child_link)
+        found.append(joint)
+        _check_frames(scope, item)
+        if item.child_link != scope.model.root_link:
+            if not _replaces_world(scope.model, joint):
+                scope.error(
+                    "virtual-joint-not-root",
+                    f"{user} is left out: its child '{item.child_link}' is not the root '{scope.model.root_link}'",
+                    item.at,
+                    "child_link",
+                )
+        elif item.parent_frame:
+            if first_on_root is not None:
+                scope.error(
+                    "second-virtual-joint",
+                    f"{user} is left out: the root link already has virtual joint '{first_on_root.name}'",
+                    item.at,
+                )
+            first_on_root = first_on_root or item
+    return tuple(found)
+
+
+def with_root_joint(model: RobotModel, virtual_joints: tuple[VirtualJoint, ...]) -> RobotModel:
+    """Return the model with the virtual joint that MoveIt uses as the root joint; unchanged if there is none.
+
+    It is the first one whose child is the root link and whose parent frame is not empty. A root link named `WORLD`
+    without geometry is the world itself; then a fixed virtual joint on another link only gives the root joint its name.
+    """
+    chosen: VirtualJoint | None = None
+    for joint in virtual_joints:
+        if joint.child_link == model.root_link:
+            if joint.parent_frame:
+                chosen = joint
+                break
+        elif _replaces_world(model, joint):
+            # The frame is the root link itself; a transform to itself must not be published.
+            chosen = replace(joint, parent_frame="")
+    if chosen is None:
+        return model
+    root = replace(
+        model.root_joint,
+        name=chosen.name,
+        type=JointType(chosen.type),
+        parent_link=chosen.parent_frame,
+        frames=frames_of_root(Z_AXIS),
+        virtual=True,
+    )
+    return replace(model, joints=(root, *_followers_of(root, model.joints[1:])))
+
+
+def _followers_of(root: JointModel, joints: tuple[JointModel, ...]) -> tuple[JointModel, ...]:
+    """Return the URDF's joints with their mimics of the virtual joint, which is unknown in the URDF."""
+    if any(joint.name == root.name for joint in joints):
+        return joints
+    sources: dict[str, MimicSource] = {}
+    for joint in joints:
+        written = joint.urdf.mimic if joint.urdf is not None else None
+        if written is not None and written.joint == root.name and joint.position_count == root.position_count:
+            sources[joint.name] = MimicSource.of(written)
+    for joint in joints:
+        if joint.mimic is not None and joint.mimic.joint in sources:
+            sources[joint.name] = joint.mimic.through(sources[joint.mimic.joint])
+    return tuple(replace(joint, mimic=sources.get(joint.name, joint.mimic)) for joint in joints) if sources else joints
+
+
+def _replaces_world(model: RobotModel, joint: VirtualJoint) -> bool:
+    root = model.links[0].urdf
+    return (
+        model.root_link == WORLD
+        and joint.type == "fixed"
+        and joint.child_link != WORLD
+        and not root.visuals
+        and not root.collisions
+    )
+
+
+def _check_frames(scope: ResolutionScope, item: tree.SrdfVirtualJoint) -> None:
+    user = f"virtual joint '{item.name}'"
+    if not item.parent_frame:
+        scope.error("empty-parent-frame", f"{user} is left out: its parent frame is empty", item.at, "parent_frame")
+    elif item.parent_frame in scope.model.link_index and item.parent_frame != WORLD:
+        scope.warning(
+            "parent-frame-is-link",
+            f"{user} has a link of the robot, '{item.parent_frame}', as its parent frame: its transforms form a cycle",
+            item.at,
+            "parent_frame",
+        )
 
 
 def apply_semantics(model: RobotModel, semantic: tree.SrdfDocument, diagnostics: Diagnostics) -> RobotModel:
@@ -65,8 +280,8 @@ def apply_semantics(model: RobotModel, semantic: tree.SrdfDocument, diagnostics:
         name: replace(group, end_effectors=attached.get(name, ()), states=state_names.get(name, ()))
         for name, group in groups.items()
     }
-    disabled = collision_pairs.resolve_pairs(scope, semantic.disabled_collisions, "disable_collisions")
-    enabled = collision_pairs.resolve_pairs(scope, semantic.enabled_collisions, "enable_collisions")
+    disabled = resolve_pairs(scope, semantic.disabled_collisions, "disable_collisions")
+    enabled = resolve_pairs(scope, semantic.enabled_collisions, "enable_collisions")
     semantics = Semantics(
         groups=MappingProxyType(groups),
         states=MappingProxyType(states),
@@ -75,9 +290,9 @@ def apply_semantics(model: RobotModel, semantic: tree.SrdfDocument, diagnostics:
         passive_joints=passive_joints,
         disabled_collisions=MappingProxyType(disabled),
         enabled_collisions=frozenset(enabled),
-        default_disabled_links=collision_pairs.resolve_default_disabled(scope),
-        link_spheres=MappingProxyType(collision_pairs.resolve_spheres(scope)),
-        joint_properties=collision_pairs.resolve_properties(scope),
+        default_disabled_links=resolve_default_disabled(scope),
+        link_spheres=MappingProxyType(resolve_spheres(scope)),
+        joint_properties=resolve_properties(scope),
         srdf=semantic,
     )
     return replace(model, semantics=semantics)

@@ -19,8 +19,7 @@ from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.urdf.reader import parse_urdf, read_robot
-from robot_semantics.xml.xacro import FindPackage, read_document
-from robot_semantics.xml.xacro_options import XacroOptions
+from robot_semantics.xml.xacro import FindPackage, XacroOptions, read_document
 
 
 def load_robot(

@@ -9,18 +9,381 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from robot_semantics.base.diagnostics import Diagnostics
+import numpy as np
+
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.foreign_text import quoted
+from robot_semantics.model.constraints import ConstraintType, LoopConstraint
 from robot_semantics.model.joint_checks import check_joint
 from robot_semantics.model.joint_frames import X_AXIS, JointFrames, unit_axis
 from robot_semantics.model.joint_limits import JointLimits
 from robot_semantics.model.joint_types import MOTION, JointType
 from robot_semantics.model.link_checks import check_links
-from robot_semantics.model.mimics import resolve_mimics
+from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import ASSUMED_ROOT_JOINT, JointModel, LinkModel, MimicSource, RobotModel
-from robot_semantics.model.tree_checks import Tree, find_tree
-from robot_semantics.urdf.tree import Link, UrdfRobot
+from robot_semantics.transforms.arrays import FloatArray, normalized
+from robot_semantics.urdf.dialects import matrix_of
+from robot_semantics.urdf.tree import Constraint, Joint, Link, Mimic, UrdfRobot, Vec3
+
+# Checks that links and joints form a tree: unique and known names, one parent each, one root, no cycle.
+
+
+Named = TypeVar("Named", Link, Joint)
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A kinematic tree: links by name, and the joints depth first, siblings by name in byte order, as in MoveIt."""
+
+    root: str
+    links: dict[str, Link]
+    joints: tuple[Joint, ...]
+    children: dict[str, tuple[Joint, ...]]
+
+
+def find_tree(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: bool = False) -> Tree | None:
+    """Return the tree of the links and joints of `robot`; report the problem and return None if they form none."""
+    links, fine = _unique("link", robot.links, robot, diagnostics)
+    joints, unique = _unique("joint", robot.joints, robot, diagnostics)
+    fine &= unique
+    known = _links_known(links, robot.joints, robot, diagnostics, implicit_links)
+    fine &= known
+    if not links and not joints:
+        if robot.complete:
+            diagnostics.error("no-links", "the robot has no links", robot.places.place(robot.at))
+        return None
+    fine &= _one_parent_each(joints.values(), robot, diagnostics)
+    # A joint with another error still shows that its child is not a root.
+    has_parent = {joint.child for joint in robot.joints}
+    children = _children(joints.values())
+    roots = [name for name in links if name not in has_parent]
+    if fine and len(roots) == 1 and robot.complete:
+        reached = tuple(_depth_first(roots[0], children))
+        # A link that cannot be reached from the root is in a cycle.
+        if len(reached) == len(links) - 1:
+            return Tree(roots[0], links, reached, children)
+    for cycle in _joint_cycles(links, children):
+        path = " → ".join([cycle[0].parent, *(joint.child for joint in cycle)])
+        message = f"links and joints form a loop, which URDF cannot describe: {path}"
+        diagnostics.error("cycle", message, _place_of_end(robot, cycle[-1], cycle[-1].child_at))
+    if not roots and known:
+        diagnostics.error(
+            "no-root", "there is no root link: each link is the child of a joint", robot.places.place(robot.at)
+        )
+    elif len(roots) > 1 and robot.complete:
+        place = _declared(links[roots[1]], robot)
+        others = quoted(roots[1:], 9)
+        message = f"the robot is not one tree: it has {len(roots)} root links, '{roots[0]}' and {others}"
+        diagnostics.error("several-roots", message, place)
+    return None
+
+
+def _declared(link: Link, robot: UrdfRobot) -> SourcePlace:
+    """Return the place of a link's name: its declaration or, for an implicit link, the first joint that names it."""
+    if link.at >= 0:
+        return robot.places.place(link.at, "name")
+    ends = (
+        (joint, name, at)
+        for joint in robot.joints
+        for name, at in ((joint.parent, joint.parent_at), (joint.child, joint.child_at))
+    )
+    return next((_place_of_end(robot, joint, at) for joint, name, at in ends if name == link.name), SourcePlace(""))
+
+
+def _place_of_end(robot: UrdfRobot, joint: Joint, at: int) -> SourcePlace:
+    """Return the place where a joint names its parent or child: `link`, or `name` in an older form.
+
+    A joint inside a link does not name its child; then return the joint's own place.
+    """
+    return robot.places.place_of_first(at, () if at == joint.at else ("link", "name"))
+
+
+def _unique(
+    kind: str, items: Iterable[Named], robot: UrdfRobot, diagnostics: Diagnostics
+) -> tuple[dict[str, Named], bool]:
+    found: dict[str, Named] = {}
+    fine = True
+    for item in items:
+        first = found.setdefault(item.name, item)
+        if first is not item:
+            fine = False
+            line = robot.places.place(first.at).line
+            message = f"{kind} '{item.name}' is declared twice, first on line {line}"
+            diagnostics.error("duplicate-name", message, robot.places.place(item.at, "name"))
+    return found, fine
+
+
+def _links_known(
+    links: dict[str, Link], joints: Iterable[Joint], robot: UrdfRobot, diagnostics: Diagnostics, implicit_links: bool
+) -> bool:
+    declared = tuple(links)
+    fine = True
+    for joint in joints:
+        for end, name, at in (("parent", joint.parent, joint.parent_at), ("child", joint.child, joint.child_at)):
+            if name in links:
+                continue
+            place = _place_of_end(robot, joint, at)
+            if implicit_links:
+                links[name] = Link(name)
+                message = f"no <link> declares '{name}'; it is added without mass and shape"
+                diagnostics.warning("implicit-link", message, place)
+            elif robot.complete or declared:
+                fine = False
+                message = f"joint '{joint.name}': {end} link '{name}' does not exist"
+                diagnostics.error("unknown-link", message, place, name=name, valid=declared)
+    return fine
+
+
+def _one_parent_each(joints: Iterable[Joint], robot: UrdfRobot, diagnostics: Diagnostics) -> bool:
+    parents: dict[str, Joint] = {}
+    fine = True
+    for joint in joints:
+        first = parents.setdefault(joint.child, joint)
+        if first is not joint:
+            fine = False
+            message = (
+                f"link '{joint.child}' has two parents: '{first.parent}' by joint '{first.name}' "
+                f"and '{joint.parent}' by joint '{joint.name}'"
+            )
+            diagnostics.error("two-parents", message, _place_of_end(robot, joint, joint.child_at))
+    return fine
+
+
+def _children(joints: Iterable[Joint]) -> dict[str, tuple[Joint, ...]]:
+    found: dict[str, list[Joint]] = {}
+    for joint in joints:
+        found.setdefault(joint.parent, []).append(joint)
+    # Code points sort in the same order as their UTF-8 bytes.
+    return {link: tuple(sorted(leaving, key=lambda joint: joint.name)) for link, leaving in found.items()}
+
+
+def _joint_cycles(links: Iterable[str], children: dict[str, tuple[Joint, ...]]) -> Iterator[list[Joint]]:
+    """Yield a cycle for each joint that leads back to a link above itself; this joint is the last of its cycle."""
+    done: set[str] = set()
+    for start in links:
+        if start in done:
+            continue
+        path: list[Joint] = []
+        depth = {start: 0}
+        stack: list[tuple[str, Iterator[Joint]]] = [(start, iter(children.get(start, ())))]
+        while stack:
+            link, leaving = stack[-1]
+            joint = next(leaving, None)
+            if joint is None:
+                stack.pop()
+                done.add(link)
+                del depth[link]
+                if path:
+                    path.pop()
+            elif joint.child in depth:
+                yield [*path[depth[joint.child] :], joint]
+            elif joint.child not in done:
+                path.append(joint)
+                depth[joint.child] = len(path)
+                stack.append((joint.child, iter(children.get(joint.child, ()))))
+
+
+def _depth_first(root: str, children: dict[str, tuple[Joint, ...]]) -> Iterator[Joint]:
+    stack = list(reversed(children.get(root, ())))
+    while stack:
+        joint = stack.pop()
+        yield joint
+        stack.extend(reversed(children.get(joint.child, ())))
+
+
+# Resolution of the loop constraints of a URDF: known types and links, valid axes, links that can move.
+
+
+TYPES: dict[str, ConstraintType] = {
+    name: kind
+    for kind in ConstraintType
+    for name in ((kind.value,) if kind is ConstraintType.LINK else (kind.value, f"{kind.value}_joint"))
+}
+"""The types by their spellings in URDF."""
+
+
+def resolve_constraints(robot: UrdfRobot, model: RobotModel, diagnostics: Diagnostics) -> tuple[LoopConstraint, ...]:
+    """Return the valid constraints of `robot`; report the problems of the others."""
+    found: dict[str, LoopConstraint] = {}
+    bodies = rigid_bodies(model)
+    for constraint in robot.constraints:
+        kind = TYPES.get(constraint.type)
+        problems = [*_link_problems(constraint, model, bodies), *_type_problems(constraint, kind)]
+        if constraint.name in found:
+            problems.append(("duplicate-name", f"constraint '{constraint.name}' is declared twice", "name", ""))
+        for code, message, where, name in problems:
+            at = getattr(constraint, f"{where}_at", constraint.at)
+            attribute = {"parent": "link", "child": "link", "parent_axis": "xyz", "child_axis": "xyz"}.get(where, where)
+            valid = tuple(model.link_index) if code == "unknown-link" else tuple(TYPES)
+            place = robot.places.place(at, attribute)
+            diagnostics.error(code, message, place, name=name or None, valid=valid if name else ())
+        if kind is not None and not problems:
+            _warn_of_unused_axes(constraint, kind, robot, diagnostics)
+            found[constraint.name] = _resolved(constraint, kind)
+    return tuple(found.values())
+
+
+Problem = tuple[str, str, str, str]
+"""Code, message, field of the place, and the unknown name."""
+
+
+def _link_problems(constraint: Constraint, model: RobotModel, bodies: tuple[int, ...]) -> Iterator[Problem]:
+    what = f"constraint '{constraint.name}'"
+    unknown = [end for end in ("parent", "child") if getattr(constraint, end) not in model.link_index]
+    for end in unknown:
+        link = getattr(constraint, end)
+        yield "unknown-link", f"{what}: {end} link '{link}' does not exist", end, link
+    if unknown:
+        return
+    if constraint.parent == constraint.child:
+        yield "constraint-in-one-body", f"{what} connects link '{constraint.parent}' with itself", "child", ""
+    elif bodies[model.link_index[constraint.parent]] == bodies[model.link_index[constraint.child]]:
+        message = f"{what}: links '{constraint.parent}' and '{constraint.child}' cannot move relative to each other"
+        yield "constraint-in-one-body", f"{message}: only fixed joints connect them", "child", ""
+
+
+def _type_problems(constraint: Constraint, kind: ConstraintType | None) -> Iterator[Problem]:
+    what = f"constraint '{constraint.name}'"
+    if kind is None:
+        message = f"{what} is of unknown type '{constraint.type}'"
+        yield "unknown-constraint-type", message, "type", constraint.type
+        return
+    for axis in kind.axes:
+        written: Vec3 | None = getattr(constraint, axis)
+        if written is not None and not any(written):
+            yield "zero-axis", f"the <{axis}> of {what} is 0 0 0", axis, ""
+
+
+def _warn_of_unused_axes(
+    constraint: Constraint, kind: ConstraintType, robot: UrdfRobot, diagnostics: Diagnostics
+) -> None:
+    for axis in ("parent_axis", "child_axis"):
+        if getattr(constraint, axis) is not None and axis not in kind.axes:
+            message = f"constraint '{constraint.name}' is {kind.value}, so its <{axis}> has no effect"
+            diagnostics.warning("unused-axis", message, robot.places.place(getattr(constraint, f"{axis}_at")))
+
+
+def _resolved(constraint: Constraint, kind: ConstraintType) -> LoopConstraint:
+    return LoopConstraint(
+        constraint.name,
+        kind,
+        constraint.parent,
+        constraint.child,
+        _read_only(matrix_of(constraint.parent_origin)),
+        _read_only(matrix_of(constraint.child_origin)),
+        _unit("parent_axis", constraint.parent_axis if "parent_axis" in kind.axes else None),
+        _unit("child_axis", constraint.child_axis if "child_axis" in kind.axes else None),
+        constraint,
+    )
+
+
+def _unit(axis: str, written: Vec3 | None) -> FloatArray:
+    return _read_only(normalized(axis, np.array(written or X_AXIS)))
+
+
+def _read_only(array: FloatArray) -> FloatArray:
+    array.setflags(write=False)
+    return array
+
+
+# Mimic joints: each is resolved through its chain to a joint that moves independently; cycles are found.
+
+
+def resolve_mimics(
+    robot: UrdfRobot, joints: Mapping[str, Joint], types: Mapping[str, JointType], diagnostics: Diagnostics
+) -> dict[str, MimicSource]:
+    """Return the final leader of each mimic joint; a joint with an invalid mimic is an ordinary joint.
+
+    Along a chain factors multiply and offsets compose (`MimicSource.through`).
+    """
+    followed = {
+        joint.name: joint.mimic
+        for joint in joints.values()
+        if joint.mimic is not None and _has_meaning(joint, joint.mimic, robot, joints, types, diagnostics)
+    }
+    for cycle in _mimic_cycles(followed):
+        path = " → ".join([*cycle, cycle[0]])
+        place = robot.places.place(followed[cycle[0]].at, "joint")
+        diagnostics.error("mimic-cycle", f"mimic joints follow each other in a circle: {path}", place)
+        for name in cycle:
+            del followed[name]
+    sources: dict[str, MimicSource] = {}
+    for name in followed:
+        _follow(name, followed, sources)
+    for name, source in list(sources.items()):
+        if not (math.isfinite(source.multiplier) and math.isfinite(source.offset)):
+            message = (
+                f"joint '{name}' follows '{source.joint}' with multipliers or offsets that are too large for a 64-bit "
+                "float"
+            )
+            diagnostics.error("mimic-too-large", message, robot.places.place(followed[name].at))
+            del sources[name]
+    return sources
+
+
+def _has_meaning(
+    joint: Joint,
+    mimic: Mimic,
+    robot: UrdfRobot,
+    joints: Mapping[str, Joint],
+    types: Mapping[str, JointType],
+    diagnostics: Diagnostics,
+) -> bool:
+    if mimic.joint not in joints:
+        message = f"joint '{joint.name}' mimics an unknown joint, '{mimic.joint}'"
+        place = robot.places.place(mimic.at, "joint")
+        diagnostics.error("unknown-mimic", message, place, name=mimic.joint, valid=joints)
+        return False
+    if joint.name not in types or mimic.joint not in types:
+        return False
+    follower, leader = (len(MOTION[types[name]].variables) for name in (joint.name, mimic.joint))
+    if follower and follower == leader:
+        return True
+    if follower == 0:
+        message = f"joint '{joint.name}' is fixed, so its <mimic> does nothing"
+        diagnostics.warning("mimic-of-fixed", message, robot.places.place(mimic.at, "joint"))
+        return False
+    message = (
+        f"joint '{joint.name}' ({joint.type}) cannot mimic '{mimic.joint}' ({joints[mimic.joint].type}): "
+        "their numbers of variables differ"
+    )
+    diagnostics.error("mimic-mismatch", message, robot.places.place(mimic.at, "joint"))
+    return False
+
+
+def _mimic_cycles(followed: Mapping[str, Mimic]) -> list[list[str]]:
+    """Return the cycles, each beginning with its first joint in document order."""
+    rank = {name: index for index, name in enumerate(followed)}
+    done: set[str] = set()
+    cycles = []
+    for start in followed:
+        path: dict[str, None] = {}
+        name = start
+        while name in followed and name not in done and name not in path:
+            path[name] = None
+            name = followed[name].joint
+        if name in path:
+            members = list(path)
+            cycle = members[members.index(name) :]
+            first = cycle.index(min(cycle, key=rank.__getitem__))
+            cycles.append(cycle[first:] + cycle[:first])
+        done.update(path)
+    return cycles
+
+
+def _follow(name: str, followed: Mapping[str, Mimic], sources: dict[str, MimicSource]) -> None:
+    chain = []
+    while name in followed and name not in sources:
+        chain.append(name)
+        name = followed[name].joint
+    source = sources.get(name, MimicSource(name))
+    for link in reversed(chain):
+        source = sources[link] = MimicSource.of(followed[link]).through(source)
 
 
 def resolve_urdf(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: bool = False) -> RobotModel | None:
@@ -54,7 +417,6 @@ def resolve_urdf(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: 
     model = RobotModel(robot.name, _joints(tree, types, mimics), _links(tree, bad_inertials), robot)
     if not robot.constraints:
         return model
-    from robot_semantics.model.constraint_checks import resolve_constraints
 
     return replace(model, constraints=resolve_constraints(robot, model, diagnostics))
 

@@ -38,21 +38,111 @@ from robot_semantics.convert.topic_names import topic_namespaces
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
+from robot_semantics.model.joint_types import JointType, variable_names
 from robot_semantics.model.robot_model import JointModel, RobotModel
-from robot_semantics.recording.bag_frames import TfFrames, fixed_frames, on_known_links
-from robot_semantics.recording.bag_libraries import create_bag
-from robot_semantics.recording.bag_metadata import KEY, RecordedModel, metadata_text
-from robot_semantics.recording.bag_rows import floating_pose, scalar_rows
-from robot_semantics.recording.bags import BagWriter
-from robot_semantics.recording.robots import RequestError
+from robot_semantics.recording.bags.libraries import create_bag
+from robot_semantics.recording.bags.source import KEY, BagWriter, RecordedModel, free_frame, metadata_text
+from robot_semantics.recording.read.plan import RequestError
 from robot_semantics.recording.target import whole_or_nothing
-from robot_semantics.state.apply import AppliedState, apply_model_state
+from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import xyz_quat_of
 from robot_semantics.usdf.ages import ages_of
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.apply import AppliedState, apply_model_state
+from robot_semantics.usdf.frames import resolve, without_parent_links
 from robot_semantics.usdf.identity import model_digest
-from robot_semantics.usdf.world_state import WORLD, JointState, ModelState, WorldState
+from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, WorldState, carrier_of
+
+# The TF frames of a written recording: their names, and the parent frame of each pose.
+
+
+class TfFrames:
+    """The TF names of links, of frames and of the world.
+
+    Attributes:
+        names: TF name of each frame, and of the world. A frame with the TF name of a link gets another one.
+    """
+
+    def __init__(
+        self,
+        states: Sequence[WorldState],
+        robots: Mapping[str, RobotModel],
+        roots: Mapping[str, str],
+        spaces: Mapping[str, str],
+    ) -> None:
+        """Name the frames.
+
+        Args:
+            states: all states of the recording.
+            robots: the known robots, by model.
+            roots: the root link of each model.
+            spaces: the namespace of each model; none where a model is alone.
+        """
+        self._roots, self._spaces = roots, spaces
+        links = {self.of_link(name, link) for name, robot in robots.items() for link in robot.link_names}
+        links |= {self.of_link(name, root) for name, root in roots.items()}
+        frames = dict.fromkeys((WORLD, *(frame.name for state in states for frame in state.frames)))
+        taken = links | frames.keys()
+        self.names: dict[str, str] = {}
+        for name in frames:
+            self.names[name] = free_frame(name, taken) if name in links else name
+            taken.add(self.names[name])
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """The names of frames that have another name on TF (TF name → name)."""
+        return {tf_name: name for name, tf_name in self.names.items() if tf_name != name}
+
+    def of_link(self, model: str, link: str) -> str:
+        """Return the TF name of a model's link."""
+        return f"{self._spaces[model]}/{link}" if self._spaces else link
+
+    def parent(self, body: ModelState | Frame) -> str:
+        """Return the TF frame that a body's pose is relative to; a model's frame is its root link."""
+        if body.parent in self._roots:
+            return self.of_link(body.parent, body.parent_link or self._roots[body.parent])
+        return self.names[body.parent]
+
+
+def on_known_links(state: WorldState, robots: Mapping[str, RobotModel]) -> WorldState:
+    """Return the state with `parent_link` only for links of known robots; other poses are relative to the model.
+
+    Raises:
+        NotStatedError: the pose of a link of an unknown robot is not stated.
+    """
+    known = {
+        body.name
+        for body in state.bodies
+        if body.parent in robots and body.parent_link in robots[body.parent].link_index
+    }
+    return without_parent_links(state, but=known)
+
+
+def fixed_frames(states: Sequence[WorldState]) -> set[str]:
+    """Return the frames that are in every state with one parent and one pose."""
+    first = {frame.name: (carrier_of(frame), frame.pose) for frame in states[0].frames}
+    for state in states[1:]:
+        here = {frame.name: (carrier_of(frame), frame.pose) for frame in state.frames}
+        first = {name: place for name, place in first.items() if here.get(name) == place}
+    return set(first)
+
+
+# Joint states of a world state as rows of messages.
+
+
+def scalar_rows(joint: JointState, size: int) -> Iterator[JointRow]:
+    """Yield the rows of the variables of a joint whose positions are stated."""
+    names = (joint.name,) if size == 1 else variable_names(joint.name, JointType.PLANAR)
+    for i, (name, position) in enumerate(zip(names[:size], joint.positions or (), strict=True)):
+        velocity = joint.velocities[i] if joint.velocities is not None else None
+        yield JointRow(name, position, velocity, joint.torques[i] if joint.torques is not None else None)
+
+
+def floating_pose(joint: JointState) -> tuple[float, ...]:
+    """Return the positions of a floating joint as x y z qx qy qz qw; rpy is converted."""
+    positions = joint.positions or ()
+    return positions if len(positions) == 7 else (*positions[:3], *quat_from_rpy(positions[3:]).tolist())
+
 
 END_OF_TIME_NS = 2**31 * 1_000_000_000
 """ROS counts seconds in 32 bits [ns]."""

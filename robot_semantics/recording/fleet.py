@@ -24,11 +24,10 @@ from typing import TYPE_CHECKING, Any
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.base.files import save_bytes, temporary_beside
-from robot_semantics.recording.bag_metadata import ENDINGS
-from robot_semantics.recording.bags import BagError, storage_files, write_ahead_log
+from robot_semantics.recording.bags.source import ENDINGS, BagError, storage_files, write_ahead_log
 from robot_semantics.recording.export import ExportRequest, export
 from robot_semantics.recording.parallel import Workers
-from robot_semantics.recording.robots import RequestError
+from robot_semantics.recording.read.plan import RequestError
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -18,15 +18,14 @@ import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.nanoseconds import seconds_text
-from robot_semantics.recording.recording import Recording, whole_tasks
-from robot_semantics.recording.recording import read_recording as read_plan
-from robot_semantics.recording.recording_plan import plan_recording
-from robot_semantics.recording.robots import RequestError, RobotRequest
-from robot_semantics.recording.sampling import Sampling, WorldSampler
-from robot_semantics.recording.series import GapSummary, Series, count_gaps, report_gaps
-from robot_semantics.recording.stretches import read_stretch
-from robot_semantics.recording.times import TimeRequest, choose_times, time_of
-from robot_semantics.state.settings import Invalid
+from robot_semantics.live.settings import Invalid
+from robot_semantics.recording.read.plan import RequestError, RobotRequest, plan_recording
+from robot_semantics.recording.read.recording import Recording, whole_tasks
+from robot_semantics.recording.read.recording import read_recording as read_plan
+from robot_semantics.recording.read.stretches import read_stretch
+from robot_semantics.recording.read.times import TimeRequest, choose_times, time_of
+from robot_semantics.recording.sample.world import Sampling, WorldSampler
+from robot_semantics.recording.series.series import GapSummary, Series, count_gaps, report_gaps
 from robot_semantics.usdf.world_state import WorldState
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ class RecordedWorld:
             MissingExtraError: pyarrow is not installed.
             RequestError: as `series`.
         """
-        from robot_semantics.recording.parquet import series_table
+        from robot_semantics.recording.series.parquet import series_table
 
         return series_table(self.series(every=every, at_topic=at_topic))
 

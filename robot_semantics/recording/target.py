@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from robot_semantics.base.files import replace_folder, resolved, temporary_beside
-from robot_semantics.recording.robots import RequestError
-from robot_semantics.recording.series_formats import looks_written_here
+from robot_semantics.recording.read.plan import RequestError
+from robot_semantics.recording.series.formats import looks_written_here
 
 
 def check_target(target: Path, *, folder: bool, force: bool = False, inputs: Iterable[Path] = ()) -> None:

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from robot_semantics.base.names import did_you_mean
-from robot_semantics.urdf.extra import Extra
-from robot_semantics.urdf.extras import element_of
+from robot_semantics.urdf.extras import Extra, element_of
 from robot_semantics.urdf.tree import Collision
 
 NAMESPACE = "http://drake.mit.edu"

@@ -9,18 +9,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.files import resolved
 from robot_semantics.base.names import suggestion
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
+from robot_semantics.simulation.simulator import Simulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.usdf.world_state import ModelState, WorldState
-from robot_semantics.xml.xacro_options import NO_XACRO, XacroOptions
+from robot_semantics.xml.xacro import NO_XACRO, XacroOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +138,28 @@ def _files_of_state(model: ModelState) -> ModelFiles:
 def _captured_name(uri: str, path: Path) -> str:
     """Return the name of a file in captured states: its package URI if it was named so, else its absolute path."""
     return uri if uri.startswith(("package://", "model://")) else str(resolved(path))
+
+
+# Table of the simulators: one line for each. Its module has ``start``.
+
+
+ENGINES = {
+    "mujoco": "robot_semantics.simulation.mujoco",
+    "drake": "robot_semantics.simulation.drake",
+    "pybullet": "robot_semantics.simulation.pybullet",
+}
+"""Module of each engine. Its ``start(spec, warn)`` returns a `Simulator`, which passes its warnings to ``warn``."""
+
+
+def start(engine: str, spec: WorldSpec, warn: Callable[[str], None]) -> Simulator:
+    """Return a world in an engine, at time 0.
+
+    Raises:
+        UnknownNameError: the engine is unknown.
+        MissingExtraError: the engine is not installed.
+        WorldSpecError: the engine cannot build the world.
+    """
+    if engine not in ENGINES:
+        raise UnknownNameError("engine", engine, ENGINES)
+    simulator: Simulator = importlib.import_module(ENGINES[engine]).start(spec, warn)
+    return simulator

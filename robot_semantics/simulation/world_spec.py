@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.model.apply_semantics import ROOT_TYPES
 from robot_semantics.model.joint_frames import Z_AXIS, frames_of_root
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
-from robot_semantics.model.virtual_joints import ROOT_TYPES
 
 if TYPE_CHECKING:
     import mujoco

@@ -25,8 +25,7 @@ from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.oddities import report_oddities
 from robot_semantics.xml.reader import parse_xml
 from robot_semantics.xml.schema_reader import read_table
-from robot_semantics.xml.xacro import FindPackage, read_document
-from robot_semantics.xml.xacro_options import XacroOptions
+from robot_semantics.xml.xacro import FindPackage, XacroOptions, read_document
 
 
 def parse_srdf(

@@ -30,8 +30,7 @@ from robot_semantics.urdf.control_tree import (
     ControlTransmission,
     TransmissionPart,
 )
-from robot_semantics.urdf.extra import Extra
-from robot_semantics.urdf.extras import element_of
+from robot_semantics.urdf.extras import Extra, element_of
 from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.numbers import finite_text, number, one_line
 from robot_semantics.xml.schema import (

@@ -15,10 +15,74 @@ from typing import Any
 
 from lxml import etree
 
-from robot_semantics.urdf.extra import Extra
 from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.foreign import quoted
+from robot_semantics.xml.source_map import SourceMap
 from robot_semantics.xml.well_formed import UNDECLARED_NAMESPACE
+
+# Content without a field in the tree of a URDF: comments, instructions, foreign elements and attributes.
+
+
+class Extra:
+    """Content without a field in the tree, verbatim: a comment, a processing instruction, a foreign element or
+    attribute.
+
+    Two are equal if position, xml, tag and within are equal.
+
+    Attributes:
+        position: number of the parent's child elements in the tree before it; -1 for an attribute.
+        tag: a foreign element's tag as written; ``@name`` for an attribute; empty for comments and instructions.
+        within: the element that contains it, if this has no `extras` of its own: ``limit``, ``geometry/box``.
+        at: a foreign element's number in the document.
+    """
+
+    __slots__ = ("_places", "_xml", "at", "position", "tag", "within")
+
+    def __init__(
+        self,
+        position: int,
+        xml: str | None = None,
+        tag: str = "",
+        within: str = "",
+        at: int = -1,
+        places: SourceMap | None = None,
+    ) -> None:
+        """Take the text as `xml`, or from `places` at element `at` when it is first needed."""
+        self.position = position
+        self.tag = tag
+        self.within = within
+        self.at = at
+        self._xml = xml
+        self._places = places
+
+    @property
+    def xml(self) -> str:
+        """The text as in the document; for an attribute, its value."""
+        if self._xml is None:
+            # To find the element's end takes a pass over the whole text, which most readers never need.
+            self._xml = self._places.verbatim(self.at) if self._places is not None else ""
+        return self._xml
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Extra) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"Extra({self.position}, {self.xml!r}, {self.tag!r}, {self.within!r})"
+
+    def behind_more_children(self, by: int) -> Extra:
+        """Return a copy whose position is `by` higher, because more child elements are before it.
+
+        Content with another kind of position, such as an attribute, is returned unchanged.
+        """
+        if self.within or self.tag.startswith("@"):
+            return self
+        return Extra(self.position + by, self._xml, self.tag, self.within, self.at, self._places)
+
+    def _key(self) -> tuple[int, str, str, str]:
+        return self.position, self.tag, self.within, self.xml
 
 
 class ExtraKeeper:

@@ -10,9 +10,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
-from robot_semantics.urdf.constraint_table import constraint_element
 from robot_semantics.urdf.extras import ExtraKeeper, kept_extras, verbatim
 from robot_semantics.urdf.older_forms import UrdfReader
 from robot_semantics.urdf.text_kinds import (
@@ -33,6 +33,7 @@ from robot_semantics.urdf.tree import (
     Calibration,
     Capsule,
     Collision,
+    Constraint,
     Cylinder,
     Dynamics,
     Inertia,
@@ -61,6 +62,28 @@ from robot_semantics.xml.schema import (
     FormatTable,
     ValueKind,
 )
+
+# The part of URDF's table for loop constraints.
+
+
+def constraint_element(joint: Element, origin: Element, axis: ValueKind) -> Element:
+    """Return the element ``<constraint>``; name, type, parent and child are those of `joint`."""
+    children: dict[str, Child] = {}
+    for side in ("parent", "child"):
+        children[side] = joint.children[side]
+        frame = replace(origin, tag=f"{side}_origin")
+        children[f"{side}_origin"] = Child(f"{side}_origin", frame, vital=True)
+        direction = Element(f"{side}_axis", None, {"xyz": Attribute("", axis, True)})
+        children[f"{side}_axis"] = Child(f"{side}_axis", direction, at=f"{side}_axis_at")
+    return Element(
+        "constraint", Constraint, joint.attributes, children, keeps=True, numbered=True, check=_axes_are_known
+    )
+
+
+def _axes_are_known(reader: CheckedReader, values: Fields, at: int) -> bool:
+    """Return True if no axis of a constraint is invalid."""
+    return all(values.get(axis, ()) is not None for axis in ("parent_axis", "child_axis"))
+
 
 FOREIGN_TAGS = frozenset(
     {

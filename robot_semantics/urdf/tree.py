@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from robot_semantics.urdf.extra import Extra
+from robot_semantics.urdf.extras import Extra
 from robot_semantics.xml.source_map import SourceMap
 
 Vec3 = tuple[float, float, float]

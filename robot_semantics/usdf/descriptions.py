@@ -27,7 +27,7 @@ from robot_semantics.usdf.saved_descriptions import DamagedDescriptionError, che
 from robot_semantics.usdf.validity import SOURCE, path_of
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.xml.source_map import SourceMap
-from robot_semantics.xml.xacro_options import NO_XACRO
+from robot_semantics.xml.xacro import NO_XACRO
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 

@@ -16,6 +16,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+import numpy as np
+
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.base.foreign_text import quoted
@@ -23,16 +25,18 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.loops import close_loops
 from robot_semantics.kinematics.mimics import followings
+from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.transforms import invert
+from robot_semantics.transforms import invert, transform_distance
 from robot_semantics.transforms.arrays import FloatArray, checked_array
-from robot_semantics.transforms.pose import Pose, Vec6, pose_from_matrix
+from robot_semantics.transforms.pose import Pose, Vec6, pose_from_matrix, six
+from robot_semantics.usdf.apply import apply_model_state, resolve_with
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.joint_values import joint_values, position_counts, stated_positions
-from robot_semantics.usdf.loop_values import closed_values
+from robot_semantics.usdf.joint_values import closed_values, joint_values, position_counts, stated_positions
 from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.resolved_world import taken_as_world
-from robot_semantics.usdf.robot import rederive_links
+from robot_semantics.usdf.restore_report import TOLERANCE
+from robot_semantics.usdf.robot import rederive_links, with_carriers
 from robot_semantics.usdf.validity import SOURCE, path_of
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, JointState, ModelState, WorldState, carrier_of
 
@@ -288,3 +292,61 @@ def _with_positions(model: ModelState, values: Mapping[str, tuple[float, ...]]) 
     ]
     joints.extend(JointState(name, row) for name, row in values.items() if name not in stated)
     return replace(model, joints=tuple(joints))
+
+
+# Changes of poses in a world state that need its robots: a new parent at the same place, and a checked pose.
+
+
+def reparented(state: WorldState, name: str, parent: str, robots: Mapping[str, RobotModel]) -> WorldState:
+    """Return `state` with another parent of a model or frame, at the same place: pose and twist are re-expressed.
+
+    Args:
+        state: the state.
+        name: the model or frame.
+        parent: a model or frame, or a link that carries it: ``model::link``.
+        robots: robots by their models' names; their joints give the poses of carrying links.
+
+    Raises:
+        UnknownNameError: the model, the frame or the parent does not exist.
+        ArrayError: its pose is not stated, or it carries the new parent.
+        NotStatedError: the pose of the link that carries it is not stated and cannot be computed.
+    """
+    moved = set_pose(state, name, parent=parent)
+    (body,) = (item for item in moved.bodies if item.name == name)
+    if body.pose is None:
+        raise ArrayError(name, "its pose is not stated, so its place cannot be kept")
+    world = resolve(with_carriers(state, robots, also=(body.parent,)))
+    above = carrier_of(body)
+    if name in world.path(above):
+        raise ArrayError(name, f"'{above}' is on it")
+    twist = None if body.twist is None else world.relative_twists((name,), above)[0]
+    if twist is not None and np.isnan(twist).any():
+        raise ArrayError(name, f"how '{above}' moves is not stated, so its twist there is unknown")
+    pose = pose_from_matrix(world.pose(name, above))
+    return set_pose(moved, name, pose, twist=None if twist is None else six(twist))
+
+
+def pose_refusal(state: WorldState, name: str, robot: RobotModel, before: WorldState | None = None) -> str | None:
+    """Return why a command may not give a model the pose that it has in `state`, with the amount; None if it may.
+
+    A planar virtual joint takes poses in its plane. A fixed one takes the pose of its parent frame, and the place where
+    the robot is mounted: the pose that the model had `before`, or any pose in a new world. A robot without a virtual
+    joint can stand anywhere.
+    """
+    if not robot.has_virtual_joint:
+        return None
+    world = resolve_with(state, robots={name: robot})
+    applied = apply_model_state(state.model(name), world, robot)
+    refusal = next((str(item) for item in applied.refused if item.kind == "pose"), None)
+    if refusal is None or robot.root_joint.type is not JointType.FIXED:
+        return refusal
+    if before is None:
+        return None
+    frame = robot.root_joint.parent_link
+    mounts = [
+        found.pose(name, found.frame_or_world(frame)) for found in (world, resolve_with(before, robots={name: robot}))
+    ]
+    off, turned = (float(amount) for amount in transform_distance(*mounts))
+    if max(off, turned) <= TOLERANCE:
+        return None
+    return f"{refusal}, and {off:.6g} m and {turned:.6g} rad away from where it is mounted"

@@ -12,19 +12,19 @@ A state's six-number position of a floating joint becomes the seven of joint spa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.mimics import MimicMap
+from robot_semantics.kinematics.loop_newton import LoopSolution
+from robot_semantics.kinematics.loops import ClosedLoops
+from robot_semantics.kinematics.mimics import MimicMap, followings
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import quat_from_rpy
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.world_state import JointState, ModelState
-
-FloatArray = npt.NDArray[np.float64]
 
 _ROUNDING = 1e-12
 """By how much the length of a quaternion may be off 1 that is taken as it is, to the last bit."""
@@ -148,3 +148,53 @@ def joint_states(
         for joint in space.joints
         if not joint.virtual
     )
+
+
+# Joint values of a state in closed loops: the passive joints follow from the driven ones.
+
+
+def closed_values(loops: ClosedLoops | None, values: JointValues) -> tuple[JointValues, LoopSolution | None]:
+    """Return values with closed loops where all driven joints of a linkage are known, and the solution, if any.
+
+    Known passive joints choose the branch. Loops that do not close leave the values unchanged.
+    """
+    names = set(_dependent_joints(loops, values))
+    if loops is None or not names:
+        return values, None
+    chosen = any(name in values.positions_of for name in loops.dependent)
+    found = loops.near(values.q) if chosen else loops.close(values.q)
+    if not found.closed:
+        return values, found
+    space = loops.space
+    names |= {joint.name for joint, leader, _ in followings(space.model) if leader.name in names}
+    q, v = np.array(values.q), np.array(values.v)
+    for name in names:
+        q[space.joint_positions[name]] = found.q[space.joint_positions[name]]
+    velocities_of = set(values.velocities_of)
+    solved, determined = loops.velocities(q, np.nan_to_num(v))
+    moving = set(_dependent_joints(loops, JointValues(q, v, values.velocities_of, values.velocities_of)))
+    for name in names:
+        where = space.joint_velocities[name]
+        leader = space.model.joint(name).mimic
+        if (name if leader is None else leader.joint) in moving and determined[where].all():
+            v[where] = solved[where]
+            velocities_of.add(name)
+    return JointValues(q, v, values.positions_of | names, frozenset(velocities_of)), found
+
+
+def with_stated(space: JointSpace, closed: JointValues, stated: JointValues) -> tuple[FloatArray, FloatArray]:
+    """Return positions (size,) and velocities (velocity_size,): the stated ones, and those of `closed` for the rest."""
+    q, v = np.array(closed.q), np.array(closed.v)
+    for joint in space.joints:
+        if joint.name in stated.positions_of:
+            q[space.positions_of(joint)] = stated.q[space.positions_of(joint)]
+        if joint.name in stated.velocities_of:
+            v[space.velocities_of(joint)] = stated.v[space.velocities_of(joint)]
+    return q, v
+
+
+def _dependent_joints(loops: ClosedLoops | None, values: JointValues) -> Iterator[str]:
+    """Yield the passive joints of the linkages whose driven joints all have known positions."""
+    for freedom in () if loops is None else loops.freedoms:
+        if values.positions_of.issuperset(freedom.driven):
+            yield from (*freedom.dependent, *freedom.held)

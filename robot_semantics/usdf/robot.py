@@ -20,10 +20,9 @@ from robot_semantics.base.errors import ArrayError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.mimics import followings
 from robot_semantics.model.robot_model import JointModel, RobotModel
-from robot_semantics.transforms.arrays import checked_array
+from robot_semantics.transforms.arrays import FloatArray, checked_array
 from robot_semantics.transforms.pose import Vec6, pose_from_matrix, poses_from_matrices, six
-from robot_semantics.usdf.joint_values import FloatArray, JointValues, joint_states, joint_values
-from robot_semantics.usdf.loop_values import closed_values
+from robot_semantics.usdf.joint_values import JointValues, closed_values, joint_states, joint_values
 from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.validity import SOURCE, path_of
 from robot_semantics.usdf.world_state import WORLD, LinkState, ModelState, WorldState

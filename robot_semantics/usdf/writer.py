@@ -11,18 +11,37 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+
+from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.usdf.reader import parse_document
-from robot_semantics.usdf.schema import full_schema
 from robot_semantics.usdf.table import USDF
 from robot_semantics.usdf.validity import SOURCE, report
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.xml.reader import parse_xml
+from robot_semantics.xml.relax_ng import relax_ng, schema_of
 from robot_semantics.xml.schema_writer import write_table
+
+# The RELAX NG schema of USDF, made from its table; `robot_semantics schema usdf` prints it.
+
+
+ABOUT = """\
+  USDF 1.0, the state of a world of robots, as a schema.
+
+  A schema cannot check all rules: unique and known names, cycles of parents, a quaternion that agrees with its rpy,
+  finite numbers. The reader checks these. Content of other namespaces, and unknown content of the own namespace, may be
+  everywhere and is kept."""
+
+
+@cache
+def full_schema() -> etree.RelaxNG:
+    """Return the schema as a validator."""
+    return schema_of(relax_ng(USDF, ABOUT))
 
 
 def write_world(state: WorldState) -> str:

@@ -139,7 +139,7 @@ class PairMatrix(ui.element, component=str(ASSETS / "matrix.js")):
     """Draws a symmetric matrix of links as cells; it emits ``pair`` (the cell's id) after a click on a cell."""
 
     def __init__(self, matrix: JsonObject) -> None:
-        """Draw a matrix, see `robot_semantics.viewer.studio_matrix.matrix_data`."""
+        """Draw a matrix, see `robot_semantics.viewer.studio_pairs.matrix_data`."""
         super().__init__()
         self.props["matrix"] = matrix
 

@@ -19,17 +19,16 @@ from typing import NamedTuple
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.nanoseconds import float_seconds, short_seconds
+from robot_semantics.kinematics.root_motion import JointMotion, joint_motion
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.recording.bag_metadata import ENDINGS
-from robot_semantics.recording.series_formats import SUFFIXES
-from robot_semantics.recording.series_input import load_states
-from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
-from robot_semantics.state.root_motion import JointMotion, joint_motion
-from robot_semantics.state.root_placement import Base
+from robot_semantics.recording.bags.source import ENDINGS
+from robot_semantics.recording.series.formats import SUFFIXES
+from robot_semantics.recording.series.input import load_states
 from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.usdf.apply import AppliedState, Base, apply_model_state, resolve_with
 from robot_semantics.usdf.descriptions import RobotFiles, robots_for
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.resolved_world import ResolvedWorld
@@ -39,7 +38,7 @@ from robot_semantics.viewer.link_surfaces import Kind, LinkSurface, link_surface
 from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance, alone
 from robot_semantics.xml import document_kind
 from robot_semantics.xml.reader import read_xml
-from robot_semantics.xml.xacro_options import XacroOptions
+from robot_semantics.xml.xacro import XacroOptions
 
 MOST_MOMENTS = 300
 """Largest number of states of a recording that are shown, evenly over its length."""
@@ -176,8 +175,8 @@ def _recorded(path: Path, urdf: Path | None, srdf: Path | None, opening: Opening
     """
     # Only recordings need this extra.
     from robot_semantics.recording.notebook import read_requested
-    from robot_semantics.recording.robots import RobotRequest
-    from robot_semantics.recording.sampling import Sampling
+    from robot_semantics.recording.read.plan import RobotRequest
+    from robot_semantics.recording.sample.world import Sampling
 
     loops = None if opening.loops is None else Path(opening.loops)
     robot = RobotRequest(urdf=urdf, srdf=srdf, xacro=opening.xacro, implicit_links=opening.implicit_links, loops=loops)

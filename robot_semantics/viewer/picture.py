@@ -13,18 +13,222 @@ import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.base.errors import MissingExtraError
-from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.viewer.camera import Camera, fit_camera
+from robot_semantics.base.errors import ArrayError, MissingExtraError
+from robot_semantics.transforms.arrays import FloatArray, IntArray
 from robot_semantics.viewer.colours import FADED, group_colour
 from robot_semantics.viewer.link_surfaces import PLAIN, Kind
-from robot_semantics.viewer.raster import edge_weights, visible_triangles
 from robot_semantics.viewer.scene import Scene, check_groups, groups_of_links, link_poses
 from robot_semantics.viewer.shading import corner_normals, lit
+
+# Camera of a picture: it sees all points, with a little room around them.
+
+
+FARTHEST = 1e30
+"""How far away a point may be; pixels are worked out from squares of such numbers [m]."""
+FIELD_OF_VIEW = 0.38
+"""How tall a thing fills the picture's smaller side, as a share of its distance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Camera:
+    """A pinhole camera: x right, y down, z forward.
+
+    Attributes:
+        T_camera_world: (4, 4) [m].
+        focal: focal length [pixels].
+        size: width and height [pixels].
+    """
+
+    T_camera_world: FloatArray
+    focal: float
+    size: tuple[int, int]
+
+    @property
+    def eye(self) -> FloatArray:
+        """(3,) position of the camera in the world [m]."""
+        R = self.T_camera_world[:3, :3]
+        position: FloatArray = -R.T @ self.T_camera_world[:3, 3]
+        return position
+
+    def scaled(self, factor: int) -> Camera:
+        """Return the same view with another number of pixels."""
+        return Camera(self.T_camera_world, self.focal * factor, (self.size[0] * factor, self.size[1] * factor))
+
+    def rays(self, x: npt.NDArray[np.floating[Any]], y: npt.NDArray[np.floating[Any]]) -> FloatArray:
+        """Return (..., 3) the rays through pixels x and y (...), with z = 1, in the camera's axes."""
+        width, height = self.size
+        across, down = (x - 0.5 * width) / self.focal, (y - 0.5 * height) / self.focal
+        return np.stack([across, down, np.ones_like(across)], axis=-1)
+
+    def project(self, points: FloatArray) -> FloatArray:
+        """Return (n, 3) pixel x, pixel y and depth [m] of (n, 3) points in the world."""
+        at = points @ self.T_camera_world[:3, :3].T + self.T_camera_world[:3, 3]
+        depth = np.maximum(at[:, 2], 1e-9)
+        width, height = self.size
+        x = self.focal * at[:, 0] / depth + 0.5 * width
+        y = self.focal * at[:, 1] / depth + 0.5 * height
+        return np.column_stack([x, y, at[:, 2]])
+
+
+def fit_camera(
+    points: FloatArray,
+    size: tuple[int, int],
+    azimuth: float,
+    elevation: float,
+    zoom: float = 1.0,
+    left_margin: float = 0.0,
+) -> Camera:
+    """Return a camera that sees all points with a little room around them.
+
+    Args:
+        points: (n, 3) in the world [m]; at least one.
+        size: width and height [pixels].
+        azimuth: direction from which it looks, about z from x [rad].
+        elevation: above the horizon [rad].
+        zoom: larger than 1 is nearer.
+        left_margin: share of the width kept free on the left.
+
+    Raises:
+        ArrayError: a point is too far away for a picture.
+    """
+    farthest = float(np.abs(points).max())
+    if not farthest <= FARTHEST:
+        raise ArrayError("picture", f"something is {farthest:g} m away, but the limit is {FARTHEST:g} m")
+    back = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
+    right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
+    R = np.stack([right, np.cross(right, back), -back])
+    width, height = size
+    free = width * (1.0 - left_margin)
+    focal = max(min(free, height) / FIELD_OF_VIEW, 1.0)
+    turned = points @ R.T
+    # The four border planes of the view through the points: their intersection is the nearest position that sees all
+    # points.
+    slopes = np.array([0.47 * free / focal, 0.47 * height / focal]) * zoom
+    centre = np.empty(3)
+    backs = []
+    for axis in (0, 1):
+        slope = slopes[axis]
+        high = (turned[:, axis] - slope * turned[:, 2]).max()
+        low = (-turned[:, axis] - slope * turned[:, 2]).max()
+        centre[axis] = 0.5 * (high - low)
+        backs.append(-0.5 * (high + low) / slope)
+    # The camera is always outside of the points.
+    extent = max(float(np.ptp(turned, axis=0).max()), 1e-6)
+    centre[2] = min(*backs, float(turned[:, 2].min()) - 0.05 * extent / zoom)
+    centre[0] -= 0.5 * left_margin * width / focal * (float(turned[:, 2].mean()) - centre[2])
+    T = np.eye(4)
+    T[:3, :3] = R
+    T[:3, 3] = -centre
+    return Camera(T, focal, size)
+
+
+# The visible triangle of each pixel: a z-buffer in array operations, for machines without a display.
+
+
+_CANDIDATES = 2_000_000
+"""How many pixels are looked at in one go; bounds the memory."""
+
+
+def visible_triangles(
+    corners: FloatArray, size: tuple[int, int], near: float
+) -> tuple[IntArray, npt.NDArray[np.float32]]:
+    """Return for each pixel (height, width) the index of the nearest triangle, -1 without one, and 1/depth.
+
+    Triangles are seen from both sides. A triangle with a corner nearer than `near` is omitted.
+
+    Args:
+        corners: (m, 3, 3) pixel x, pixel y, depth [m] of the corners; the first pixel has its centre at (0.5, 0.5).
+        size: width and height.
+        near: nearest depth [m] that is shown.
+    """
+    width, height = size
+    seen = np.zeros(width * height, dtype=np.uint64)
+    x, y = corners[..., 0], corners[..., 1]
+    inside = (corners[..., 2] > near).all(axis=1) & np.isfinite(corners).all(axis=(1, 2))
+    _, area = edge_weights(corners, x[:, 0], y[:, 0])
+    inside &= np.abs(area) > 0.0
+    inside &= (x.max(axis=1) > 0.0) & (x.min(axis=1) < width) & (y.max(axis=1) > 0.0) & (y.min(axis=1) < height)
+    chosen = np.flatnonzero(inside)
+    x, y = x[chosen], y[chosen]
+    # First and last pixel whose centre may be inside.
+    left = np.clip(np.ceil(x.min(axis=1) - 0.5), 0, width).astype(np.int64)
+    right = np.clip(np.floor(x.max(axis=1) - 0.5), -1, width - 1).astype(np.int64)
+    top = np.clip(np.ceil(y.min(axis=1) - 0.5), 0, height).astype(np.int64)
+    bottom = np.clip(np.floor(y.max(axis=1) - 0.5), -1, height - 1).astype(np.int64)
+    some = (right >= left) & (bottom >= top)
+    chosen, left, top, right, bottom = chosen[some], left[some], top[some], right[some], bottom[some]
+    # Triangles of similar size are drawn together: their pixels are one array.
+    columns, rows = _power_of_two(right - left + 1), _power_of_two(bottom - top + 1)
+    for kind in np.unique(np.stack([columns, rows]), axis=1).T:
+        same = np.flatnonzero((columns == kind[0]) & (rows == kind[1]))
+        step = max(1, _CANDIDATES // int(kind[0] * kind[1]))
+        for start in range(0, len(same), step):
+            few = same[start : start + step]
+            box = (left[few], top[few], right[few], bottom[few])
+            _draw_triangles(seen, corners[chosen[few]], chosen[few], box, (int(kind[0]), int(kind[1])), width)
+    index = (seen & np.uint64(0xFFFFFFFF)).astype(np.int64) - 1
+    nearness = (seen >> np.uint64(32)).astype(np.uint32).view(np.float32)
+    return index.reshape(height, width), nearness.reshape(height, width)
+
+
+def _power_of_two(lengths: IntArray) -> IntArray:
+    powers: IntArray = np.left_shift(1, np.ceil(np.log2(lengths)).astype(np.int64))
+    return powers
+
+
+def _draw_triangles(
+    seen: npt.NDArray[np.uint64],
+    corners: FloatArray,
+    numbers: IntArray,
+    box: tuple[IntArray, IntArray, IntArray, IntArray],
+    grid: tuple[int, int],
+    width: int,
+) -> None:
+    """Draw the triangles whose pixels are in boxes of at most `grid` columns and rows into `seen`."""
+    left, top, right, bottom = box
+    columns, rows = np.arange(grid[0]), np.arange(grid[1])
+    inside = (rows <= (bottom - top)[:, None])[:, :, None] & (columns <= (right - left)[:, None])[:, None, :]
+    near = np.zeros(3)[:, None]
+    # A corner's weight is a linear function of the pixel, and so is their sum over the depths, which is 1/depth.
+    x, y = corners[..., 0] - (left + 0.5)[:, None], corners[..., 1] - (top + 0.5)[:, None]
+    area = (x[:, 1] - x[:, 0]) * (y[:, 2] - y[:, 0]) - (y[:, 1] - y[:, 0]) * (x[:, 2] - x[:, 0])
+    for corner, (b, c) in enumerate(((1, 2), (2, 0), (0, 1))):
+        weight = np.stack([x[:, b] * y[:, c] - y[:, b] * x[:, c], y[:, b] - y[:, c], x[:, c] - x[:, b]]) / area
+        inside &= _linear(weight, columns, rows) >= 0.0
+        near = near + weight / corners[:, corner, 2]
+    nearness = _linear(near, columns, rows)[inside].astype(np.float32)
+    number, row, column = np.nonzero(inside)
+    at = (top[number] + row) * width + left[number] + column
+    who = numbers[number] + 1
+    # Positive floats have the order of their bits; the triangle's number in the lower bits decides between equal
+    # depths.
+    key = nearness.view(np.uint32).astype(np.uint64) << np.uint64(32) | who.astype(np.uint64)
+    np.maximum.at(seen, at, key)
+
+
+def _linear(coefficients: FloatArray, columns: IntArray, rows: IntArray) -> FloatArray:
+    """Return (n, rows, columns) values of n functions ``a + b * column + c * row``, given as (3, n)."""
+    a, b, c = coefficients[..., None]
+    values: FloatArray = (a + c * rows)[:, :, None] + (b * columns)[:, None, :]
+    return values
+
+
+def edge_weights(corners: FloatArray, x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return (..., 3) areas opposite to the corners (..., 3, 3) for pixel positions, and their (...) sum."""
+    x, y = np.asarray(x), np.asarray(y)
+    ax, ay = corners[..., 0, 0], corners[..., 0, 1]
+    bx, by = corners[..., 1, 0], corners[..., 1, 1]
+    cx, cy = corners[..., 2, 0], corners[..., 2, 1]
+    of_a = (bx - x) * (cy - y) - (by - y) * (cx - x)
+    of_b = (cx - x) * (ay - y) - (cy - y) * (ax - x)
+    area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+    return np.stack([of_a, of_b, np.broadcast_to(area, of_a.shape) - of_a - of_b], axis=-1), area
+
 
 Bytes = npt.NDArray[np.uint8]
 

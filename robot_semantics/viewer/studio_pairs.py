@@ -10,21 +10,78 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from nicegui import events, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.base.names import LinkPair
 from robot_semantics.model.queries import PairCause, PairStatus, pair_status
 from robot_semantics.viewer.element import PairMatrix, PairTable, with_attributes
-from robot_semantics.viewer.studio_matrix import ShownPair, matrix_data
 from robot_semantics.viewer.studio_widgets import Panel, button, field, heading, small, toggle
 
 if TYPE_CHECKING:
     from robot_semantics.collision.matrix import CollisionMatrix
+
+
+# All pairs of links as one picture: a cell for each pair, coloured by the reason why it is not checked.
+
+
+COLOURS = {
+    "checked": "#e5e8ec",
+    "enabled": "#7fc97f",
+    "Adjacent": "#2180c7",
+    "Never": "#9ad0f5",
+    "Default": "#f9c21a",
+    "Always": "#9a5b13",
+    "User": "#8008f7",
+}
+"""Colour of a cell by the state of its pair; other reasons have the colour of User."""
+RISK = "#c3282d"
+"""Frame of a pair that collides and is not checked."""
+
+
+class ShownPair(TypedDict):
+    """A pair of links in the table: ``off`` if it is not checked, ``risky`` if it collides and is not checked."""
+
+    id: str
+    link1: str
+    link2: str
+    state: str
+    off: bool
+    evidence: str
+    risky: bool
+
+
+def matrix_data(rows: Iterable[ShownPair], links: Sequence[str], chosen: str) -> JsonObject:
+    """Return the lower half of the matrix as the page draws it.
+
+    Args:
+        rows: the pairs, each with ``id``, ``link1``, ``link2``, ``state``, ``evidence`` and ``risky``.
+        links: all links in the order of the matrix; links without a pair are left out.
+        chosen: the ``id`` of the marked pair, or nothing.
+
+    Returns:
+        ``names`` of the links, ``cells`` (id, column, line, colour, frame or None, text of its tooltip) and
+        ``legend`` (word, colour).
+    """
+    pairs = list(rows)
+    used = {name for row in pairs for name in (row["link1"], row["link2"])}
+    names = [name for name in links if name in used]
+    at = {name: number for number, name in enumerate(names)}
+    cells: list[Json] = []
+    for row in pairs:
+        column, line = sorted((at[row["link1"]], at[row["link2"]]))
+        frame = "currentColor" if row["id"] == chosen else RISK if row["risky"] else None
+        told = f"{row['link1']} – {row['link2']}: {row['state']} {row['evidence']}".strip()
+        cells.append([row["id"], column, line, COLOURS.get(row["state"], COLOURS["User"]), frame, told])
+    states = {row["state"] if row["state"] in COLOURS else "User" for row in pairs}
+    legend: list[Json] = [[name, colour] for name, colour in COLOURS.items() if name in states]
+    return {"names": names, "cells": cells, "legend": legend, "risk": RISK}
+
 
 RED = [0.83, 0.2, 0.25]
 COLUMNS = {"link1": "link", "link2": "link", "state": "state", "evidence": "evidence"}

@@ -26,7 +26,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +37,69 @@ from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.xml.document import XmlDocument
+from robot_semantics.xml.numbers import number
 from robot_semantics.xml.reader import parse_xml, read_xml
 from robot_semantics.xml.source_map import SourceMap
 from robot_semantics.xml.xacro_child import MARK, XacroFailure
-from robot_semantics.xml.xacro_options import MEMORY_VARIABLE, SECONDS_VARIABLE, XacroOptions
+
+# Options of xacro expansion, as a value that every file reader takes.
+
+
+SECONDS_VARIABLE = "ROBOT_SEMANTICS_XACRO_SECONDS"
+"""Environment variable: time limit of an expansion [s]."""
+MEMORY_VARIABLE = "ROBOT_SEMANTICS_XACRO_MEMORY_MB"
+"""Environment variable: memory limit of an expansion [MB]."""
+
+
+def _seconds() -> float:
+    return _positive(SECONDS_VARIABLE, 60.0)
+
+
+def _megabytes() -> int:
+    return int(_positive(MEMORY_VARIABLE, 1024.0))
+
+
+def _positive(variable: str, default: float) -> float:
+    text = os.environ.get(variable, "")
+    try:
+        value = number(text) if text else default
+    except ValueError:
+        value = 0.0
+    if value <= 0.0:
+        raise RobotSemanticsError(f"the environment variable {variable} must be a positive number, not '{text}'")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class XacroOptions:
+    """Options of xacro expansion.
+
+    Attributes:
+        expand: True: expand; False: do not expand, and refuse a file called ``.xacro``; None: the file name decides.
+        arguments: values of ``<xacro:arg>``.
+        seconds: time limit [s]; by default 60, or the value of `SECONDS_VARIABLE`.
+        foreign: True if another file names the file; then only a regular file is read.
+        megabytes: memory limit beyond the needs of Python itself [MB]; by default 1024, or the value of
+            `MEMORY_VARIABLE`.
+        asked: the arguments that the expanded files have declared or used.
+    """
+
+    expand: bool | None = None
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = field(default_factory=_seconds)
+    megabytes: int = field(default_factory=_megabytes)
+    foreign: bool = False
+    asked: set[str] = field(default_factory=set, compare=False)
+
+    @classmethod
+    def of(cls, xacro: XacroOptions | bool | None, arguments: Mapping[str, str] | None = None) -> XacroOptions:
+        """Return the options from a caller's value: options, or only a flag, with arguments."""
+        return xacro if isinstance(xacro, XacroOptions) else cls(xacro, arguments or {})
+
+
+NO_XACRO = XacroOptions(expand=False, seconds=60.0, megabytes=1024, foreign=True)
+"""For files that another document names: their expressions must not run."""
+
 
 FindPackage = Callable[[str], str]
 
@@ -205,11 +264,11 @@ class _Expansion:
         text = document.places.text
         pieces = []
         last = 0
-        for number, offset in enumerate(document.places.offsets):
+        for index, offset in enumerate(document.places.offsets):
             name = _TAG_NAME.match(text, offset)
             if name is None or name.group(1).startswith(b"xacro:"):
                 continue
-            pieces += [text[last : name.end()], f' {MARK}="{len(self.files)}:{number}"'.encode()]
+            pieces += [text[last : name.end()], f' {MARK}="{len(self.files)}:{index}"'.encode()]
             last = name.end()
         self.files.append(document.places)
         marked = b"".join([*pieces, text[last:]]).decode()

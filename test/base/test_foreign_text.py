@@ -16,9 +16,8 @@ import weakref
 import pytest
 
 from robot_semantics import Diagnostics, SourcePlace, UnknownNameError
+from robot_semantics.base.caches import LruCache, cached_per_object
 from robot_semantics.base.foreign_text import shown
-from robot_semantics.base.lru_cache import LruCache
-from robot_semantics.base.object_cache import cached_per_object
 from robot_semantics.base.throttle import Throttle
 
 HARMFUL = "\x1b[2J", "\x9b31m", "\u202eevil", "a\nb", "a\r", "\u2028", "\x00", "\x7f", "\u200b", "\ud800"

@@ -19,10 +19,10 @@ from robot_semantics import RobotSemanticsError, WorldState
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
-from robot_semantics.recording import around
+from robot_semantics.recording import export as around
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.state.snapshot_store import SnapshotStore
 from robot_semantics.usdf.saved_descriptions import Texts
+from robot_semantics.usdf.snapshots import SnapshotStore
 from robot_semantics.usdf.world_state import ModelState
 from robot_semantics.viewer.edit_session import EditSession
 

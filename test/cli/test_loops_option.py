@@ -20,7 +20,7 @@ from support.loops import FOUR_BAR, four_bar_positions, four_bar_text
 from robot_semantics import Diagnostics, read_world
 from robot_semantics.cli.main import main
 from robot_semantics.kinematics.loops import ClosedLoops
-from robot_semantics.recording.robots import RobotRequest
+from robot_semantics.recording.read.plan import RobotRequest
 from robot_semantics.viewer.opening import Opening, open_files
 
 ENDS = "".join(

@@ -21,7 +21,7 @@ from support.commands import RunCommand
 import robot_semantics
 from robot_semantics import Diagnostic, Severity, SourcePlace
 from robot_semantics.cli.explain import Explanation, explanations
-from robot_semantics.cli.problem_report import as_github, line_of_each_kind
+from robot_semantics.cli.frame.problems import as_github, line_of_each_kind
 
 PACKAGE = Path(robot_semantics.__file__).parent
 ODD = """<robot name="r">

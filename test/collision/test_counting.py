@@ -14,9 +14,8 @@ import pytest
 from support.collision_oracles import CoalCounter, FclCounter, packaged_robot
 
 from robot_semantics import Diagnostics, JointSpace, RobotModel
-from robot_semantics.collision.adjacency import adjacent_pairs
 from robot_semantics.collision.counting import CollisionCounter, ContactsLostError, Counts, Tally, count_blocks
-from robot_semantics.collision.matrix import Settings, generate_matrix
+from robot_semantics.collision.matrix import Settings, adjacent_pairs, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import BLOCK, SAMPLERS, block_sampler
 from robot_semantics.collision.scene import CollisionScene, build_scene

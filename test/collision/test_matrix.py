@@ -17,9 +17,8 @@ from support.collision_oracles import packaged_robot
 
 from robot_semantics import Diagnostics, RobotModel
 from robot_semantics.base.names import LinkPair
-from robot_semantics.collision.adjacency import adjacent_pairs
 from robot_semantics.collision.audit import AuditFinding, audit
-from robot_semantics.collision.matrix import CollisionMatrix, PairReason, Settings, generate_matrix
+from robot_semantics.collision.matrix import CollisionMatrix, PairReason, Settings, adjacent_pairs, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver

@@ -22,8 +22,7 @@ from robot_semantics.collision.audit import AuditFinding, audit
 from robot_semantics.collision.matrix import CollisionMatrix, PairReason, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import block_sampler
-from robot_semantics.collision.scene import build_scene
-from robot_semantics.collision.surfaces import SurfaceTest
+from robot_semantics.collision.scene import SurfaceTest, build_scene
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from robot_semantics.cli.explain import explanations
-from robot_semantics.cli.running import all_commands
+from robot_semantics.cli.frame.running import all_commands
 
 pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")
@@ -59,7 +59,7 @@ def test_the_reference_is_current(ros_domain: int) -> None:
 @pytest.mark.ros
 def test_every_parameter_and_interface_is_there_exactly_once() -> None:
     from robot_semantics.ros.node import parameters
-    from robot_semantics.ros.simulators import simulation_parameters
+    from robot_semantics.ros.simulators import world_node as simulation_parameters
 
     names = [item.name for item in (*parameters.NODE, *parameters.ROBOT, *parameters.SNAPSHOTS)]
     names += [f"virtual_joints.NAME.{item.name}" for item in parameters.VIRTUAL_JOINT]

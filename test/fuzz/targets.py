@@ -17,12 +17,12 @@ from pathlib import Path
 from unittest.mock import patch
 
 from robot_semantics import DescriptionError, RobotSemanticsError, write_world
-from robot_semantics.cdr.errors import CdrError, LayoutError
 from robot_semantics.cdr.joint_states import JointStateReader
+from robot_semantics.cdr.layout import CdrError, LayoutError
 from robot_semantics.cdr.message_types import FIELDS, TF_MESSAGE
 from robot_semantics.cdr.walk import message_layout
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.recording.salvage import scan
+from robot_semantics.recording.bags.salvage import scan
 from robot_semantics.urdf.reader import parse_urdf
 from robot_semantics.urdf.writer import write_urdf
 from robot_semantics.usdf.reader import parse_world

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from robot_semantics import ForwardKinematics, RobotModel
-from robot_semantics.kinematics.array_recycling import ArrayPool, aligned, whole_lines
+from robot_semantics.kinematics.forward import ArrayPool, aligned, whole_lines
 
 
 def address(array: np.ndarray) -> int:

@@ -14,7 +14,7 @@ import random
 import networkx as nx  # type: ignore[import-untyped]
 
 from robot_semantics import Diagnostics, RobotModel
-from robot_semantics.model.group_members import chain_members
+from robot_semantics.model.groups import chain_members
 from robot_semantics.model.loading import robot_from_text
 
 LINKS = 12

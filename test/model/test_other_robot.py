@@ -17,8 +17,8 @@ import pytest
 from support.moveit_cases import moveit_case
 
 from robot_semantics import Diagnostics
+from robot_semantics.live.settings import read_description
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.description import read_description
 
 MOVEIT = Path(__file__).parent.parent / "data" / "moveit"
 

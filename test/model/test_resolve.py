@@ -26,8 +26,7 @@ from robot_semantics.model.joint_limits import JointLimits
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.link_checks import materials_by_name
 from robot_semantics.model.loading import load_robot, robot_from_text
-from robot_semantics.model.mimics import resolve_mimics
-from robot_semantics.model.resolve import resolve_urdf
+from robot_semantics.model.resolve import resolve_mimics, resolve_urdf
 from robot_semantics.model.robot_model import ASSUMED_ROOT_JOINT, MimicSource
 from robot_semantics.urdf.reader import parse_urdf
 from robot_semantics.urdf.tree import Joint, Link, Mimic, UrdfRobot

@@ -26,8 +26,7 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.reader import srdf_from_file
-from robot_semantics.xml.xacro import read_document
-from robot_semantics.xml.xacro_options import XacroOptions
+from robot_semantics.xml.xacro import XacroOptions, read_document
 
 pytestmark = pytest.mark.corpus
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_semantics.recording import around
+from robot_semantics.recording import export as around
 
 NOTE = "note: only messages from"
 

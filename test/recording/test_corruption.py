@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_semantics.recording.salvage_sqlite import scan_sqlite
+from robot_semantics.recording.bags.salvage_sqlite import scan_sqlite
 
 Damage = Callable[[random.Random, Path], bool]
 """Damages a bag; returns whether that must be noticed."""

@@ -17,7 +17,7 @@ import pytest
 
 from robot_semantics import Diagnostics, WorldState, read_world
 from robot_semantics.examples import FOLDER
-from robot_semantics.recording.series_formats import FORMATS
+from robot_semantics.recording.series.formats import FORMATS
 from robot_semantics.viewer.opening import Opening, open_files
 
 READABLE = [name for name, entry in FORMATS.items() if entry.readable]

@@ -19,7 +19,7 @@ import pytest
 from scipy.spatial.transform import Rotation, Slerp
 from support.transform_samples import history_of
 
-from robot_semantics.recording.history import Status, TransformHistory
+from robot_semantics.recording.tracks.history import Status, TransformHistory
 
 GOLDEN = Path(__file__).parent.parent / "data" / "tf2_lookups.json"
 TF2_STATUS = {

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_semantics.cdr.errors import LayoutError
-from robot_semantics.cdr.layout import as_rows
+from robot_semantics.cdr.layout import LayoutError, as_rows
 from robot_semantics.cdr.match import LayoutTable
 from robot_semantics.cdr.message_types import FIELDS, JOINT_STATE, MULTI_DOF, ODOMETRY, TF_MESSAGE
 from robot_semantics.cdr.walk import message_layout

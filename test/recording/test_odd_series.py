@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 from robot_semantics import DescriptionError, Diagnostics
-from robot_semantics.recording.series import SeriesError
-from robot_semantics.recording.series_input import load_arrays, load_states
+from robot_semantics.recording.series.input import load_arrays, load_states
+from robot_semantics.recording.series.series import SeriesError
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -108,7 +108,7 @@ def test_models_whose_topics_would_clash_are_refused_and_nothing_is_written(tool
     "text", ["", "[1]", '{"models": 3}', '{"models": [{"name": "world", "namespace": "", "joints": []}]}']
 )
 def test_metadata_that_others_wrote_change_nothing(tools: Any, text: str) -> None:
-    from robot_semantics.recording.bag_metadata import models_of_metadata
+    from robot_semantics.recording.bags.source import models_of_metadata
 
     assert models_of_metadata({"robot_semantics": text}) == ()
     assert models_of_metadata(None) == ()

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from robot_semantics import RobotSemanticsError
-from robot_semantics.recording.bags import storage_files
+from robot_semantics.recording.bags.source import storage_files
 from robot_semantics.recording.parallel import Processes, WorkerError, Workers, choose_workers
 
 

@@ -24,8 +24,10 @@ from support.bags import KINDS
 
 from robot_semantics.cdr.message_types import FIELDS
 from robot_semantics.examples import example
-from robot_semantics.recording import bag_libraries, definition_text, stretches
-from robot_semantics.recording.channels import Channel, DefinitionFormat, MessageDefinition
+from robot_semantics.recording.bags import definition_text
+from robot_semantics.recording.bags import libraries as bag_libraries
+from robot_semantics.recording.bags.source import Channel, DefinitionFormat, MessageDefinition
+from robot_semantics.recording.read import stretches
 
 
 @pytest.fixture
@@ -33,8 +35,7 @@ def with_rosbag2_py(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Read and write with rosbag2_py, as where rosbags is not installed."""
     for name, module in rosbag2_stand_in.modules().items():
         monkeypatch.setitem(sys.modules, name, module)
-    from robot_semantics.recording.rosbag2_source import Rosbag2Source
-    from robot_semantics.recording.rosbag2_writer import Rosbag2Writer
+    from robot_semantics.recording.bags.rosbag2_py import Rosbag2Source, Rosbag2Writer
 
     monkeypatch.setattr(bag_libraries, "Rosbag2Source", Rosbag2Source, raising=False)
     monkeypatch.setattr(bag_libraries, "Rosbag2Writer", Rosbag2Writer, raising=False)

@@ -16,7 +16,7 @@ import pytest
 
 from robot_semantics import read_recording
 from robot_semantics.recording.notebook import RecordedWorld
-from robot_semantics.recording.sampling import Sampling
+from robot_semantics.recording.sample.world import Sampling
 
 UNTURNED = (0.0, 0.0, 0.0, 1.0)
 CART = '<robot name="cart"><link name="deck"/></robot>'

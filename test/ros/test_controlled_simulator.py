@@ -28,7 +28,7 @@ from support.nodes import Client, NodeProcess, said
 
 from robot_semantics import read_world
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.ros.simulators.controlled_world import ControlledWorld
+from robot_semantics.ros.simulators.controlled_simulator import ControlledWorld
 from robot_semantics.transforms import matrix_from_quat
 
 pytestmark = pytest.mark.ros

@@ -24,8 +24,7 @@ from support.nodes import LATCHED, Client, NodeProcess
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
-from robot_semantics.ros.tools.doctor import examine
-from robot_semantics.ros.tools.topic_checks import PublisherDetector
+from robot_semantics.ros.tools.doctor import PublisherDetector, examine
 
 pytestmark = pytest.mark.ros
 BEST_EFFORT = QoSProfile(depth=1, durability=DurabilityPolicy.VOLATILE, reliability=ReliabilityPolicy.BEST_EFFORT)

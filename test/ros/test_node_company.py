@@ -41,7 +41,7 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.ros.node.tf_authority import TfAuthority
+from robot_semantics.ros.node.outputs import TfAuthority
 from robot_semantics.usdf.reader import parse_world
 
 pytestmark = pytest.mark.ros

@@ -30,8 +30,8 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from support.nodes import PATIENCE_S
 from tf2_msgs.msg import TFMessage
 
-from robot_semantics.ros.node import tf_authority
-from robot_semantics.ros.node.tf_authority import TfAuthority
+from robot_semantics.ros.node import outputs as tf_authority
+from robot_semantics.ros.node.outputs import TfAuthority
 from robot_semantics.ros.running.node_names import UNKNOWN_NODE, node_name
 
 pytestmark = pytest.mark.ros

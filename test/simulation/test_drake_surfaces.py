@@ -27,8 +27,7 @@ from support.worlds import block, model_from_text
 from robot_semantics import write_world
 from robot_semantics.examples import example
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.simulation.drake import DrakeSimulator
-from robot_semantics.simulation.drake_builder import build_world
+from robot_semantics.simulation.drake import DrakeSimulator, build_world
 from robot_semantics.simulation.sdf_export import sdf_of
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.usdf.reader import parse_world

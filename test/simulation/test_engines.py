@@ -21,7 +21,7 @@ from support.worlds import block, model_from_files, model_from_text, pose_at, ro
 from robot_semantics import ForwardKinematics, UnknownNameError, WorldState, write_world
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.simulation.engines import ENGINES, start
+from robot_semantics.simulation.loading import ENGINES, start
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.simulator import ControlMode, DivergedError, Simulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec

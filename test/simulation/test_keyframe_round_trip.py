@@ -23,8 +23,7 @@ from support.worlds import model_from_text
 
 from robot_semantics import WorldState
 from robot_semantics.convert.mujoco_key_text import parse_keyframe
-from robot_semantics.convert.mujoco_keyframe import to_keyframe
-from robot_semantics.convert.mujoco_keyframe_input import from_keyframe
+from robot_semantics.convert.mujoco_keyframe import from_keyframe, to_keyframe
 from robot_semantics.simulation.mujoco_builder import build_world
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.transforms.pose import pose_matrix

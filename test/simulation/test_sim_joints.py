@@ -17,7 +17,7 @@ from support.worlds import model_from_text
 
 from robot_semantics.kinematics.motions import elementary_motions
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.simulation.engines import start
+from robot_semantics.simulation.loading import start
 from robot_semantics.simulation.sim_joints import sim_joints
 from robot_semantics.simulation.world_spec import WorldSpec
 

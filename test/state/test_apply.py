@@ -18,9 +18,8 @@ from scipy.spatial.transform import Rotation
 
 from robot_semantics import RobotModel, WorldState
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
-from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms.pose import Pose, Vec6
+from robot_semantics.usdf.apply import AppliedState, Base, apply_model_state, resolve_with
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState

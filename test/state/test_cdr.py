@@ -22,9 +22,9 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from robot_semantics.cdr.errors import CdrError
 from robot_semantics.cdr.fill import TransformMessage
 from robot_semantics.cdr.joint_states import JointStateReader
+from robot_semantics.cdr.layout import CdrError
 from robot_semantics.cdr.walk import transform_children
 from robot_semantics.ros.messages.tf_messages import raw_transforms_agree
 

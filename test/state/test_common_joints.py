@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from robot_semantics.cdr.joint_states import JointStateData
+from robot_semantics.live.robot import RunningRobot
+from robot_semantics.live.settings import RobotSettings
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.robot import RunningRobot
-from robot_semantics.state.settings import RobotSettings
 
 URDF = """<robot name="r"><link name="base"/><link name="l1"/><link name="l2"/>
 <joint name="a" type="revolute"><parent link="base"/><child link="l1"/><axis xyz="0 0 1"/>

@@ -24,10 +24,10 @@ from robot_semantics import JointSpace, RobotModel
 from robot_semantics.cdr.joint_states import JointStateReader
 from robot_semantics.examples import example
 from robot_semantics.kinematics.local import LocalTransforms
+from robot_semantics.live.joint_state import Reason, Refusal
+from robot_semantics.live.robot import RunningRobot
+from robot_semantics.live.settings import Invalid, RobotSettings, Source, VirtualJointSettings
 from robot_semantics.model.loading import load_robot, robot_from_text
-from robot_semantics.state.joint_input import Reason, Refusal
-from robot_semantics.state.robot import RunningRobot
-from robot_semantics.state.settings import Invalid, RobotSettings, Source, VirtualJointSettings
 
 SECOND_NS = 1_000_000_000
 

@@ -21,13 +21,13 @@ pytest.importorskip("rclpy", reason="rclpy is not installed (make setup, or a RO
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from robot_semantics.cdr.errors import CdrError
 from robot_semantics.cdr.joint_states import JointStateReader
+from robot_semantics.cdr.layout import CdrError
 from robot_semantics.examples import example
+from robot_semantics.live.joint_state import Reason, Refusal
+from robot_semantics.live.robot import RunningRobot
+from robot_semantics.live.settings import RobotSettings
 from robot_semantics.model.loading import load_robot
-from robot_semantics.state.joint_input import Reason, Refusal
-from robot_semantics.state.robot import RunningRobot
-from robot_semantics.state.settings import RobotSettings
 
 
 def names(count: int) -> list[str]:

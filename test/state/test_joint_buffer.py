@@ -17,12 +17,19 @@ import numpy.typing as npt
 import pytest
 
 from robot_semantics import JointSpace
+from robot_semantics.live.buffer import JointBuffer
+from robot_semantics.live.joint_state import (
+    InputPlan,
+    MovingJoints,
+    Reason,
+    Refusal,
+    make_plan,
+    take_joint_state,
+    take_quaternions,
+)
+from robot_semantics.live.order import NEVER_NS
+from robot_semantics.live.settings import Invalid
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.joint_buffer import JointBuffer
-from robot_semantics.state.joint_input import InputPlan, MovingJoints, Reason, Refusal, make_plan
-from robot_semantics.state.joint_state import take_joint_state, take_quaternions
-from robot_semantics.state.schedule import NEVER_NS
-from robot_semantics.state.settings import Invalid
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_semantics.state.joint_input import Reason
-from robot_semantics.state.joint_state import TakenJointStates, take_joint_state
-from robot_semantics.state.settings import Invalid
+from robot_semantics.live.joint_state import Reason, TakenJointStates, take_joint_state
+from robot_semantics.live.settings import Invalid
 
 nan, inf = float("nan"), float("inf")
 

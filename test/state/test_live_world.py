@@ -16,12 +16,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robot_semantics import JointSpace
+from robot_semantics.live.order import NEVER_NS
+from robot_semantics.live.samples import RobotSample, RootCandidate, RootSource, RootStatement, WorldSample
+from robot_semantics.live.settings import Source
+from robot_semantics.live.world import LiveWorld, ReceivedTransform, StaleStateError, live_world
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.live_world import LiveWorld, StaleStateError, live_world
-from robot_semantics.state.received_frames import ReceivedTransform
-from robot_semantics.state.samples import RobotSample, RootCandidate, RootSource, RootStatement, WorldSample
-from robot_semantics.state.schedule import NEVER_NS
-from robot_semantics.state.settings import Source
 from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.world_state import WORLD

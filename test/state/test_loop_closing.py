@@ -28,15 +28,14 @@ from support.loops import (
 
 from robot_semantics import RobotModel
 from robot_semantics.cdr.joint_states import JointStateData
-from robot_semantics.kinematics import loop_tracker
+from robot_semantics.kinematics import loop_following as loop_tracker
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.loops import ClosedLoops, LoopTracker
+from robot_semantics.live.health import Health
+from robot_semantics.live.joint_state import Refusal
+from robot_semantics.live.robot import RunningRobot, TransformRows
+from robot_semantics.live.settings import RobotSettings
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.health import Health
-from robot_semantics.state.joint_input import Refusal
-from robot_semantics.state.robot import RunningRobot
-from robot_semantics.state.robot_frames import TransformRows
-from robot_semantics.state.settings import RobotSettings
 
 
 def running(model: RobotModel, **settings: Any) -> RunningRobot:

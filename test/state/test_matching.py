@@ -13,7 +13,7 @@ import time
 
 from robot_semantics import RobotModel
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.matching import match_models
+from robot_semantics.usdf.check import match_models
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.world_state import JointState, ModelState
 

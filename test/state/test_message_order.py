@@ -14,7 +14,7 @@ import random
 import numpy as np
 import pytest
 
-from robot_semantics.state.message_order import RESET_NS, MessageOrder, stamp_resets
+from robot_semantics.live.order import RESET_NS, MessageOrder, stamp_resets
 
 # Stamps in tenths of a second.
 CASES = [

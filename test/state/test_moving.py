@@ -13,8 +13,8 @@ import pytest
 
 from robot_semantics import RobotModel, WorldState
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.moving import pose_refusal
 from robot_semantics.transforms.pose import Pose
+from robot_semantics.usdf.edit import pose_refusal
 from robot_semantics.usdf.world_state import WORLD, JointState, ModelState
 
 BAD_JOINT, UPWARDS = JointState("no_such_joint", (1.0,)), (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)

@@ -14,10 +14,10 @@ import numpy.typing as npt
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robot_semantics.kinematics.root_motion import JointMotion, joint_motion, pose_of, twist_in_parent, twist_of
+from robot_semantics.live.joint_state import Reason, Refusal
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.robot_model import JointModel
-from robot_semantics.state.joint_input import Reason, Refusal
-from robot_semantics.state.root_motion import JointMotion, joint_motion, pose_of, twist_in_parent, twist_of
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 
-from robot_semantics.state.samples import RootCandidate, RootSource, choose_root
+from robot_semantics.live.samples import RootCandidate, RootSource, choose_root
 
 IN_ORDER = [
     RootCandidate(RootSource.CHOSEN, "/my_odom", "odom"),

@@ -18,9 +18,9 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 from robot_semantics.cdr.joint_states import JointStateReader
+from robot_semantics.live.robot import RunningRobot
+from robot_semantics.live.settings import RobotSettings, Source, VirtualJointSettings
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.robot import RunningRobot
-from robot_semantics.state.settings import RobotSettings, Source, VirtualJointSettings
 
 SECOND_NS = 1_000_000_000
 URDF = """<robot name="r"><link name="base"/><link name="one"/><link name="two"/>

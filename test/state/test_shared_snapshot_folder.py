@@ -22,10 +22,10 @@ from random import Random
 import pytest
 
 from robot_semantics import Diagnostics, WorldState, read_world
-from robot_semantics.state.check import check_world_file
-from robot_semantics.state.snapshot_store import SnapshotError, SnapshotStore
 from robot_semantics.transforms.pose import Pose
+from robot_semantics.usdf.check import check_world_file
 from robot_semantics.usdf.saved_descriptions import DamagedDescriptionError, Texts, hash_name
+from robot_semantics.usdf.snapshots import SnapshotError, SnapshotStore
 from robot_semantics.usdf.world_state import ModelState
 
 OPERATIONS = int(os.environ.get("SNAPSHOT_OPERATIONS", "600"))

@@ -24,8 +24,8 @@ from robot_semantics import RobotSemanticsError, WorldState, read_world
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.state.snapshot_store import SnapshotStore
 from robot_semantics.usdf.saved_descriptions import Texts, hash_name
+from robot_semantics.usdf.snapshots import SnapshotStore
 from robot_semantics.usdf.world_state import JointState, ModelState
 from robot_semantics.viewer.edit_session import EditSession
 

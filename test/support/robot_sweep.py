@@ -33,9 +33,8 @@ from support.worlds import SHARE
 from robot_semantics import ForwardKinematics, JointSpace, RobotModel, read_world
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot
-from robot_semantics.state.apply import apply_model_state, resolve_with
-from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import matrix_from_pose
+from robot_semantics.usdf.apply import Base, apply_model_state, resolve_with
 from robot_semantics.usdf.compare import compare
 
 FloatArray = npt.NDArray[np.float64]

@@ -26,10 +26,9 @@ import pytest
 
 from robot_semantics import Diagnostics, ForwardKinematics, WorldState, read_world, save_world
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.apply import apply_model_state, resolve_with
-from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import matrix_from_pose
 from robot_semantics.transforms.pose import pose_from_matrix
+from robot_semantics.usdf.apply import Base, apply_model_state, resolve_with
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 
 FloatArray = npt.NDArray[np.float64]
@@ -173,7 +172,7 @@ def simulation(engine: str) -> Callable[[WorldState, Robots, Path], Answer]:
 
     def run(state: WorldState, robots: Robots, _folder: Path) -> Answer:
         pytest.importorskip({"drake": "pydrake"}.get(engine, engine))
-        from robot_semantics.simulation.engines import start
+        from robot_semantics.simulation.loading import start
         from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 
         specs = tuple(ModelSpec(name, robot_from_text(*texts)) for name, texts in robots.items())

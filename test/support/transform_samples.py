@@ -13,8 +13,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from robot_semantics.recording.history import Edge, TransformHistory
-from robot_semantics.recording.timeline import Timeline
+from robot_semantics.recording.tracks.history import Edge, TransformHistory
+from robot_semantics.recording.tracks.timeline import Timeline
 
 
 def history_of(samples: Iterable[tuple[str, str, bool, int, tuple[float, ...]]]) -> TransformHistory:

@@ -744,7 +744,7 @@ def test_every_kind_of_problem_in_the_sources_has_a_case() -> None:
         *folder.glob("xml/schema_[ru]*.py"),
         folder / "xml/numbers.py",
         *(folder / "model" / f"{name}_checks.py" for name in ("joint", "link", "tree")),
-        folder / "model/mimics.py",
+        folder / "model/resolve.py",
     ]
     codes = {
         code

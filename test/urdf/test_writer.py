@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from robot_semantics import DescriptionError, Diagnostics, RobotSemanticsError
-from robot_semantics.urdf.extra import Extra
+from robot_semantics.urdf.extras import Extra
 from robot_semantics.urdf.reader import parse_urdf, urdf_from_file
 from robot_semantics.urdf.tree import (
     Box,

@@ -26,8 +26,7 @@ from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli.main import main
 from robot_semantics.convert.json_form import parse_json, world_from_json
 from robot_semantics.convert.mujoco_key_text import Keyframe, parse_keyframe
-from robot_semantics.convert.mujoco_keyframe import to_keyframe
-from robot_semantics.convert.mujoco_keyframe_input import from_keyframe
+from robot_semantics.convert.mujoco_keyframe import from_keyframe, to_keyframe
 from robot_semantics.convert.sdformat_input import from_sdformat
 from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.model.loading import robot_from_text

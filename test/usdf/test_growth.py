@@ -15,7 +15,7 @@ from pathlib import Path
 from robot_semantics import Diagnostics, Severity, WorldState, write_world
 from robot_semantics.cli.main import main
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.schema import full_schema
+from robot_semantics.usdf.writer import full_schema
 from robot_semantics.xml.reader import parse_xml
 
 KNOWN = """<world_state name="kitchen" xmlns:rs="urn:robot-semantics:usdf:1" rs:time="12.500000000">

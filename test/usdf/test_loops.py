@@ -19,7 +19,7 @@ from support.loops import FOUR_BAR, FloatArray, four_bar, four_bar_positions, fo
 
 from robot_semantics import WorldState, read_world
 from robot_semantics.cli.main import main
-from robot_semantics.state.apply import apply_model_state, resolve_with
+from robot_semantics.usdf.apply import apply_model_state, resolve_with
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.world_state import JointState, ModelState

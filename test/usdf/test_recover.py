@@ -21,8 +21,13 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.transforms import quat_angle
 from robot_semantics.transforms.pose import Pose
-from robot_semantics.usdf.leaders import Sighting, leader_position
-from robot_semantics.usdf.recover import UnobservableError, recover_joints, to_joint_positions
+from robot_semantics.usdf.recover import (
+    Sighting,
+    UnobservableError,
+    leader_position,
+    recover_joints,
+    to_joint_positions,
+)
 from robot_semantics.usdf.robot import from_joint_positions
 from robot_semantics.usdf.world_state import JointState, LinkState, ModelState
 
@@ -223,7 +228,7 @@ def test_every_engine_starts_with_the_same_turns(engine: str) -> None:
     pytest.importorskip({"drake": "pydrake"}.get(engine, engine))
     from support.worlds import model_from_text
 
-    from robot_semantics.simulation.engines import start
+    from robot_semantics.simulation.loading import start
     from robot_semantics.simulation.world_spec import WorldSpec
 
     world = start(engine, WorldSpec((model_from_text("drive", RACK),), ground=False), lambda text: None)

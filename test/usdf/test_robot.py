@@ -32,8 +32,8 @@ from robot_semantics.base.errors import ArrayError
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.robot_model import ASSUMED_ROOT_JOINT
-from robot_semantics.state.check import check_world, check_world_file
 from robot_semantics.transforms.pose import Pose
+from robot_semantics.usdf.check import check_world, check_world_file
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.robot import complete, from_joint_positions, rederive_links

@@ -21,8 +21,8 @@ from robot_semantics import DescriptionError, WorldState, read_world, save_world
 from robot_semantics.convert.json_form import parse_json, world_to_json
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.schema import full_schema
 from robot_semantics.usdf.world_state import Frame, LinkState, ModelState
+from robot_semantics.usdf.writer import full_schema
 from robot_semantics.xml import numbers
 
 WORLDS = 10_000

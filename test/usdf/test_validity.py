@@ -15,8 +15,8 @@ import pytest
 
 from robot_semantics import DescriptionError, Diagnostics, WorldState
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.check import check_world
 from robot_semantics.transforms.pose import Pose
+from robot_semantics.usdf.check import check_world
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.validity import problems
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState

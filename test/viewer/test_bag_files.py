@@ -64,7 +64,7 @@ def test_all_robots_of_a_recording_are_shown_without_being_named(tmp_path: Path)
 
 
 def test_every_kind_of_recording_that_can_be_read_is_known_by_its_ending() -> None:
-    from robot_semantics.recording.bag_metadata import ENDINGS
+    from robot_semantics.recording.bags.source import ENDINGS
 
     assert all(kind_of(Path(f"drive{ending}")) is FileKind.BAG for ending in ENDINGS)
 

@@ -21,10 +21,8 @@ from PIL import Image
 from robot_semantics import Diagnostics, UnknownNameError
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.urdf import tree as urdf_tree
-from robot_semantics.viewer.camera import fit_camera
 from robot_semantics.viewer.opening import Opening, open_files
-from robot_semantics.viewer.picture import View, png_bytes, render, with_legend
-from robot_semantics.viewer.raster import visible_triangles
+from robot_semantics.viewer.picture import View, fit_camera, png_bytes, render, visible_triangles, with_legend
 from robot_semantics.viewer.scene import Scene
 from robot_semantics.viewer.shading import corner_normals
 from robot_semantics.viewer.triangles import primitive

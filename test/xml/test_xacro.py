@@ -21,8 +21,7 @@ from robot_semantics.model.resources import PackageResolver, ResourceNotFoundErr
 from robot_semantics.urdf.reader import read_robot
 from robot_semantics.xml.oddities import has_macros
 from robot_semantics.xml.reader import parse_xml
-from robot_semantics.xml.xacro import expand_xacro, read_document
-from robot_semantics.xml.xacro_options import XacroOptions
+from robot_semantics.xml.xacro import XacroOptions, expand_xacro, read_document
 
 NAMESPACE = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 LEG = f"""<robot {NAMESPACE}>

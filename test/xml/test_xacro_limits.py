@@ -21,7 +21,7 @@ import pytest
 from robot_semantics import DescriptionError, Diagnostics
 from robot_semantics.cli.main import main
 from robot_semantics.model.loading import load_robot, robot_from_text
-from robot_semantics.xml.xacro_options import XacroOptions
+from robot_semantics.xml.xacro import XacroOptions
 
 NAMESPACE = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 # A generator's frame leads from the names that xacro allows in an expression to all of Python.

@@ -22,13 +22,13 @@ from tf2_msgs.msg import TFMessage
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.base.names import duplicates
 from robot_semantics.base.nanoseconds import stamp_ns
-from robot_semantics.cdr.errors import CdrError
 from robot_semantics.cdr.fill import TransformMessage
+from robot_semantics.cdr.layout import CdrError
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.messages import Transform
+from robot_semantics.live.robot import TransformRows
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.maker import MAKER, deserialized, matrix_of
-from robot_semantics.state.robot_frames import TransformRows
 from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import Pose, pose_from_matrix, pose_matrix

@@ -26,9 +26,9 @@ from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.maker import MAKER, pose_message, pose_of, row_of_twist, row_of_wrench
-from robot_semantics.state.report import RestoreItem
 from robot_semantics.usdf.fields import ElementField, ElementList, fields_of, lists_of
 from robot_semantics.usdf.frames import without_parent_links
+from robot_semantics.usdf.restore_report import RestoreItem
 from robot_semantics.usdf.robot import with_carriers
 from robot_semantics.usdf.table import TWIST_VECTORS, USDF, WRENCH_VECTORS, FieldQuantity, ValueForm
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, LinkState, ModelState, WorldState

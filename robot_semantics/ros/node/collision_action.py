@@ -19,11 +19,11 @@ from robot_semantics_interfaces.msg import CollisionPair
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.live.settings import Description
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.node.background import in_own_thread
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.state.description import Description
 
 if TYPE_CHECKING:
     from robot_semantics.collision.matrix import CollisionMatrix, Settings

@@ -9,26 +9,185 @@
 
 from __future__ import annotations
 
-import numpy as np
-from rclpy.subscription import Subscription
-from sensor_msgs.msg import JointState
+from collections.abc import Callable
 
+import numpy as np
+from nav_msgs.msg import Odometry
+from rclpy.callback_groups import CallbackGroup
+from rclpy.subscription import Subscription
+from sensor_msgs.msg import JointState, MultiDOFJointState
+
+from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.base.nanoseconds import stamp_ns as stamp_of
-from robot_semantics.cdr.errors import CdrError
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.joint_states import JointStateData, JointStateReader
-from robot_semantics.cdr.walk import BIG_ENDIAN
-from robot_semantics.ros.messages.maker import deserialized
+from robot_semantics.cdr.layout import CdrError
+from robot_semantics.cdr.walk import BIG_ENDIAN, odometry_child
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.root_motion import pose_of, twist_of
+from robot_semantics.live.joint_state import Reason, Refusal
+from robot_semantics.live.order import NEVER_NS
+from robot_semantics.live.robot import Messages, RunningRobot
+from robot_semantics.live.samples import RootCandidate, RootSource, RootStatement
+from robot_semantics.live.settings import Source
+from robot_semantics.model.queries import links_fixed_to_root
+from robot_semantics.ros.messages.maker import deserialized, row_of_pose, row_of_twist, rows_of_odometry
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
-from robot_semantics.ros.node.motion_topics import MotionTopics, Read, ReceivedOdometry, own_statement
 from robot_semantics.ros.node.outputs import Outputs
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.world_frames import WorldFrames
-from robot_semantics.state.joint_input import Reason, Refusal
-from robot_semantics.state.robot import Messages, RunningRobot
-from robot_semantics.state.samples import RootStatement
-from robot_semantics.state.settings import Source
+from robot_semantics.transforms import invert, matrix_from_pose, xyz_quat_from_matrix
+from robot_semantics.transforms.rows import twist_at
+
+# Base states and odometry: the other topics that move joints, and the pose of a root link by each source.
+
+
+Outcome = Messages | Refusal
+Read = Callable[[RunningRobot, RosMessage], list[Outcome]]
+Deliver = Callable[[ServedRobot, str, Read, RosMessage], None]
+
+_FED_BY_MULTI_DOF = (Source.AUTO, Source.MULTI_DOF)
+
+
+class MotionTopics:
+    """Makes the subscriptions of one robot; `deliver` publishes the result of each message, or logs why it is
+    refused.
+    """
+
+    def __init__(self, served: ServedRobot, group: CallbackGroup, now_ns: Callable[[], int], deliver: Deliver) -> None:
+        self._served, self._group, self._now_ns, self._deliver = served, group, now_ns, deliver
+
+    def subscriptions(self) -> list[Subscription]:
+        """Return the topics of the present robot."""
+        result = [self._listen(MultiDOFJointState, self._served.topic("multi_dof_joint_states"), self._multi_dof)]
+        robot = self._served.robot
+        if robot is not None and robot.root_source is Source.ODOMETRY:
+            settings = robot.settings.virtual_joint(robot.model.root_joint.name)
+            result.append(self._listen(Odometry, settings.topic, self._odometry))
+        return result
+
+    def _listen(self, message_type: type, topic: str, read: Read) -> Subscription:
+        def handle(message: RosMessage) -> None:
+            self._deliver(self._served, topic, read, message)
+
+        return self._served.listen(message_type, topic, handle, self._group, raw=False)
+
+    def _multi_dof(self, robot: RunningRobot, message: MultiDOFJointState) -> list[Outcome]:
+        names, count = message.joint_names, len(message.transforms)
+        if not names:
+            return [Refusal(Reason.EMPTY, "it names no joint")]
+        if count != len(names):
+            return [Refusal(Reason.WRONG_LENGTH, f"it has {len(names)} names but {count} transforms")]
+        twists = message.twist if len(message.twist) == count else [None] * count
+        time_ns = stamp_ns(message.header.stamp) or self._now_ns()
+        outcomes: list[Outcome] = []
+        for name, transform, twist in zip(names, message.transforms, twists, strict=True):
+            number = robot.moving.number.get(name)
+            if number is None or robot.moving.joints[number].position_count == 1:
+                robot.report_once(f"multi_dof_joint_states: the robot has no planar or floating joint '{shown(name)}'")
+                continue
+            is_root = robot.moving.joints[number].index == 0
+            if is_root and robot.root_source not in _FED_BY_MULTI_DOF:
+                continue
+            if is_root and message.header.frame_id not in _names_of_parent(robot):
+                outcomes.append(_wrong_frame("frame_id", message.header.frame_id, robot.parent_frame))
+                continue
+            pose = row_of_pose(transform.translation, transform.rotation)
+            rates = None if twist is None else np.array(row_of_twist(twist))
+            outcomes.append(robot.motion(name, pose, rates, time_ns))
+        return outcomes
+
+    def _odometry(self, robot: RunningRobot, message: Odometry) -> list[Outcome]:
+        root = robot.model.root_joint
+        if not root.position_count:
+            robot.report_once(f"odometry: the virtual joint '{root.name}' is fixed; its odometry is not used")
+            return []
+        if message.header.frame_id not in _names_of_parent(robot):
+            return [_wrong_frame("frame_id", message.header.frame_id, robot.parent_frame)]
+        child = robot.frame(robot.model.root_link)
+        if message.child_frame_id.lstrip("/") not in (child, robot.model.root_link, ""):
+            return [_wrong_frame("child_frame_id", message.child_frame_id, child)]
+        time_ns = stamp_ns(message.header.stamp) or self._now_ns()
+        return [robot.motion(root.name, *rows_of_odometry(message), time_ns)]
+
+
+def _names_of_parent(robot: RunningRobot) -> tuple[str, ...]:
+    return robot.parent_frame, robot.model.root_joint.parent_link, f"/{robot.parent_frame}", ""
+
+
+def _wrong_frame(field: str, given: str, expected: str) -> Refusal:
+    return Refusal(Reason.WRONG_FRAME, f"its {field} is '{shown(given)}', not '{expected}'")
+
+
+_MOST = 100
+
+
+def own_statement(robot: RunningRobot) -> RootStatement | None:
+    """Return the pose of a robot's root link by its virtual joint; None before the first value."""
+    root, frame, source = robot.model.root_joint, robot.parent_frame, robot.root_source
+    if robot.root_is_fixed:
+        kind = RootSource.FIXED if source is Source.AUTO else RootSource.CHOSEN
+        return RootStatement(RootCandidate(kind, f"the fixed joint '{root.name}'", frame), robot.fixed_root_pose())
+    buffer = robot.values
+    if not root.position_count or not buffer.measured[0] or source is Source.TF:
+        return None
+    kind = RootSource.VIRTUAL_JOINT if source is Source.AUTO else RootSource.CHOSEN
+    rates = buffer.velocities[robot.space.joint_velocities[root.name]]
+    stamp_ns = int(buffer.stamps_ns[0])
+    return RootStatement(
+        RootCandidate(kind, f"the virtual joint '{root.name}'", frame),
+        pose_of(root, buffer.positions[robot.space.joint_positions[root.name]]),
+        twist_of(root, rates) if np.isfinite(rates).all() else None,
+        None if stamp_ns == NEVER_NS else stamp_ns,
+    )
+
+
+class ReceivedOdometry:
+    """Keeps the last odometry of each child frame on one topic; it is parsed on demand."""
+
+    def __init__(self, served: ServedRobot, group: CallbackGroup) -> None:
+        self._served, self._group, self._topic = served, group, ""
+        self._last: dict[str, bytes] = {}
+
+    def subscriptions(self) -> list[Subscription]:
+        """Return the topics of the present robot: none if its pose has another source."""
+        robot = self._served.robot
+        self._last.clear()
+        if robot is None or robot.root_source is not Source.AUTO or robot.root_is_fixed:
+            return []
+        self._topic = robot.settings.virtual_joint(robot.model.root_joint.name).topic
+        return [self._served.listen(Odometry, self._topic, self._take, self._group, raw=True)]
+
+    def _take(self, data: bytes) -> None:
+        if len(self._last) < _MOST:
+            self._last[odometry_child(data)] = data
+
+    def statement(self, robot: RunningRobot) -> RootStatement | None:
+        """Return the pose of a robot's root link from odometry of the root link or of a link that is fixed to it."""
+        for link in links_fixed_to_root(robot.model):
+            data = self._last.get(robot.frame(link))
+            if data is not None:
+                return self._read(robot, link, data)
+        return None
+
+    def _read(self, robot: RunningRobot, link: str, data: bytes) -> RootStatement | None:
+        message = deserialized(data, Odometry)
+        xyz_quat, twist = rows_of_odometry(message)
+        frame = message.header.frame_id.removeprefix("/")
+        if not frame or not np.isfinite(xyz_quat).all() or not xyz_quat[3:].any():
+            return None
+        if link != robot.model.root_link:
+            kinematics = ForwardKinematics(robot.model)
+            T_root_link = kinematics.link_poses(kinematics.space.neutral())[robot.model.link_index[link]]
+            T_frame_root = matrix_from_pose(xyz_quat) @ invert(T_root_link)
+            twist = twist_at(twist, T_frame_root[:3, 3] - xyz_quat[:3])
+            xyz_quat = xyz_quat_from_matrix(T_frame_root)
+        candidate = RootCandidate(RootSource.ODOMETRY, self._topic, frame)
+        known = twist if np.isfinite(twist).all() else None
+        return RootStatement(candidate, xyz_quat, known, stamp_ns(message.header.stamp) or None)
+
 
 NO_ROBOT = Refusal(Reason.NO_MODEL, "there is no robot description yet")
 

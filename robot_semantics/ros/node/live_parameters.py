@@ -18,13 +18,13 @@ from rclpy.parameter import Parameter
 from std_msgs.msg import String
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.live.robot import RunningRobot
+from robot_semantics.live.settings import Description
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import DESCRIPTIONS, ServedRobot
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.parameter_table import ParameterError, Values
-from robot_semantics.state.description import Description
-from robot_semantics.state.robot import RunningRobot
 
 Pending = tuple[ServedRobot, Description, RunningRobot, Values]
 

@@ -15,6 +15,8 @@ from collections.abc import Callable
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
+from robot_semantics.live.health import Health
+from robot_semantics.live.robot import RunningRobot
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.outputs import Outputs
 from robot_semantics.ros.node.robots import Robots
@@ -22,8 +24,6 @@ from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.pulse import Pulse
-from robot_semantics.state.health import Health
-from robot_semantics.state.robot import RunningRobot
 
 PERIOD_S = 1.0
 """The longest time between two checks."""

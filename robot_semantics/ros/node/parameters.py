@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from robot_semantics.base.nanoseconds import whole_nanoseconds
+from robot_semantics.live.settings import Invalid, RobotSettings, Source, VirtualJointSettings
 from robot_semantics.ros.running import parameter_table as checks
 from robot_semantics.ros.running.parameter_table import Parameter, Values
-from robot_semantics.state.settings import Invalid, RobotSettings, Source, VirtualJointSettings
-from robot_semantics.state.snapshot_store import DEFAULT_FOLDER
 from robot_semantics.transforms.pose import six
+from robot_semantics.usdf.snapshots import DEFAULT_FOLDER
 
 ROBOT: tuple[Parameter, ...] = (
     Parameter("robot_description", "", "The robot's URDF, as text.", checks.text),

@@ -16,15 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.live.order import NEVER_NS
+from robot_semantics.live.robot import RunningRobot
+from robot_semantics.live.samples import RobotSample, RootStatement, WorldSample
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.outputs import Outputs, UnmovedRobots
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.world_frames import WorldFrames
-from robot_semantics.state.apply import AppliedState
-from robot_semantics.state.robot import RunningRobot
-from robot_semantics.state.samples import RobotSample, RootStatement, WorldSample
-from robot_semantics.state.schedule import NEVER_NS
+from robot_semantics.usdf.apply import AppliedState
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 

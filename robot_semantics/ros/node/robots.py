@@ -13,10 +13,10 @@ import threading
 from collections.abc import Iterable
 
 from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.live.robot import RunningRobot
 from robot_semantics.ros.node.parameters import NodeSettings
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.running.guarded_node import GuardedNode
-from robot_semantics.state.robot import RunningRobot
 
 
 class Robots:

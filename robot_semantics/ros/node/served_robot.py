@@ -20,16 +20,15 @@ from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.cdr.generated_types import RosMessage
+from robot_semantics.live.health import RefusalLog, Traffic
+from robot_semantics.live.robot import RunningRobot
+from robot_semantics.live.settings import Description, RobotSettings, one_line_a_kind, read_description
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.guarded_node import GuardedNode
 from robot_semantics.ros.running.node_names import node_name
 from robot_semantics.ros.running.parameter_table import ParameterError, Values
-from robot_semantics.state.description import Description, one_line_a_kind, read_description
-from robot_semantics.state.health import RefusalLog, Traffic
-from robot_semantics.state.robot import RunningRobot
-from robot_semantics.state.settings import RobotSettings
 
 LONGEST_LINE = 1000
 """Characters of a line of the log at most."""

@@ -9,30 +9,376 @@
 
 from __future__ import annotations
 
+import math
+import weakref
 from collections import Counter
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from functools import wraps
+from itertools import combinations
+from pathlib import Path
+from threading import RLock
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from rclpy.exceptions import InvalidHandle
 from rclpy.publisher import Publisher
 from rclpy.timer import Timer
-from robot_semantics_interfaces.msg import JointAge, RefusalCount
+from robot_semantics_interfaces import srv
+from robot_semantics_interfaces.msg import CollisionPair, EndEffector, GroupState, JointAge, RefusalCount, VirtualJoint
+from robot_semantics_interfaces.msg import Group as GroupMessage
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
-from robot_semantics_interfaces.srv import GetStatus, GetWorldState
+from robot_semantics_interfaces.srv import GetStatus, GetWorldState, ReplaceDescription
+from sensor_msgs.msg import JointState
 
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.files import save_bytes
+from robot_semantics.cdr.generated_types import RosMessage, ServiceType
+from robot_semantics.live.order import NEVER_NS
+from robot_semantics.live.robot import RunningRobot
+from robot_semantics.model import queries
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.semantics import Group, NamedState
+from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.messages.world_messages import world_to_message
 from robot_semantics.ros.node.collision_action import CollisionAction
-from robot_semantics.ros.node.description_service import DescriptionService
-from robot_semantics.ros.node.group_services import GroupServices
-from robot_semantics.ros.node.live_parameters import LiveParameters
+from robot_semantics.ros.node.live_parameters import LiveParameters, Replacement
 from robot_semantics.ros.node.monitor import Monitor
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
+from robot_semantics.ros.node.served_robot import DESCRIPTIONS, ServedRobot
 from robot_semantics.ros.node.snapshots import Snapshots
 from robot_semantics.ros.node.world import World, WorldCapture
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running import qos
+from robot_semantics.srdf.edit import SrdfText, checked_name
+from robot_semantics.srdf.new import group_state
 from robot_semantics.usdf.writer import write_world
+
+# The service that replaces the description of a running robot: URDF, SRDF and transforms in one act.
+
+
+class DescriptionService:
+    """Offers ``~/replace_description``, or ``~/MODEL/replace_description``."""
+
+    def __init__(self, served: ServedRobot, live: LiveParameters) -> None:
+        self._served, self._live = served, live
+        served.node.create_service(ReplaceDescription, f"~/{served.topic('replace_description')}", self._answer)
+
+    def _answer(
+        self, request: ReplaceDescription.Request, response: ReplaceDescription.Response
+    ) -> ReplaceDescription.Response:
+        served = self._served
+        try:
+            replacement = self._live.replace(
+                served, self._texts(request), strict=request.strict, dry_run=request.dry_run
+            )
+        except DescriptionError as error:
+            response.message = f"the description is refused, and the robot stays as it is: {error}"
+            response.problems = [str(problem) for problem in error.diagnostics]
+            return response
+        response.success = True
+        response.message = _replacement_message(served, replacement, dry_run=request.dry_run)
+        response.problems = [str(problem) for problem in replacement.description.problems]
+        response.kept, response.lost = list(replacement.kept), list(replacement.lost)
+        return response
+
+    def _texts(self, request: ReplaceDescription.Request) -> dict[str, Any]:
+        """Return the new texts by the names of their parameters.
+
+        Raises:
+            RobotSemanticsError: the request has an SRDF and wants to keep the present one.
+        """
+        if request.keep_srdf and request.srdf:
+            raise RobotSemanticsError("give either a text in 'srdf' or 'keep_srdf', not both")
+        urdf, srdf = (self._served.parameter(name) for name in DESCRIPTIONS)
+        return {urdf: request.urdf, srdf: self._served.values[srdf] if request.keep_srdf else request.srdf}
+
+
+def _replacement_message(served: ServedRobot, replacement: Replacement, *, dry_run: bool) -> str:
+    model = replacement.description.model
+    return (
+        f"robot '{served.prefix or model.name}' {'would be' if dry_run else 'is'} replaced: {len(model.links)} links,"
+        f" {len(model.joints) - 1} joints; {len(replacement.kept)} joints keep their values,"
+        f" {len(replacement.lost)} lose them"
+    )
+
+
+# Services about the positions of a group: its named states, its present state, and a new named state from it.
+
+
+Answer = Callable[[RunningRobot, RosMessage], RosMessage]
+
+
+class _Measured(NamedTuple):
+    """Measured state of a group: a value for each variable, and the time of the oldest value [ns] or None.
+
+    `known` has the values of all variables of the robot that were measured, for the leaders outside the group.
+    """
+
+    values: Mapping[str, float]
+    oldest_ns: int | None
+    known: Mapping[str, float] = MappingProxyType({})
+
+
+class GroupStateServices:
+    """The answers for one robot; `GroupServices` offers the services."""
+
+    def __init__(self, served: ServedRobot, lock: RLock, tolerance: Callable[[], float]) -> None:
+        """`tolerance` gives the largest difference for a matching state, if the request has none."""
+        self._served, self._lock, self._tolerance = served, lock, tolerance
+        self.table: Mapping[str, tuple[type[ServiceType], Answer]] = {
+            "get_group_states": (srv.GetGroupStates, _get_group_states),
+            "get_group_state": (srv.GetGroupState, self._get_group_state),
+            "get_current_state": (srv.GetCurrentState, self._get_current_state),
+            "save_group_state": (srv.SaveGroupState, self._save_group_state),
+        }
+
+    def _measured(self, robot: RunningRobot, group: Group) -> _Measured:
+        """Return the present state of a group.
+
+        Raises:
+            RobotSemanticsError: one of its joints has no value yet.
+        """
+        moving, space = robot.moving, robot.space
+        with self._lock:
+            positions = robot.values.positions.tolist()
+            measured = robot.values.measured.tolist()
+            stamps = robot.values.stamps_ns.tolist()
+        numbers = [moving.number[joint] for joint in group.joints if joint in moving.number]
+        unseen = [moving.names[number] for number in numbers if not measured[number]]
+        if unseen:
+            raise RobotSemanticsError(f"no position was received yet for: {', '.join(unseen)}")
+        oldest = min((stamps[number] for number in numbers), default=NEVER_NS)
+        known = {name: positions[at] for at, name in enumerate(space.names) if measured[moving.of_variable[at]]}
+        values = {name: known[name] for name in group.variable_names}
+        return _Measured(values, None if oldest == NEVER_NS else oldest, known)
+
+    def _get_current_state(
+        self, robot: RunningRobot, request: srv.GetCurrentState.Request
+    ) -> srv.GetCurrentState.Response:
+        group = robot.model.semantics.group(request.group)
+        measured = self._measured(robot, group)
+        response = srv.GetCurrentState.Response(state=_state_message(group.name, measured.values), distance=math.nan)
+        nearest = queries.matching_states(robot.model, group.name, measured.known, math.inf)
+        tolerance = request.tolerance or self._tolerance()
+        if nearest and math.isfinite(nearest[0].difference):
+            response.distance = float(nearest[0].difference)
+            if nearest[0].difference <= tolerance:
+                response.matching_state = nearest[0].state
+        if measured.oldest_ns is not None:
+            response.stamp = MAKER.time(measured.oldest_ns)
+        return response
+
+    def _get_group_state(self, robot: RunningRobot, request: srv.GetGroupState.Request) -> srv.GetGroupState.Response:
+        group = robot.model.semantics.group(request.group)
+        if request.state:
+            state = robot.model.semantics.state(request.group, request.state)
+            found = _Measured(_values(robot.model, state), None)
+        else:
+            found = self._measured(robot, group)
+        values, stamp_ns = found.values, found.oldest_ns
+        message = JointState(name=list(values), position=list(values.values()))
+        now_ns = int(self._served.node.get_clock().now().nanoseconds)
+        message.header.stamp = MAKER.time(now_ns if stamp_ns is None else stamp_ns)
+        return srv.GetGroupState.Response(joint_state=message)
+
+    def _save_group_state(
+        self, robot: RunningRobot, request: srv.SaveGroupState.Request
+    ) -> srv.SaveGroupState.Response:
+        group = robot.model.semantics.group(request.group)
+        path = self._writable(request.path) if request.path else None
+        values = self._measured(robot, group).values
+        text = self._srdf(robot) if path is None else SrdfText.from_file(path)
+        variables = {joint: robot.model.joint(joint).variable_names for joint in group.active_joints}
+        rows = {joint: [values[name] for name in names] for joint, names in variables.items()}
+        element = group_state(checked_name(request.state), group.name, rows)
+        if group.name not in {stated.name for stated in text.semantic.groups}:
+            raise RobotSemanticsError(f"{path} has no group '{group.name}'")
+        if (group.name, request.state) in {(state.group, state.name) for state in text.semantic.states}:
+            if not request.overwrite:
+                raise RobotSemanticsError(f"group '{group.name}' has a state '{request.state}' already")
+            text = text.remove("state", group.name, request.state)
+        text = text.add([element])
+        if path is not None:
+            save_bytes(bytes(text), path)
+        active = {name: values[name] for names in variables.values() for name in names}
+        return srv.SaveGroupState.Response(
+            text=str(text), group_state=_state_message(group.name, active, request.state)
+        )
+
+    def _srdf(self, robot: RunningRobot) -> SrdfText:
+        description = self._served.description
+        text = "" if description is None else description.srdf
+        return SrdfText(text) if text.strip() else SrdfText.empty(robot.model.name)
+
+    def _writable(self, path: str) -> Path:
+        """Return the file that a request names, if requests may name files.
+
+        Raises:
+            RobotSemanticsError: requests may not name files, or the file is not an existing SRDF file.
+        """
+        if not self._served.node.get_parameter("snapshots.allow_paths").value:
+            raise RobotSemanticsError(
+                "a path needs the parameter snapshots.allow_paths; leave it empty to get the text"
+            )
+        file = Path(path).expanduser()
+        if file.suffix != ".srdf" or not file.is_file():
+            raise RobotSemanticsError(f"'{path}': the file must exist and its name must end in .srdf")
+        return file
+
+
+def _get_group_states(robot: RunningRobot, request: srv.GetGroupStates.Request) -> srv.GetGroupStates.Response:
+    if request.state:
+        states: tuple[NamedState, ...] = (robot.model.semantics.state(request.group, request.state),)
+    else:
+        states = queries.states_of(robot.model, request.group)
+    found = [_state_message(state.group, _values(robot.model, state), state.name) for state in states]
+    return srv.GetGroupStates.Response(states=found)
+
+
+def _values(model: RobotModel, state: NamedState) -> dict[str, float]:
+    """Return a named state's values by variable."""
+    return {
+        name: value
+        for joint, numbers in state.positions.items()
+        for name, value in zip(model.joint(joint).variable_names, numbers, strict=True)
+    }
+
+
+def _state_message(group: str, values: Mapping[str, float], name: str = "") -> GroupState:
+    return GroupState(name=name, group=group, variable_names=list(values), values=list(values.values()))
+
+
+# Services about the semantics of one robot: groups, states, end effectors, virtual joints, collision pairs.
+
+
+NO_ROBOT = "there is no robot description yet"
+
+
+class GroupServices:
+    """Offers the services of one robot below the node's name: ``~/get_group``, or ``~/MODEL/get_group``."""
+
+    def __init__(self, served: ServedRobot, lock: RLock, tolerance: Callable[[], float]) -> None:
+        """`tolerance` gives the largest difference for a matching state, if the request has none."""
+        self._served = served
+        self._messages: weakref.WeakKeyDictionary[RobotModel, dict[str, GroupMessage]] = weakref.WeakKeyDictionary()
+        table: Mapping[str, tuple[type[ServiceType], Answer]] = {
+            "list_groups": (srv.ListGroups, _list_groups),
+            "get_group": (srv.GetGroup, self._get_group),
+            "find_groups": (srv.FindGroups, _find_groups),
+            "list_end_effectors": (srv.ListEndEffectors, _list_end_effectors),
+            "list_passive_joints": (srv.ListPassiveJoints, _list_passive_joints),
+            "get_virtual_joints": (srv.GetVirtualJoints, _get_virtual_joints),
+            "get_collision_pair": (srv.GetCollisionPair, _get_collision_pair),
+            "list_collision_pairs": (srv.ListCollisionPairs, _list_collision_pairs),
+            **GroupStateServices(served, lock, tolerance).table,
+        }
+        for name, (kind, answer) in table.items():
+            served.node.create_service(kind, f"~/{served.topic(name)}", self._of_robot(answer))
+
+    def _of_robot(self, answer: Answer) -> Callable[[RosMessage, RosMessage], RosMessage]:
+        """Return a service callback for the present robot."""
+
+        @wraps(answer)
+        def callback(request: RosMessage, _response: RosMessage) -> RosMessage:
+            robot = self._served.robot
+            if robot is None:
+                raise RobotSemanticsError(NO_ROBOT)
+            response = answer(robot, request)
+            response.success = True
+            return response
+
+        return callback
+
+    def _get_group(self, robot: RunningRobot, request: srv.GetGroup.Request) -> srv.GetGroup.Response:
+        # Making the message costs more than sending it, and a model never changes.
+        made = self._messages.setdefault(robot.model, {})
+        message = made.get(request.name)
+        if message is None:
+            message = made[request.name] = group_message(robot.model.semantics.group(request.name))
+        return srv.GetGroup.Response(group=message)
+
+
+def _list_groups(robot: RunningRobot, _request: srv.ListGroups.Request) -> srv.ListGroups.Response:
+    return srv.ListGroups.Response(groups=list(robot.model.semantics.groups))
+
+
+def _find_groups(robot: RunningRobot, request: srv.FindGroups.Request) -> srv.FindGroups.Response:
+    found = list(robot.model.semantics.groups)
+    if request.link:
+        having = queries.groups_with_link(robot.model, request.link)
+        found = [name for name in found if name in having]
+    if request.joint:
+        having = queries.groups_with_joint(robot.model, request.joint)
+        found = [name for name in found if name in having]
+    return srv.FindGroups.Response(groups=found)
+
+
+def _list_end_effectors(robot: RunningRobot, request: srv.ListEndEffectors.Request) -> srv.ListEndEffectors.Response:
+    stated = robot.model.semantics.srdf.end_effectors if robot.model.semantics.srdf is not None else ()
+    as_written = {effector.name: effector.parent_group for effector in stated}
+    found = [
+        EndEffector(
+            name=effector.name,
+            group=effector.group,
+            parent_link=effector.parent_link,
+            parent_group=effector.parent_group,
+            parent_inferred=as_written.get(effector.name) != effector.parent_group,
+        )
+        for effector in queries.end_effectors_of(robot.model, request.group or None)
+    ]
+    return srv.ListEndEffectors.Response(end_effectors=found)
+
+
+def _list_passive_joints(robot: RunningRobot, request: srv.ListPassiveJoints.Request) -> srv.ListPassiveJoints.Response:
+    semantics = robot.model.semantics
+    joints = semantics.group(request.group).passive_joints if request.group else semantics.passive_joints
+    return srv.ListPassiveJoints.Response(joints=list(joints))
+
+
+def _get_virtual_joints(robot: RunningRobot, _request: srv.GetVirtualJoints.Request) -> srv.GetVirtualJoints.Response:
+    root = robot.model.root_joint
+    stated = sorted(robot.model.semantics.virtual_joints, key=lambda joint: joint.name != root.name)
+    found = [
+        VirtualJoint(
+            name=joint.name,
+            type=joint.type,
+            parent_frame=robot.settings.virtual_joint(joint.name).parent_frame or joint.parent_frame,
+            child_link=joint.child_link,
+            variable_names=list(root.variable_names) if joint.name == root.name else [],
+        )
+        for joint in stated
+    ]
+    return srv.GetVirtualJoints.Response(virtual_joints=found)
+
+
+def _get_collision_pair(robot: RunningRobot, request: srv.GetCollisionPair.Request) -> srv.GetCollisionPair.Response:
+    return srv.GetCollisionPair.Response(pair=_pair_message(robot.model, request.link1, request.link2))
+
+
+def _list_collision_pairs(
+    robot: RunningRobot, request: srv.ListCollisionPairs.Request
+) -> srv.ListCollisionPairs.Response:
+    solid = sorted(link.name for link in robot.model.links if link.urdf.collisions)
+    wanted = robot.model.link(request.link).name if request.link else None
+    pairs = [pair for pair in combinations(solid, 2) if wanted is None or wanted in pair]
+    return srv.ListCollisionPairs.Response(pairs=[_pair_message(robot.model, *pair) for pair in pairs])
+
+
+def _pair_message(model: RobotModel, link1: str, link2: str) -> CollisionPair:
+    status = queries.pair_status(model, link1, link2)
+    reason = status.reason or ("" if status.checked else status.cause.value)
+    return CollisionPair(link1=status.pair.first, link2=status.pair.second, checked=status.checked, reason=reason)
+
+
+def group_message(group: Group) -> GroupMessage:
+    """Return a group as a message; its fields have the names of the value's."""
+    fields = {}
+    for field in GroupMessage.get_fields_and_field_types():
+        value = getattr(group, field)
+        fields[field] = value if isinstance(value, (str, bool)) else list(value)
+    return GroupMessage(**fields)
 
 
 class Services:

@@ -9,30 +9,296 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
 from builtin_interfaces.msg import Time
 from rclpy.clock import Clock, ClockType
 from robot_semantics_interfaces import srv
 from robot_semantics_interfaces.msg import SnapshotInfo
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import ArrayError, UnknownNameError
+from robot_semantics.base.errors import ArrayError, RobotSemanticsError, UnknownNameError
 from robot_semantics.base.nanoseconds import whole_nanoseconds
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.live.samples import RobotSample, RootSource
+from robot_semantics.live.world import AT_ORIGIN, LiveWorld
+from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.messages.world_messages import item_messages, note_messages
 from robot_semantics.ros.node.background import in_background
 from robot_semantics.ros.node.parameters import SNAPSHOTS
-from robot_semantics.ros.node.restore import Restore
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.world import World, WorldCapture
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running.parameter_table import ParameterError
+from robot_semantics.ros.simulators.simulator_client import RemoteReport, RemoteSimulator
 from robot_semantics.simulation.magnitudes import check_magnitudes
-from robot_semantics.state.report import RestoreReport
-from robot_semantics.state.snapshot_store import SnapshotError, SnapshotStore
-from robot_semantics.usdf.descriptions import FileFinder, beside
+from robot_semantics.transforms import transform_distance
+from robot_semantics.usdf.apply import AppliedState, Base, apply_model_state, resolve_with
+from robot_semantics.usdf.check import match_models
+from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, beside, robots_for
+from robot_semantics.usdf.frames import resolve, root_frame, without_unplaced
+from robot_semantics.usdf.identity import appearance_digest, is_of
+from robot_semantics.usdf.restore_report import TOLERANCE, RestoreItem, RestoreLog, RestoreReport
+from robot_semantics.usdf.robot import with_carriers
 from robot_semantics.usdf.saved_descriptions import Texts
-from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.usdf.snapshots import SnapshotError, SnapshotStore
+from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, ModelState, WorldState, carrier_of
+
+# One restore: the simulators first, all or nothing, then the node's own robots and TF; item by item.
+
+
+class Restore:
+    """Restores a world state in simulators and the node's robots, or reports the result without a change (dry run)."""
+
+    def __init__(
+        self,
+        robots: Robots,
+        states: RobotStates,
+        world: World,
+        frames: WorldFrames,
+        state: WorldState,
+        models: Sequence[str] = (),
+        *,
+        partial: bool = False,
+        dry_run: bool = False,
+        find: FileFinder | None = None,
+    ) -> None:
+        """`models` are the requested ones, by default all; `find` gives the files that the state names."""
+        self.robots, self.states, self.world, self.frames = robots, states, world, frames
+        self.state, self.find = state, find
+        self.partial, self.dry_run = partial, dry_run
+        self.wanted = tuple(models) or tuple(model.name for model in state.models)
+        self.chosen = tuple(models)
+        self.placed = state
+        """The state, in which links that carry something are where their robots' joints put them."""
+        self.unplaced: Mapping[str, str] = {}
+        """Why the state does not place these models and frames."""
+        self.log = RestoreLog()
+
+    async def carry_out(self) -> RestoreReport:
+        """Restore, or with `dry_run` only report. Without `partial`, change nothing if any part is impossible.
+
+        Raises:
+            DescriptionError: the frames of the state and of TF do not lead to the world.
+            DescriptionChangedError: a robot got another description meanwhile.
+
+        """
+        sample = self.states.sample()
+        live = self.world.own(sample)
+        applied = await in_background(self.robots.node, self._apply, sample.robots, live)
+        clients = self.world.simulators()
+        # Ask every simulator before any is changed: if one simulator refuses, no simulator is changed.
+        reports = await self._push(clients, dry_run=True)
+        report = await in_background(self.robots.node, self._report, applied, reports, live)
+        if self.dry_run or not (report.complete or self.partial):
+            return report
+        reports = await self._push(clients, dry_run=False)
+        report = await in_background(self.robots.node, self._report, applied, reports, live)
+        if not (report.complete or self.partial):
+            return replace(report, applied=any(told is not None and told.success for told in reports.values()))
+        stamp_ns = self.state.time_ns if clients and self.state.time_ns is not None else self.robots.now_ns()
+        for robot in sample.robots:
+            if robot.name in applied:
+                _, state = applied[robot.name]
+                self.states.restore(robot.name, robot.model, state, stamp_ns)
+        if clients:
+            # The time may have been set back.
+            self.frames.forget()
+        return replace(report, applied=bool(report.restored) or report.complete)
+
+    # --- the node's robots
+
+    def _apply(self, robots: Sequence[RobotSample], live: LiveWorld) -> dict[str, tuple[str, AppliedState]]:
+        """Return the model's name and the applied state of each requested robot."""
+        models = {robot.name: robot.model for robot in robots}
+        match = match_models(self.state.models, models)
+        self.likely = match.likely
+        called = {robot: model for model, robot in match.robot_of.items()}
+        bases = {robot.name: _base(robot, live, called) for robot in robots}
+        carriers = {base.frame.split(SEPARATOR)[0] for base in bases.values() if SEPARATOR in base.frame}
+        known = {model: models[robot] for model, robot in match.robot_of.items()}
+        carriers |= {frame.parent for frame in live.state.frames if frame.parent_link is not None}
+        self.placed, self.unplaced = without_unplaced(with_carriers(self.state, known, carriers))
+        world = resolve_with(self.placed, _standing(self.placed, live))
+        applied = {}
+        for robot in robots:
+            name = called.get(robot.name)
+            if name is None or name not in self.wanted:
+                continue
+            model, kinematics = self.state.model(name), ForwardKinematics(robot.model)
+            if name in self.unplaced:
+                model = replace(model, parent=WORLD, parent_link=None, pose=None, twist=None)
+            applied[robot.name] = (
+                name,
+                apply_model_state(model, world, kinematics, base=bases[robot.name], positions=robot.positions),
+            )
+            self._compare_looks(model, robot.model)
+        return applied
+
+    def _compare_looks(self, model: ModelState, robot: RobotModel) -> None:
+        """Note that the robot had another appearance when the state was saved; this changes nothing else."""
+        if model.description is None or self.find is None or not is_of(model.urdf_sha256, robot):
+            return
+        saved = robots_for(replace(self.state, models=(model,)), RobotFiles(find=self.find)).get(model.name)
+        if saved is not None and appearance_digest(saved) != appearance_digest(robot):
+            self.log.note(f"model '{model.name}': its look has changed since the snapshot; nothing else differs")
+
+    # --- the simulators
+
+    async def _push(self, clients: Sequence[RemoteSimulator], *, dry_run: bool) -> dict[str, RemoteReport | None]:
+        """Return each simulator's report; None for a simulator that is not running, which is logged."""
+        reports: dict[str, RemoteReport | None] = {}
+        state = self.world.as_entities(self.state)
+        settings = self.robots.settings
+        robot_of, entity_of = settings.simulated_entities, settings.entity_of
+        models = [entity_of.get(name, name) for name in self.chosen]
+        self.log.items.clear()
+        for client in clients:
+            try:
+                report = await client.set(state, models, partial=self.partial, dry_run=dry_run)
+            except RobotSemanticsError as error:
+                self.log.failed("simulator", client.name, str(error), "unreachable")
+                reports[client.name] = None
+                continue
+            items = tuple(replace(item, model=robot_of.get(item.model, item.model)) for item in report.items)
+            reports[client.name] = report._replace(items=items)
+        return reports
+
+    # --- the report
+
+    def _report(
+        self,
+        applied: Mapping[str, tuple[str, AppliedState]],
+        reports: Mapping[str, RemoteReport | None],
+        live: LiveWorld,
+    ) -> RestoreReport:
+        """Return the result of each item; for a model in a simulator, the simulator's result."""
+        log = RestoreLog()
+        log.extend(self.log.items, self.log.notes)
+        told = {name: report for name, report in reports.items() if report is not None}
+        unknown: dict[str, dict[str, RestoreItem]] = {name: {} for name in told}
+        for name, report in told.items():
+            log.extend((item for item in report.items if not _is_unknown(item)), report.notes)
+            for item in filter(_is_unknown, report.items):
+                unknown[name].setdefault(item.model, item)
+            if report.exact:
+                exact = "exact, it continues bit for bit"
+                log.items.append(RestoreItem("simulator", "", name, True, exact, code="exact"))
+        own = dict(applied.values())
+        for model in self.wanted:
+            # The items of the simulators, if none of them has the model.
+            lacking = [items[model] for items in unknown.values() if model in items]
+            if len(lacking) < len(unknown):
+                continue
+            if model in own:
+                log.extend(own[model].items, (*own[model].notes, *own[model].kept_motion))
+                # Perhaps a simulator has it by another name, and it would not move there.
+                log.extend((), map(str, lacking))
+            else:
+                log.items.append(lacking[0] if lacking else self._unknown(model))
+            if model in self.unplaced:
+                log.items.append(RestoreItem("pose", model, "", False, self.unplaced[model], code="not_stated"))
+        self._frames(live, bool(told), log)
+        if self.state.engines and not reports:
+            log.note("no simulator can use the state of an engine")
+        return log.report(exact=bool(told) and all(report.exact for report in told.values()))
+
+    def _unknown(self, model: str) -> RestoreItem:
+        """Return the item of a model that is not among the node's robots."""
+        likely = self.likely.get(model)
+        hint = f"; it is very like its robot '{likely}'" if likely else ""
+        return RestoreItem("model", model, "", False, f"the node has no such robot{hint}", code="unknown")
+
+    def _frames(self, live: LiveWorld, simulated: bool, log: RestoreLog) -> None:
+        """Report the parent frames of models whose pose differs from the state; the node cannot move them."""
+        present, before = resolve(live.state), None
+        # A root frame without a pose on TF is treated as the world.
+        roots = {frame.name for frame in live.state.frames if frame == root_frame(frame.name)}
+        told = {item.name for item in log.items if item.kind == "frame"} if simulated else set()
+        for frame in self._frames_wanted():
+            if frame.name in told:
+                continue
+            if frame.name in self.unplaced:
+                log.failed("frame", frame.name, self.unplaced[frame.name], "not_stated")
+                continue
+            parent = carrier_of(frame)
+            if frame.name not in present.index or parent not in present.index:
+                log.note(f"frame '{frame.name}': no node publishes it")
+                continue
+            before = before or resolve(self.placed)
+            off_m, off_rad = map(
+                float, transform_distance(*(world.pose(frame.name, parent) for world in (before, present)))
+            )
+            if max(off_m, off_rad) <= TOLERANCE:
+                log.items.append(RestoreItem("frame", "", frame.name, True, "it is there"))
+                continue
+            distance = f"{off_m:.3g} m and {off_rad:.3g} rad away from there"
+            if frame.name in roots:
+                log.note(f"frame '{frame.name}': the root of TF, which the node treats as the world, is {distance}")
+            else:
+                reason = f"on TF it is {distance}, and this node cannot move it"
+                log.failed("frame", frame.name, reason, "elsewhere")
+
+    def _frames_wanted(self) -> list[Frame]:
+        frames = {frame.name: frame for frame in self.state.frames}
+        if not self.chosen:
+            return [frame for frame in frames.values() if frame.pose is not None]
+        parents = {body.name: body.parent for body in self.state.bodies}
+        needed: set[str] = set()
+        for model in self.chosen:
+            here = parents.get(model)
+            while here is not None and here not in needed:
+                needed.add(here)
+                here = parents.get(here)
+        return [frame for name, frame in frames.items() if name in needed and frame.pose is not None]
+
+
+def _is_unknown(item: RestoreItem) -> bool:
+    return item.kind == "model" and not item.done
+
+
+def _base(robot: RobotSample, live: LiveWorld, called: Mapping[str, str]) -> Base:
+    """Return the frame of a robot's root link, and whether the node can move it."""
+    root, joint = live.roots[robot.name], robot.model.root_joint
+    model, separator, link = live.parents[robot.name].partition(SEPARATOR)
+    frame = f"{called.get(model, model)}{separator}{link}"
+    at = None if root.statement is None else root.statement.xyz_quat
+    source = None if root.statement is None else root.statement.candidate.source
+    name = robot.root_frame
+    if robot.source is robot.source.TF or source in (RootSource.TF, RootSource.ODOMETRY):
+        by = "odometry" if source is RootSource.ODOMETRY else "another node's transforms"
+        return Base(joint, frame, xyz_quat=at, held_by=f"{by} move '{name}'")
+    if not robot.parent_frame and root.statement is None:
+        # The parent of a robot without a virtual joint is the world.
+        return Base(joint, WORLD, xyz_quat=AT_ORIGIN, held_by=f"'{name}' has no virtual joint that the node could move")
+    if robot.source is robot.source.FIXED:
+        return Base(joint, frame, xyz_quat=at, held_by=f"a parameter holds '{name}' in '{root.parent}'")
+    return Base(joint, frame, xyz_quat=at)
+
+
+def _standing(state: WorldState, live: LiveWorld) -> list[Frame]:
+    """Return the TF frames that are not in a state and are connected to the world or to a frame of the state."""
+    there = {body.name for body in state.bodies} | {WORLD}
+    found: list[Frame] = []
+    links = {(model.name, link.name) for model in state.models for link in model.links if link.pose is not None}
+    left = [
+        frame
+        for frame in live.state.frames
+        if frame.pose is not None
+        and frame.name not in there
+        and (frame.parent_link is None or (frame.parent, frame.parent_link) in links)
+    ]
+    while left:
+        next_ = [frame for frame in left if frame.parent in there]
+        if not next_:
+            break
+        found += next_
+        there |= {frame.name for frame in next_}
+        left = [frame for frame in left if frame.name not in there]
+    return found
 
 
 class Snapshots:

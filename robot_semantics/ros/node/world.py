@@ -18,18 +18,18 @@ from dataclasses import dataclass, replace
 from rclpy.callback_groups import ReentrantCallbackGroup
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.live.samples import WorldSample
+from robot_semantics.live.world import LiveWorld, live_world
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.simulators.simulator_client import RemoteSimulator, SimulatorClient, SimulatorError
 from robot_semantics.simulation.magnitudes import check_magnitudes
-from robot_semantics.state.live_world import LiveWorld, live_world
-from robot_semantics.state.matching import match_models
-from robot_semantics.state.report import RestoreItem
-from robot_semantics.state.samples import WorldSample
 from robot_semantics.usdf.ages import with_ages
+from robot_semantics.usdf.check import match_models
 from robot_semantics.usdf.combine import renamed
+from robot_semantics.usdf.restore_report import RestoreItem
 from robot_semantics.usdf.world_state import EngineState, Frame, ModelState, WorldState
 
 ENTITIES = "simulation_interfaces:"

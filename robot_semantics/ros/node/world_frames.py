@@ -21,11 +21,11 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.cdr.walk import transform_children
+from robot_semantics.live.world import ReceivedFrames, ReceivedTransform
 from robot_semantics.ros.messages.maker import deserialized, row_of_pose
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.guarded_node import GuardedNode
-from robot_semantics.state.received_frames import ReceivedFrames, ReceivedTransform
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
 
 _PACE_S = 0.05

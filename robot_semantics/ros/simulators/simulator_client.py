@@ -25,8 +25,8 @@ from robot_semantics_interfaces.srv import GetWorldState, SetWorldState
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cdr.generated_types import RosMessage, ServiceType
 from robot_semantics.ros.messages.world_messages import items_from_messages
-from robot_semantics.state.report import RestoreItem, RestoreLog
 from robot_semantics.usdf.reader import parse_world
+from robot_semantics.usdf.restore_report import RestoreItem, RestoreLog
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
 

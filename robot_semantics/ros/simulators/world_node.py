@@ -14,6 +14,7 @@ step.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.nanoseconds import float_seconds
+from robot_semantics.base.unpack_limit import DEFAULT_MB, VARIABLE, set_limit
 from robot_semantics.convert.topic_names import topic_namespaces
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.maker import MAKER
@@ -38,18 +40,92 @@ from robot_semantics.ros.messages.world_messages import (
     world_from_message,
     world_to_message,
 )
+from robot_semantics.ros.running import parameter_table as checks
 from robot_semantics.ros.running.guarded_node import GuardedNode
+from robot_semantics.ros.running.parameter_table import Parameter
 from robot_semantics.ros.running.spinning import QuietExecutor
-from robot_semantics.ros.simulators.simulation_parameters import SimulationSettings, declare_simulation
-from robot_semantics.simulation.engines import start
-from robot_semantics.simulation.loading import ModelFiles, world_from_state
+from robot_semantics.simulation.loading import ENGINES, ModelFiles, start, world_from_state
 from robot_semantics.simulation.magnitudes import check_magnitudes, check_numbers
 from robot_semantics.simulation.simulator import ControlMode, SimulationError, Simulator
 from robot_semantics.simulation.world_spec import ModelSpec
-from robot_semantics.state.report import RestoreReport
 from robot_semantics.usdf.reader import parse_world, read_world
+from robot_semantics.usdf.restore_report import RestoreReport
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import check_writable, write_world
+
+# The parameters of `mujoco_world`, declared, checked and described.
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationSettings:
+    """Values of the parameters of `TABLE`."""
+
+    world: str
+    models: tuple[str, ...]
+    package_paths: tuple[str, ...]
+    timestep: float
+    real_time_factor: float
+    publish_frequency: float
+    start_paused: bool
+    ground: bool
+    strict: bool
+    implicit_links: bool
+    main_model: str
+    engine: str
+    max_text_bytes: int
+    max_unpacked: int
+
+
+TABLE: tuple[Parameter, ...] = (
+    Parameter(
+        "world", "", "USDF file of the world's robots, objects and initial state; empty: none.", checks.text, True
+    ),
+    Parameter("models", [""], "NAME=URDF[,SRDF]: more models, or other files for the world's.", checks.texts, True),
+    Parameter("package_paths", [""], "Folders in which the packages of package:// URIs lie.", checks.texts, True),
+    Parameter("timestep", 0.002, "Time step [s].", checks.positive, True),
+    Parameter(
+        "real_time_factor",
+        1.0,
+        "Simulated seconds in a second; 0: as fast as possible.",
+        checks.not_negative,
+        True,
+    ),
+    Parameter("publish_frequency", 50.0, "Rate of states, in simulated time [Hz].", checks.positive, True),
+    Parameter("start_paused", False, "Wait for ~/pause or ~/step.", checks.flag, True),
+    Parameter("ground", True, "Whether there is a floor at z = 0.", checks.flag, True),
+    Parameter("strict", False, "Refuse robots with any error.", checks.flag, True),
+    Parameter("implicit_links", False, "Let joints name links that no <link> declares.", checks.flag, True),
+    Parameter(
+        "main_model", "", "Model whose topics have no prefix; empty: the only one with joints.", checks.text, True
+    ),
+    Parameter("engine", "mujoco", f"What simulates: {', '.join(ENGINES)}.", checks.one_of(*ENGINES), True),
+    Parameter("max_text_bytes", 64_000_000, "Largest USDF text taken.", checks.Numbers(least=1), True),
+    Parameter(
+        "max_unpacked",
+        0,
+        f"Largest unpacked size of a mesh file [MB]; 0: {VARIABLE}, or {DEFAULT_MB}.",
+        checks.Numbers(least=0),
+        True,
+    ),
+)
+
+
+def declare_simulation(node: GuardedNode) -> SimulationSettings:
+    """Declare the parameters and return their values.
+
+    Raises:
+        ParameterError: a given value is invalid.
+
+    """
+    values = node.declare_table(TABLE)
+    for name in ("models", "package_paths"):
+        values[name] = tuple(text for text in values[name] if text)
+    for name in ("timestep", "real_time_factor", "publish_frequency"):
+        values[name] = float(values[name])
+    if values["max_unpacked"]:
+        set_limit(values["max_unpacked"])
+    return SimulationSettings(**values)
+
 
 NODE_NAME = "mujoco_world"
 QUEUE = 10

@@ -11,16 +11,233 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import rclpy
+from lxml import etree
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.subscription import Subscription
+from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
 
+from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.foreign_text import quoted
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.running.node_names import node_name
 from robot_semantics.ros.tools.own_node import own_node
-from robot_semantics.ros.tools.topic_checks import LATCHED, Finding, TopicListener
+
+# Search for mistakes in the topics of the running robots, in every namespace, for a limited time.
+
+
+LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
+ANY = QoSProfile(depth=100, durability=DurabilityPolicy.VOLATILE, reliability=ReliabilityPolicy.BEST_EFFORT)
+URDF, SRDF = "robot_description", "robot_description_semantic"
+_KINDS = {"tf": TFMessage, "tf_static": TFMessage, "joint_states": JointState, URDF: String, SRDF: String}
+
+
+class Finding(NamedTuple):
+    """Result of one check: ``ok``, ``note`` or ``problem``, and the advice."""
+
+    level: str
+    text: str
+
+
+class PublisherDetector:
+    """Detects several publishers of one topic by their sequence numbers.
+
+    A message does not name its publisher, but each publisher counts its own.
+    """
+
+    def __init__(self) -> None:
+        self._last: int | None = None
+        self._highest = 0
+        self._back = 0
+        self.several = False
+
+    def note_number(self, number: int | None, latched: bool) -> None:
+        """Note the sequence number of a message; a latched topic sends the last one of each publisher, once."""
+        if number is None:
+            return
+        if self._last is not None:
+            self._back += number < self._last
+            # A restarted publisher goes back once, and counts up from 1 without a gap.
+            came_back = number > self._highest and number != self._last + 1 and self._last < self._highest
+            self.several |= number == self._last or came_back or self._back > (0 if latched else 1)
+        self._last, self._highest = number, max(number, self._highest)
+
+
+class TopicListener:
+    """Listens to TF, joint states and descriptions in all namespaces."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._topics: dict[str, Subscription] = {}
+        self._received: set[str] = set()
+        self._parents: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._on: dict[tuple[str, str], dict[str, PublisherDetector]] = defaultdict(dict)
+        self._joints: dict[str, dict[str, PublisherDetector]] = defaultdict(dict)
+        self._texts: dict[str, dict[str, str]] = defaultdict(dict)
+
+    def listen_to_new_topics(self) -> None:
+        """Listen to the topics that were discovered since the last call."""
+        for topic, types in self._node.get_topic_names_and_types():
+            kind = _KINDS.get(_base(topic))
+            if kind is None or topic in self._topics or f"{_package(kind)}/msg/{kind.__name__}" not in types:
+                continue
+            profile = ANY if kind is JointState or _base(topic) == "tf" else LATCHED
+            take: Callable[..., None] = {TFMessage: self._transforms, JointState: self._states, String: self._text}[
+                kind
+            ]
+
+            def hear(
+                message: Any, info: Mapping[str, int], topic: str = topic, take: Callable[..., None] = take
+            ) -> None:
+                self._received.add(topic)
+                take(topic, message, info["publication_sequence_number"])
+
+            self._topics[topic] = self._node.create_subscription(kind, topic, hear, profile)
+
+    def received_topics(self, seconds: float) -> Iterator[Finding]:
+        """Yield a robot's topics with a message and their publishers, and the kinds without a message in `seconds`."""
+        heard = [f"{topic} ({', '.join(self._publishers(topic)) or 'gone'})" for topic in sorted(self._received)]
+        if heard:
+            yield Finding("ok", f"received in {seconds:g} s: {'; '.join(heard)}")
+        silent = [kind for kind in _KINDS if all(_base(topic) != kind for topic in self._received)]
+        if silent:
+            yield Finding("note", f"nothing received in {seconds:g} s: {', '.join(silent)}")
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield the mistakes."""
+        yield from self._frames()
+        models = {space: list(self._descriptions(space)) for space in sorted(self._texts)}
+        for findings in models.values():
+            yield from (item for item in findings if isinstance(item, Finding))
+        listened = [topic for topic in self._topics if _base(topic) == "joint_states"]
+        if not any(self._publishers(topic) for topic in listened):
+            yield Finding("note", "no node publishes joint_states: start the robot's driver, or joint_state_publisher")
+        for topic in sorted(listened):
+            (model,) = [item for item in models.get(_space(topic), ()) if isinstance(item, RobotModel)] or (None,)
+            yield from self._joint_states(topic, model)
+
+    # -- received messages --
+
+    def _transforms(self, topic: str, message: TFMessage, number: int | None) -> None:
+        for transform in message.transforms:
+            key = _space(topic), transform.child_frame_id
+            self._parents[key].add(transform.header.frame_id)
+            self._on[key].setdefault(topic, PublisherDetector()).note_number(number, _base(topic) == "tf_static")
+
+    def _states(self, topic: str, message: JointState, number: int | None) -> None:
+        for name in set(message.name):
+            self._joints[topic].setdefault(name, PublisherDetector()).note_number(number, False)
+
+    def _text(self, topic: str, message: String, _number: int | None) -> None:
+        self._texts[_space(topic)][_base(topic)] = message.data
+
+    # -- findings --
+
+    def _frames(self) -> Iterator[Finding]:
+        contested: dict[str, list[str]] = defaultdict(list)
+        for (space, child), parents in sorted(self._parents.items()):
+            topics = self._on[space, child]
+            if len(parents) > 1:
+                names = " and ".join(f"'{name}'" for name in sorted(parents))
+                yield Finding("problem", f"TF frame '{child}' has two parents, {names}: two nodes publish it")
+            elif len(topics) > 1:
+                yield Finding("problem", f"TF frame '{child}' is on {' and on '.join(sorted(topics))}: it will jump")
+            for topic, senders in topics.items():
+                if senders.several and len(parents) == 1:
+                    contested[topic].append(child)
+        for topic, frames in sorted(contested.items()):
+            yield Finding(
+                "problem",
+                f"two nodes publish the same TF frames, {quoted(frames, 5)}, on {topic}:"
+                f" stop one of {', '.join(self._publishers(topic))}",
+            )
+
+    def _joint_states(self, topic: str, model: RobotModel | None) -> Iterator[Finding]:
+        publishers, joints = self._publishers(topic), self._joints[topic]
+        if not publishers:
+            waiting = self._node.get_subscriptions_info_by_topic(topic)
+            names = sorted({node_name(info) for info in waiting if "rs_doctor" not in info.node_name})
+            if names and model is not None and JointSpace.of(model).size:
+                yield Finding("problem", f"{', '.join(names)} waits for {topic}, which no node publishes")
+            return
+        if not joints:
+            yield Finding(
+                "problem", f"{topic.lstrip('/')} has a publisher, but no message came: check whether it is paused"
+            )
+        several = sorted(name for name, senders in joints.items() if senders.several)
+        if several:
+            who = ", ".join(publishers)
+            yield Finding(
+                "problem", f"two nodes publish the same joints, {quoted(several, 5)}, on {topic}: stop one of {who}"
+            )
+        if model is not None:
+            known = {*model.joint_index, *JointSpace.of(model).index}
+            strange = sorted(name for name in joints if name not in known)
+            if strange:
+                yield Finding(
+                    "problem", f"{topic.lstrip('/')} names joints that the robot does not have: {quoted(strange, 5)}"
+                )
+
+    def _descriptions(self, space: str) -> Iterator[Finding | RobotModel]:
+        texts = self._texts[space]
+        roots = {name: _root(text) for name, text in texts.items()}
+        for name, root in roots.items():
+            if root is None:
+                yield Finding("problem", f"the text on {f'{space}/{name}'.lstrip('/')} is not the XML of a robot")
+        urdf, srdf = roots.get(URDF), roots.get(SRDF)
+        if urdf is None:
+            return
+        if srdf is not None and urdf.get("name") != srdf.get("name"):
+            yield Finding("problem", f"the SRDF is about '{srdf.get('name')}', the URDF about '{urdf.get('name')}'")
+        diagnostics = Diagnostics()
+        try:
+            yield robot_from_text(
+                texts[URDF], texts[SRDF] if srdf is not None else None, strict=False, diagnostics=diagnostics
+            )
+        except RobotSemanticsError as error:
+            yield Finding("problem", f"the URDF on {f'{space}/{URDF}'.lstrip('/')} gives no robot: {error}")
+        foreign = [
+            problem.message
+            for problem in diagnostics
+            if problem.severity is Severity.ERROR and problem.code in ("unknown-link", "unknown-joint")
+        ]
+        if foreign:
+            more = f", and {len(foreign) - 1} more" if len(foreign) > 1 else ""
+            yield Finding("problem", f"the SRDF has names that the URDF does not have: {foreign[0]}{more}")
+
+    def _publishers(self, topic: str) -> list[str]:
+        return sorted({node_name(info) for info in self._node.get_publishers_info_by_topic(topic)})
+
+
+def _base(topic: str) -> str:
+    return topic.rpartition("/")[2]
+
+
+def _space(topic: str) -> str:
+    return topic.rpartition("/")[0]
+
+
+def _package(kind: type) -> str:
+    return str(kind.__module__).partition(".")[0]
+
+
+def _root(text: str) -> etree._Element | None:
+    try:
+        root = etree.fromstring(text.encode(), etree.XMLParser(resolve_entities=False, no_network=True))
+    except etree.XMLSyntaxError:
+        return None
+    return root if root.tag == "robot" else None
+
 
 DISCOVERY_SECONDS = 8.0
 LOOK_SECONDS = 0.2

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
@@ -28,19 +29,103 @@ from tf2_msgs.msg import TFMessage
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.nanoseconds import short_seconds, stamp_ns
+from robot_semantics.kinematics.local import LocalTransforms
+from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.maker import matrix_of
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.node_names import UNKNOWN_NODE, node_name
-from robot_semantics.ros.tools.followed_robot import FollowedRobot, pose_in_world
 from robot_semantics.ros.tools.own_node import ServiceCaller, ServiceError, own_node
 from robot_semantics.ros.tools.snapshot_client import call_snapshot_service
-from robot_semantics.state.snapshot_store import SnapshotStore
+from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.usdf.snapshots import SnapshotStore
 from robot_semantics.viewer.link_surfaces import VISUALS, Kind, link_surfaces
 from robot_semantics.viewer.opening import moment_of
-from robot_semantics.viewer.scene import Actor, Moment, Scene
+from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance, closed_pose
+
+# A running robot on TF: joint positions and the root link's pose from received transforms.
+
+
+Transforms = Mapping[str, tuple[str, FloatArray]]
+"""The newest T_parent_child [m] of each frame, behind the parent's name."""
+
+
+class FollowedRobot:
+    """Moves one robot to the received transforms; joints without transforms keep their positions.
+
+    Attributes:
+        actor: the shown parts of the robot.
+        known: the position variables that TF has determined.
+    """
+
+    def __init__(self, actor: Actor, prefix: str | None = None) -> None:
+        """Begin in the default positions.
+
+        Args:
+            actor: the robot.
+            prefix: prefix of its frames on TF; None uses the prefix of most frames.
+        """
+        self.actor, self._stated_prefix = actor, prefix
+        self.known: frozenset[str] = frozenset()
+        self._voted = 0, ""
+        self._q = closed_pose(actor.kinematics, actor.kinematics.space.neutral())[0]
+        self._neutral = LocalTransforms(actor.model).matrices(self._q)
+        self._observer = JointObserver(actor.model)
+
+    def frames(self, transforms: Transforms) -> set[str]:
+        """Return the frame names of its links."""
+        prefix = self._prefix(transforms)
+        return {prefix + name for name in self.actor.model.link_names}
+
+    def stance(self, transforms: Transforms) -> Stance:
+        """Return its present pose and positions."""
+        model, space, prefix = self.actor.model, self.actor.kinematics.space, self._prefix(transforms)
+        T = np.array(self._neutral)
+        heard: list[slice] = []
+        for joint in model.joints:
+            parent, found = transforms.get(prefix + joint.child_link, (None, None))
+            own = joint.parent_link if joint.virtual else prefix + joint.parent_link
+            if found is not None and parent == own:
+                T[joint.index] = found
+                if joint.position_count:
+                    heard.append(space.positions_of(joint))
+        observed = self._observer.observe(T, self._q).q
+        q = np.array(self._q)
+        for where in heard:
+            q[where] = observed[where]
+        self._q = q
+        self.known = frozenset(name for where in heard for name in space.names[where])
+        T_world_root = pose_in_world(prefix + model.root_link, transforms)
+        return Stance(q, T_world_root @ invert(self.actor.kinematics.T_parent_root(q)))
+
+    def _prefix(self, transforms: Transforms) -> str:
+        if self._stated_prefix is not None:
+            return self._stated_prefix
+        # Cache: the set of frames rarely changes.
+        if self._voted[0] == len(transforms):
+            return self._voted[1]
+        links = set(self.actor.model.link_names[1:])
+        votes = Counter(
+            frame[: len(frame) - len(link)]
+            for frame in transforms
+            for link in ((frame,) if frame in links else [name for name in links if frame.endswith(name)])
+        )
+        self._voted = len(transforms), votes.most_common(1)[0][0] if votes else ""
+        return self._voted[1]
+
+
+def pose_in_world(frame: str, transforms: Transforms) -> FloatArray:
+    """Return (4, 4) the pose [m] of a frame in the root of its tree; a cycle ends where it closes."""
+    T = np.eye(4)
+    passed: set[str] = set()
+    while frame in transforms and frame not in passed:
+        passed.add(frame)
+        frame, T_parent_frame = transforms[frame]
+        T = T_parent_frame @ T
+    return T
+
 
 THIS_CENTURY_NS = 978_307_200 * 1_000_000_000
 

@@ -21,7 +21,7 @@ from robot_semantics_interfaces.srv import GetStatus, GetWorldState
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.ros.messages.world_messages import items_from_messages
 from robot_semantics.ros.tools.own_node import ServiceCaller
-from robot_semantics.state.report import RestoreItem
+from robot_semantics.usdf.restore_report import RestoreItem
 
 TIMEOUT_S = 10.0
 """Maximum time to find a node, and to wait for each of its answers [s]."""

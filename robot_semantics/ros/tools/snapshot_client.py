@@ -17,7 +17,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cdr.generated_types import RosMessage, ServiceType
 from robot_semantics.ros.messages.world_messages import items_from_messages
 from robot_semantics.ros.tools.own_node import ServiceCaller
-from robot_semantics.state.report import RestoreItem
+from robot_semantics.usdf.restore_report import RestoreItem
 
 _SERVICES: dict[str, type[ServiceType]] = {
     "save": srv.SaveSnapshot,

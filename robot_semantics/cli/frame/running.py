@@ -1,0 +1,380 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Execution of a command line: choice of the command, parsing, and error output."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import importlib
+import io
+import os
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from robot_semantics.base.deferred_interrupt import deferred_interrupt
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import did_you_mean
+from robot_semantics.base.version import __version__
+from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.outputs import check_outputs
+from robot_semantics.cli.frame.printing import LONGEST_LINE, print_json, wants_json
+
+if TYPE_CHECKING:
+    from robot_semantics.base.diagnostics import Diagnostic
+
+
+EXIT_PROBLEMS, EXIT_USAGE = 1, 2
+_OBJECTS_PER_COLLECTION = 100_000
+EXIT_CODES = """exit codes:
+  0  success
+  1  invalid input; of diff: a difference; of check: errors (--strict: warnings)
+  2  wrong usage
+  130, 143  ended by SIGINT (Ctrl-C) or SIGTERM; unfinished files are removed
+'robot_semantics COMMAND --help' shows options and examples."""
+
+
+# Each command is a module of the same name with a COMMAND; only the chosen module is imported.
+COMMANDS: dict[str, str] = {
+    "check": "report every problem of URDF, SRDF and USDF files",
+    "explain": "explain a kind of problem and how to fix it",
+    "diff": "compare two robots by motion, or two world states",
+    "show": "show links, joints, groups, states and end effectors",
+    "fk": "compute the poses of all links",
+    "group": "show one group with everything derived",
+    "groups": "list the groups of a robot",
+    "states": "list named states, or find the states of given positions",
+    "find": "find groups, collision pairs, end effectors, passive joints",
+    "srdf": "create and edit an SRDF, checked, in place",
+    "expand": "print a description with its xacro macros expanded",
+    "upgrade": "convert an older form of URDF to the current one",
+    "compose": "make one robot from a base and a part",
+    "collisions": "generate, audit and compare self-collision matrices",
+    "export": "convert recordings (rosbag2, mcap, ROS 1) to world states",
+    "bag": "convert world states to a recording (rosbag2, mcap)",
+    "view": "show robots, worlds and series on a page or in a picture",
+    "lsp": "serve an editor: problems, fixes, completion, renaming",
+    "studio": "edit an SRDF in the browser beside the robot",
+    "plot": "draw joint positions, velocities and the base path of a series",
+    "sim": "simulate a world and continue it bit for bit",
+    "snapshot": "save, restore, list and delete snapshots of a running node",
+    "doctor": "check this machine and the running robots",
+    "example": "write the files of an example robot",
+    "schema": "print the schema of a format: RELAX NG, XSD or JSON Schema",
+    "completion": "print the code that completes commands in a shell",
+    "usdf": "check, show, edit, compare and convert world states",
+}
+
+
+def run(words: list[str]) -> int:
+    """Run a command line; return its exit code."""
+    # Robots have many objects but no cycles: with the default of 700, collections take a third of the reading time.
+    usual = gc.get_threshold()
+    gc.set_threshold(_OBJECTS_PER_COLLECTION)
+    plain, xacro_arguments = split_xacro_arguments(words)
+    arguments = argparse.Namespace()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that cannot show an arrow gets its code instead.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        if "_ARGCOMPLETE" in os.environ:
+            # A shell requests completion; the answer ends the process.
+            completion = importlib.import_module("robot_semantics.cli.completion")
+            completion.complete(_parser(completion.words_so_far()))
+        parser = _parser(plain)
+        arguments = parser.parse_args(plain)
+        if xacro_arguments and arguments.command is not None and "xacro" not in arguments:
+            parser.error(f"{next(iter(xacro_arguments))}:= is given, but this command reads no xacro")
+        arguments.xacro_arguments, arguments.xacro_asked = xacro_arguments, set()
+        if arguments.command is None:
+            parser.print_help()
+            return EXIT_USAGE
+        check_outputs(arguments)
+        return arguments.perform(arguments) or 0
+    except DescriptionError as error:
+        for diagnostic in error.diagnostics:
+            print(diagnostic, file=sys.stderr)
+        _print_json_error(arguments, error)
+        return EXIT_PROBLEMS
+    except RobotSemanticsError as error:
+        _print_json_error(arguments, error)
+        first, *more = (shown(line, LONGEST_LINE) for line in str(error).split("\n"))
+        print(f"error: {first}", *more, sep="\n", file=sys.stderr)
+        return EXIT_USAGE if isinstance(error, UsageError) else EXIT_PROBLEMS
+    except BrokenPipeError:
+        # The reader of our output has ended (`| head`).
+        return EXIT_PROBLEMS
+    except OSError as error:
+        _print_json_error(arguments, error)
+        where = f"{shown(str(error.filename), LONGEST_LINE)}: " if error.filename else ""
+        print(f"error: {where}{error.strerror or error}", file=sys.stderr)
+        return EXIT_PROBLEMS
+    finally:
+        # `inputs.read_robot` has frozen the robots. A program that calls this function goes on with its own setting.
+        gc.unfreeze()
+        gc.set_threshold(*usual)
+
+
+def _print_json_error(arguments: argparse.Namespace, error: Exception) -> None:
+    """If JSON is requested, print an error also as JSON on standard output, in the form of a check."""
+    if wants_json(arguments):
+        _print_error(str(error), error.diagnostics if isinstance(error, DescriptionError) else ())
+
+
+def _print_error(text: str, found: Sequence[Diagnostic] = ()) -> None:
+    # Import here: it reads the pages of all codes.
+    from robot_semantics.cli.frame.problems import as_json
+
+    report = as_json(found, ok=False)
+    # Standard output may be the cause of the failure.
+    with suppress(OSError):
+        print_json({**report, "errors": max(report["errors"], 1), "error": text})
+
+
+def split_xacro_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the other words, and the xacro arguments ``name:=value`` as a mapping."""
+    assignments = {word: re.fullmatch(r"([A-Za-z_]\w*):=(.*)", word, re.DOTALL) for word in words}
+    found = {match.group(1): match.group(2) for match in assignments.values() if match}
+    return [word for word in words if not assignments[word]], found
+
+
+def usage_message(message: str, options: Iterable[str]) -> str:
+    """Return argparse's message about a wrong command line in plain words, with the nearest valid word."""
+    wrong = re.fullmatch(r"argument (.*?): invalid choice: '(.*?)' \(choose from (.*)\)", message)
+    if wrong:
+        what, word, choices = wrong.groups()
+        names = re.findall(r"[\w.-]+", choices)
+        hint = did_you_mean(word, names)
+        known = f"; did you mean '{hint}'?" if hint else f"; known: {', '.join(names)}"
+        return f"unknown {what.lower()} '{word}'{known}"
+    unknown = re.fullmatch(r"unrecognized arguments: (.*)", message)
+    if unknown:
+        # Import here what only some command lines need: imports take most of the time of `--help`.
+        from robot_semantics.cli.frame.argument_values import unquoted_numbers
+
+        words = unknown[1].split()
+        numbers = unquoted_numbers(words)
+        if numbers:
+            return numbers
+        word = next((word for word in words if word.startswith("-")), words[0])
+        hint = did_you_mean(word.partition("=")[0], options) if word.startswith("-") else None
+        if "=" in word and not word.startswith("-") and "--positions" in options:
+            hint = f"--positions {word}"
+        return f"unexpected '{word}'" + (f"; did you mean '{hint}'?" if hint else "; see --help")
+    return message.replace("the following arguments are required:", "missing:")
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that suggests the right word for a misspelt one, as do the parsers of its commands.
+
+    Attributes:
+        names_srdf: True if the line has ``--srdf``; then no positional word is the SRDF.
+        names_node: True if the line has ``--node``; then a command that can ask a node takes no files.
+    """
+
+    def __init__(self, *, words: Sequence[str] = (), **options: Any) -> None:
+        self._words = words
+        self.names_srdf, self.names_node = (
+            any(word.partition("=")[0] == option for word in words) for option in ("--srdf", "--node")
+        )
+        self._mixing = False
+        super().__init__(**options)
+
+    def add_subparsers(self, **options: Any) -> Any:
+        """Pass this parser's settings to the parsers of its commands."""
+        options["parser_class"] = partial(_Parser, words=self._words)
+        return super().add_subparsers(**options)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Allow options anywhere between positional words; argparse alone does not."""
+        if self._subparsers is not None or self._mixing:
+            return super().parse_known_args(args, namespace)
+        self._mixing = True
+        try:
+            found, unknown = self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._mixing = False
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print a help text; unlike argparse's method, report a failure."""
+        if message:
+            (file or sys.stderr).write(message)
+
+    def format_help(self) -> str:
+        """Return the text of ``--help``."""
+        return help_text(self)
+
+    def format_usage(self) -> str:
+        """Return one line with the required words."""
+        return f"{usage_line(self)}\n"
+
+    def error(self, message: str) -> NoReturn:
+        """Print one line of usage and the mistake, and exit."""
+        text = shown(usage_message(message, self._option_string_actions), LONGEST_LINE)
+        if self.names_node and "--node" in self._option_string_actions and text.startswith("missing: "):
+            text += "; write it before --node"
+        if any(word.partition("=")[0] == "--json" for word in self._words):
+            _print_error(text)
+        self.exit(EXIT_USAGE, f"{self.format_usage()}error: {text}\n")
+
+
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser; only the chosen command's module is imported, for a fast start."""
+    chosen = next((word for word in words if not word.startswith("-")), None)
+    parser = _Parser(
+        words=words,
+        prog="robot_semantics",
+        description="Robot descriptions, semantics and states",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"robot_semantics {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, summary in COMMANDS.items():
+        sub = commands.add_parser(name, help=summary, description=summary)
+        if name == chosen:
+            command_of(name).declare(sub)
+    return parser
+
+
+def command_of(name: str) -> Command:
+    """Return a command by its name; this imports its module."""
+    with deferred_interrupt():
+        command: Command = importlib.import_module(f"robot_semantics.cli.{name}").COMMAND
+    return command
+
+
+def all_commands() -> Iterator[tuple[str, Command]]:
+    """Yield every command and operation with its words; this imports all their modules."""
+    for name in COMMANDS:
+        command = command_of(name)
+        yield from _with_operations(name, command)
+
+
+def _with_operations(words: str, command: Command) -> Iterator[tuple[str, Command]]:
+    yield words, command
+    for name, operation in command.operations.items():
+        yield from _with_operations(f"{words} {name}", operation)
+
+
+# Text of ``--help``: one line for each option; the command's own options first, shared options last.
+
+
+SHARED = ("--strict", "--package-path", "--implicit-links", "--xacro", "--json")
+"""Options with one meaning in many commands, in the order of the help."""
+_WIDEST = 100
+_WIDEST_NAME = 26
+
+
+def usage_line(parser: argparse.ArgumentParser) -> str:
+    """Return one line with the required words: ``usage: robot_semantics fk [options] URDF [SRDF]``."""
+    shown = [action for action in parser._actions if action.help != argparse.SUPPRESS]
+    needed = [
+        re.sub(r"^(-\w), --\S+", r"\1", _invocation(action))
+        for action in shown
+        if action.option_strings and action.required
+    ]
+    places = [_repetition(action) for action in shown if not action.option_strings]
+    return " ".join(["usage:", parser.prog, "[options]", *needed, *places])
+
+
+def help_text(parser: argparse.ArgumentParser, width: int | None = None) -> str:
+    """Return the help of a parser.
+
+    Args:
+        parser: the parser.
+        width: characters in a line; by default the width of the terminal, at most 100.
+    """
+    columns = min(shutil.get_terminal_size().columns if width is None else width, _WIDEST)
+    lines = [usage_line(parser), ""]
+    if parser.description:
+        lines += [*textwrap.wrap(parser.description[0].upper() + parser.description[1:] + ".", columns), ""]
+    first = (parser._positionals, parser._optionals)
+    own = [action for group in first for action in group._group_actions if not _is_shared(action)]
+    lines += _rows(own, columns)
+    for group in parser._action_groups:
+        rows = [action for action in group._group_actions if not _is_shared(action)]
+        if group not in first and rows:
+            lines += [f"{group.title}:", *_rows(rows, columns)]
+    shared = [action for action in parser._actions if _is_shared(action)]
+    if shared:
+        lines += ["options of many commands:", *_rows(shared, columns)]
+    if parser.epilog:
+        lines += ["", parser.epilog]
+    return "\n".join(lines) + "\n"
+
+
+def _is_shared(action: argparse.Action) -> bool:
+    return any(option in SHARED for option in action.option_strings)
+
+
+def _rows(actions: Iterable[argparse.Action], columns: int) -> Iterator[str]:
+    for action in actions:
+        if action.help == argparse.SUPPRESS or isinstance(action, argparse._HelpAction):
+            continue
+        if isinstance(action, argparse._SubParsersAction):
+            choices = [(str(choice.metavar or choice.dest), choice.help or "") for choice in action._choices_actions]
+            widest = max(len(name) for name, _ in choices)
+            for name, text in choices:
+                yield from _row(name, text, columns, widest + 2)
+            continue
+        text = (action.help or "") % {**vars(action), "choices": _choices(action)}
+        if action.choices is not None and "%(choices)s" not in (action.help or ""):
+            text += f": {_choices(action)}" if text else _choices(action)
+        yield from _row(_invocation(action), text, columns, _WIDEST_NAME)
+
+
+def _row(name: str, text: str, columns: int, indent: int) -> Iterator[str]:
+    """Yield a name with its text beside it; a long name moves the text to the right."""
+    start = f"  {name:<{indent}}"
+    if len(start) > indent + 2:
+        start += "  "
+    rest = textwrap.wrap(text, max(columns - len(start), 20)) or [""]
+    yield f"{start}{rest[0]}".rstrip()
+    for line in rest[1:]:
+        yield f"{'':<{indent + 2}}{line}"
+
+
+def _choices(action: argparse.Action) -> str:
+    return ", ".join(map(str, action.choices or ()))
+
+
+def _metavar(action: argparse.Action) -> str:
+    if isinstance(action.metavar, tuple):
+        return " ".join(action.metavar)
+    return action.metavar or action.dest.upper().replace("_", "-")
+
+
+def _invocation(action: argparse.Action) -> str:
+    """Return the form of an option or word: ``-o, --output FILE``."""
+    if not action.option_strings:
+        return _metavar(action)
+    names = ", ".join(sorted(action.option_strings, key=len))
+    return names if action.nargs == 0 else f"{names} {_metavar(action)}"
+
+
+def _repetition(action: argparse.Action) -> str:
+    """Return a word with its number of repetitions: ``[SRDF]``, ``BAG ...``."""
+    # argparse changes `nargs` while options and words are read in any order.
+    nargs = getattr(action, "save_nargs", action.nargs)
+    name = f"{action.metavar} ..." if isinstance(action, argparse._SubParsersAction) else _metavar(action)
+    if nargs == argparse.OPTIONAL:
+        return f"[{name}]"
+    if nargs == argparse.ZERO_OR_MORE:
+        return f"[{name} ...]"
+    return f"{name} ..." if nargs == argparse.ONE_OR_MORE else name

@@ -1,0 +1,343 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""`robot_semantics usdf edit`: change poses, joints, named states and the time of a world state."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
+from robot_semantics.base.errors import ArrayError
+from robot_semantics.cli.frame import inputs
+from robot_semantics.cli.frame.argument_values import (
+    add_repeatable,
+    named_state,
+    nanoseconds,
+    output_file,
+    unquoted_numbers,
+)
+from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.outputs import add_output
+from robot_semantics.cli.frame.printing import print_line
+from robot_semantics.cli.usdf import files as usdf_files
+from robot_semantics.cli.usdf.files import WorldFile, located_problems
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.loops import close_loops
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.transforms.pose import Pose, pose_from_quaternion, six
+from robot_semantics.usdf.check import check_world
+from robot_semantics.usdf.combine import renamed
+from robot_semantics.usdf.commands import model_and_variable
+from robot_semantics.usdf.descriptions import with_relative_paths
+from robot_semantics.usdf.edit import (
+    pose_refusal,
+    removed,
+    reparented,
+    set_joints,
+    set_named_state,
+    set_pose,
+    without_engines,
+)
+from robot_semantics.usdf.frames import root_frame
+from robot_semantics.usdf.identity import model_digest
+from robot_semantics.usdf.robot import from_joint_positions
+from robot_semantics.usdf.saved_descriptions import Texts, described_beside
+from robot_semantics.usdf.validity import path_of
+from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
+from robot_semantics.xml.numbers import numbers
+from robot_semantics.xml.schema import BadValueError
+from robot_semantics.xml.xacro import is_xacro, read_document
+
+
+def _edit_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="USDF or JSON file")
+    add_change_arguments(parser)
+    add_repeatable(parser, "--remove", "NAME", "remove a model or frame")
+    add_repeatable(parser, "--rename", ("OLD", "NEW"), "rename a model or frame", nargs=2)
+    usdf_files.add_robot_options(parser)
+    place = parser.add_mutually_exclusive_group()
+    add_output(
+        place,
+        "-o",
+        "--output",
+        dash=None,
+        metavar="FILE",
+        type=output_file(*usdf_files.FORMATS),
+        help="file for the result: .usdf or .json (stdout)",
+    )
+    place.add_argument("--in-place", action="store_true", help="write the result into FILE")
+
+
+def add_change_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that edit a world; `apply_edits` applies them."""
+    for option, words, text in (
+        ("--pose", "NAME NUMBERS", 'set a pose: "x y z roll pitch yaw"'),
+        ("--twist", "NAME NUMBERS", 'set a twist: "vx vy vz wx wy wz"'),
+        ("--parent", "NAME PARENT", "set the parent: a frame, MODEL or MODEL::LINK"),
+        ("--joint", "[MODEL/]JOINT NUMBERS", "set a joint position [rad, m]"),
+        ("--state", "MODEL GROUP/STATE", "set a named state of the SRDF"),
+    ):
+        add_repeatable(parser, option, tuple(words.split(" ")), text, nargs=2)
+    parser.add_argument("--keep-place", action="store_true", help="with --parent: keep the pose in the world")
+    parser.add_argument("--name", metavar="NAME", help="name of the world")
+    parser.add_argument("--time", type=nanoseconds, metavar="T", help="time of the world [s]")
+
+
+def _edit(arguments: argparse.Namespace) -> None:
+    """Write the edited state."""
+    if arguments.in_place and arguments.file == "-":
+        raise ArrayError("--in-place", "there is no file to write to")
+    origins = usdf_files.read_world_files([arguments.file])
+    state = origins[0].state
+    inputs.require_urdf(arguments.urdf, arguments.loops)
+    wanted = arguments.joint or arguments.state or arguments.parent or arguments.pose
+    robots = usdf_files.robots(arguments, origins[0], arguments.file) if wanted else {}
+    with located_problems(origins) as diagnostics:
+        edited = apply_edits(state, arguments, robots, diagnostics)
+        edited = without_engines(edited, diagnostics)
+        refuse_poses(edited, arguments, robots, state)
+        # Objects are removed in this order, so that an object can be removed together with the objects on it.
+        for name in arguments.remove:
+            edited = removed(edited, name)
+        left = {name: robot for name, robot in robots.items() if name in {model.name for model in edited.models}}
+        diagnostics.extend(_edit_problems(state, edited, left, {name for name, _ in arguments.pose}, diagnostics))
+        edited = renamed(edited, dict(arguments.rename))
+        diagnostics.raise_if_failed()
+    output = arguments.file if arguments.in_place else arguments.output
+    usdf_files.write_state(edited, output, arguments.file)
+
+
+def refuse_poses(
+    state: WorldState, arguments: argparse.Namespace, robots: Mapping[str, RobotModel], before: WorldState | None = None
+) -> None:
+    """Refuse the poses of ``--pose`` that a robot's virtual joint cannot take; `before` is the state before an edit.
+
+    Raises:
+        ArrayError: there is one; the error has its distance.
+    """
+    for name in [name for name, _ in arguments.pose if name in robots]:
+        reason = pose_refusal(state, name, robots[name], before)
+        if reason is not None:
+            raise ArrayError("--pose", reason)
+
+
+def _edit_problems(
+    before: WorldState,
+    after: WorldState,
+    robots: Mapping[str, RobotModel],
+    posed: Collection[str],
+    reported: Iterable[Diagnostic],
+) -> tuple[Diagnostic, ...]:
+    """Return the unreported problems of the edited state that the old state did not have.
+
+    The note about the virtual joint's frame of a model that gets a pose (`posed`) is returned even if it is not new.
+    """
+    known, found = Diagnostics(), Diagnostics()
+    check_world(before, robots, known)
+    check_world(after, robots, found)
+    paths = {path_of(model) for model in after.models if model.name in posed}
+    seen = {problem for problem in known if problem.code != "unplaced-frame" or problem.place.path not in paths}
+    seen.update(reported)
+    return tuple(problem for problem in found if problem not in seen)
+
+
+def apply_edits(
+    state: WorldState, arguments: argparse.Namespace, robots: Mapping[str, RobotModel], diagnostics: Diagnostics
+) -> WorldState:
+    """Return a state with all changes in the arguments; named states need the robots.
+
+    Raises:
+        UsageError: a word of the arguments has no meaning.
+        UnknownNameError: a model, frame, joint, group or state does not exist.
+        ArrayError: a value does not fit, or a robot is missing.
+    """
+    if arguments.keep_place and not arguments.parent:
+        raise UsageError("--keep-place needs --parent")
+    for name, parent in arguments.parent:
+        if arguments.keep_place:
+            state = reparented(state, name, parent, robots)
+        else:
+            state = set_pose(state, name, parent=parent)
+    for name, text in arguments.pose:
+        state = set_pose(state, name, _pose(text))
+    for name, text in arguments.twist:
+        state = set_pose(state, name, twist=six(_row("--twist", text, (6,))))
+    for model, word in arguments.state:
+        state.model(model)
+        if model not in robots:
+            raise ArrayError("--state", f"the robot of '{model}' is unknown: give --urdf and --srdf")
+        named = named_state(robots[model].semantics, word, "--state")
+        state = set_named_state(state, model, named.group, named.name, robots[model], diagnostics=diagnostics)
+    for model, positions in _joints(state, arguments.joint).items():
+        state = set_joints(state, model, positions, robots.get(model), diagnostics=diagnostics)
+    if arguments.time is not None:
+        state = replace(state, time_ns=arguments.time)
+    return state if arguments.name is None else replace(state, name=arguments.name)
+
+
+def _joints(state: WorldState, words: Sequence[tuple[str, str]]) -> dict[str, dict[str, tuple[float, ...]]]:
+    """Return the positions in ``MODEL/JOINT NUMBERS`` by model and joint; a single model needs no ``MODEL/``."""
+    found: dict[str, dict[str, tuple[float, ...]]] = {}
+    names = [item.name for item in state.models]
+    for word, text in words:
+        is_short = len(names) == 1 and not word.startswith(f"{names[0]}/")
+        model, joint = (names[0], word) if is_short else model_and_variable(word, names)
+        if not joint:
+            raise UsageError(f"--joint: '{word}' is not of the form MODEL/JOINT")
+        found.setdefault(model, {})[joint] = _row("--joint", text, None)
+    return found
+
+
+def _pose(text: str) -> Pose:
+    row = _row("--pose", text, (6, 7))
+    return Pose(six(row)) if len(row) == 6 else pose_from_quaternion(row[:3], row[3:])
+
+
+def _row(option: str, text: str, counts: tuple[int, ...] | None) -> tuple[float, ...]:
+    try:
+        row = numbers(text.replace(",", " "))
+    except BadValueError as error:
+        raise UsageError(f"{option} {error}") from None
+    if counts is not None and len(row) not in counts:
+        raise UsageError(f"{option}: '{text}' has {len(row)} numbers; it must have {' or '.join(map(str, counts))}")
+    return row
+
+
+EDIT = Command(
+    _edit_arguments,
+    _edit,
+    "set poses, joints or named states; the links follow",
+    examples=(
+        "robot_semantics usdf edit world.usdf --joint rover_arm/elbow_joint 1.2 -o bent.usdf",
+        "robot_semantics usdf edit world.usdf --pose rover_arm '1 0 0 0 0 1.57' -o moved.usdf",
+        "robot_semantics usdf edit world.usdf --state rover_arm arm/reach -o reaching.usdf",
+    ),
+)
+
+
+# `robot_semantics usdf new` and `usdf from-series`: create a world state from robots, or from a recording.
+
+
+class NewRobot(NamedTuple):
+    """A robot for the new world; `texts` is given if other programs cannot read its files."""
+
+    robot: RobotModel
+    state: ModelState
+    texts: Texts | None
+
+
+def _new_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "robots",
+        metavar="[NAME=]URDF[,SRDF]",
+        nargs="+",
+        help="robot (default name: from its URDF)",
+    )
+    add_change_arguments(parser)
+    inputs.add_loading_arguments(parser)
+    inputs.add_loops_argument(parser)
+    usdf_files.add_output_option(parser)
+
+
+def _new(arguments: argparse.Namespace) -> None:
+    """Write the world, and beside it the texts of robots from xacro files."""
+    if arguments.loops is not None and len(arguments.robots) > 1:
+        raise UsageError("--loops needs exactly one robot")
+    found = [_described(word, arguments) for word in arguments.robots]
+    robots = {item.state.name: item.robot for item in found}
+    if len(robots) < len(found):
+        names = [item.state.name for item in found]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"two robots are called '{twice}': give them names, as in {twice}_2={arguments.robots[-1]}")
+    state = WorldState(name=arguments.name or "world", models=tuple(item.state for item in found))
+    parents = dict.fromkeys(model.parent for model in state.models if model.parent not in (WORLD, *robots))
+    state = replace(state, frames=tuple(root_frame(name) for name in parents))
+    with located_problems([WorldFile(state, arguments.output or "<stdout>", None)]) as diagnostics:
+        state = apply_edits(state, arguments, robots, diagnostics)
+        refuse_poses(state, arguments, robots)
+        check_world(state, robots, diagnostics)
+        diagnostics.raise_if_failed(strict=arguments.strict)
+    texts = {item.state.name: item.texts for item in found if item.texts is not None}
+    if texts and arguments.output is None:
+        raise UsageError("a robot from a xacro is saved beside the world: give the file of the world with -o")
+    folder = usdf_files.folder_of(arguments.output)
+    state, files = described_beside(with_relative_paths(state, folder), texts)
+    usdf_files.save_state(state, arguments.output, files)
+
+
+def _described(word: str, arguments: argparse.Namespace) -> NewRobot:
+    name, files = word.split("=", 1) if "=" in word else (None, word)
+    if numbers := unquoted_numbers([word]):
+        raise UsageError(numbers)
+    paths = files.split(",")
+    if name == "" or len(paths) > 2 or not all(path.strip() for path in paths):
+        raise UsageError(f"a robot must be [NAME=]URDF[,SRDF], not '{word}'")
+    urdf, srdf = (*paths, None)[:2]
+    robot = inputs.load(argparse.Namespace(**{**vars(arguments), "urdf": urdf, "srdf": srdf}))
+    kinematics = ForwardKinematics(robot)
+    q = close_loops(kinematics.loops, kinematics.space.neutral())
+    state = from_joint_positions(kinematics, q, T_parent_root=np.eye(4), name=name)
+    state = replace(state, links=(), urdf_sha256=model_digest(robot))
+    texts = _texts(paths, robot, arguments)
+    if texts is None:
+        description, semantic = (*(str(Path(path).resolve()) for path in paths), None)[:2]
+        state = replace(state, description=description, semantic=semantic)
+    return NewRobot(robot, state, texts)
+
+
+def _texts(paths: Sequence[str], robot: RobotModel, arguments: argparse.Namespace) -> Texts | None:
+    """Return expanded texts if other programs could not read the files the same way; None if the files are enough."""
+    how = inputs.xacro_of(arguments)
+    if not (how.expand or arguments.implicit_links or any(map(is_xacro, paths))):
+        return None
+    if len(paths) == 1:
+        return Texts(robot.urdf_text, "")
+    srdf = read_document(paths[1], how, inputs.package_finder(arguments, paths[1]))
+    return Texts(robot.urdf_text, srdf.places.text.decode())
+
+
+def _from_series_arguments(parser: argparse.ArgumentParser) -> None:
+    from robot_semantics.recording.series.formats import SERIES_WORDS
+
+    parser.add_argument("series", metavar="SERIES", help=f"series ({SERIES_WORDS})")
+    parser.add_argument("--at", metavar="T", default="end", help="seconds from the start, @T since 1970, or end")
+    add_output(parser, "-o", "--output", metavar="OUT", required=True, help="USDF file to write")
+
+
+def _from_series(arguments: argparse.Namespace) -> None:
+    """Write the state and, beside it, its robots' descriptions."""
+    from robot_semantics.recording.series.input import save_state, state_at
+
+    problems = Diagnostics()
+    state, texts = state_at(Path(arguments.series), arguments.at, problems)
+    inputs.print_diagnostics(problems)
+    save_state(state, texts, Path(arguments.output))
+    print_line(f"wrote the state at {arguments.at} with {len(state.models)} models to {arguments.output}")
+
+
+NEW = Command(
+    _new_arguments,
+    _new,
+    "make a world state of robots: which, where and in which named states",
+    examples=(
+        "robot_semantics usdf new robot.urdf,robot.srdf --state rover_arm arm/reach -o new.usdf",
+        "robot_semantics usdf new a=robot.urdf b=robot.urdf --pose b '2 0 0 0 0 0' -o two.usdf",
+    ),
+)
+FROM_SERIES = Command(
+    _from_series_arguments,
+    _from_series,
+    "write one state of a series that export made, with its robots, to start from",
+    examples=("robot_semantics usdf from-series states/ --at 2.5 -o then.usdf",),
+)

@@ -1,0 +1,244 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""`robot_semantics usdf merge`, `usdf split` and `usdf interpolate`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.endings import UnknownEndingError, format_of
+from robot_semantics.base.errors import ArrayError
+from robot_semantics.base.files import save_bytes
+from robot_semantics.cli.frame import inputs
+from robot_semantics.cli.frame.argument_values import add_repeatable, nanoseconds, number_in_range, on_disk
+from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.outputs import add_output, check_not_there
+from robot_semantics.cli.frame.printing import print_document, print_line
+from robot_semantics.cli.usdf import files as usdf_files
+from robot_semantics.cli.usdf.files import located_problems
+from robot_semantics.convert.sdformat_input import POSES_IN
+from robot_semantics.convert.state_vectors import npz_bytes, state_vectors
+from robot_semantics.convert.world_formats import ENDINGS, READERS, WRITERS, FormatOptions, read_as, write_as
+from robot_semantics.kinematics.joint_orders import ORDERS
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.usdf.combine import merge, prefixed, split
+from robot_semantics.usdf.descriptions import rebased
+from robot_semantics.usdf.interpolate import interpolate, share_at
+from robot_semantics.usdf.world_state import SEPARATOR
+
+
+def _merge_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", help="USDF or JSON files")
+    add_repeatable(
+        parser,
+        "--prefix",
+        "P",
+        "prefix for one FILE's names, in their order",
+    )
+    parser.add_argument("--any-time", action="store_true", help="accept different times; keep the first")
+    usdf_files.add_robot_options(parser)
+    usdf_files.add_output_option(parser)
+
+
+def _merge(arguments: argparse.Namespace) -> None:
+    """Write the merged state."""
+    origins = usdf_files.read_world_files(arguments.files)
+    states = [origin.state for origin in origins]
+    first = usdf_files.folder_of(arguments.files[0])
+    folders = [usdf_files.folder_of(file) for file in arguments.files]
+    states = [rebased(state, folder, first) for state, folder in zip(states, folders, strict=True)]
+    if arguments.prefix:
+        if len(arguments.prefix) != len(states):
+            raise UsageError(f"--prefix: {len(arguments.prefix)} are given for {len(states)} files")
+        states = [prefixed(state, prefix) for state, prefix in zip(states, arguments.prefix, strict=True)]
+    renamed = [origin._replace(state=state) for origin, state in zip(origins, states, strict=True)]
+    robots: dict[str, RobotModel] = {}
+    if any(SEPARATOR in frame.name for state in states for frame in state.frames):
+        for file, origin, prefix in zip(arguments.files, origins, arguments.prefix or [""] * len(origins), strict=True):
+            found = usdf_files.robots(arguments, origin, file)
+            robots.update((prefix + name, robot) for name, robot in found.items())
+    with located_problems(renamed) as diagnostics:
+        merged = merge(
+            states,
+            sources=[origin.source for origin in origins],
+            any_time=arguments.any_time,
+            diagnostics=diagnostics,
+            robots=robots,
+        )
+    usdf_files.write_state(merged, arguments.output, arguments.files[0])
+
+
+def _split_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="USDF or JSON file")
+    parser.add_argument(
+        "-o", "--output-folder", type=on_disk, metavar="DIR", default=".", help="folder for the MODEL.usdf files"
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite files")
+    usdf_files.add_robot_options(parser)
+
+
+def _split(arguments: argparse.Namespace) -> None:
+    """Write one file for each model and print their names."""
+    origins = usdf_files.read_world_files([arguments.file])
+    state = origins[0].state
+    carrying = any(body.parent_link for body in state.bodies)
+    robots = usdf_files.robots(arguments, origins[0], arguments.file) if carrying else {}
+    with located_problems(origins) as diagnostics:
+        parts = split(state, diagnostics, robots=robots)
+    folder = Path(arguments.output_folder)
+    paths: dict[Path, str] = {}
+    for name in parts:
+        path = folder / f"{re.sub(r'[^A-Za-z0-9._-]', '_', name).lstrip('.') or '_'}.usdf"
+        if path in paths:
+            raise ArrayError(arguments.file, f"models '{paths[path]}' and '{name}' would both be written to {path}")
+        paths[path] = name
+        check_not_there(path, arguments.force)
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, name in paths.items():
+        usdf_files.write_state(parts[name], str(path), arguments.file)
+        print_line(path)
+
+
+def _interpolate_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("first", metavar="FIRST", help="USDF or JSON file")
+    parser.add_argument("second", metavar="SECOND", help="USDF or JSON file")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--share", type=number_in_range(), metavar="S", help="share of the way to SECOND, from 0 to 1")
+    where.add_argument("--time", type=nanoseconds, metavar="T", help="time between the two [s]")
+    usdf_files.add_robot_options(parser)
+    usdf_files.add_output_option(parser)
+
+
+def _interpolate(arguments: argparse.Namespace) -> None:
+    """Write the state between the two."""
+    origins = usdf_files.read_world_files([arguments.first, arguments.second])
+    first, second = (origin.state for origin in origins)
+    share = arguments.share if arguments.time is None else share_at(first, second, arguments.time)
+    robots = usdf_files.robots(arguments, origins[0], arguments.first)
+    with located_problems(origins) as diagnostics:
+        between = interpolate(first, second, share, robots=robots, diagnostics=diagnostics)
+    if arguments.time is not None:
+        between = replace(between, time_ns=arguments.time)
+    usdf_files.write_state(between, arguments.output, arguments.first)
+
+
+MERGE = Command(
+    _merge_arguments,
+    _merge,
+    "put several world states into one",
+    examples=("robot_semantics usdf merge world.usdf world.usdf --prefix a_ --prefix b_ -o both.usdf",),
+)
+SPLIT = Command(
+    _split_arguments,
+    _split,
+    "write one world state for each model",
+    examples=("robot_semantics usdf split world.usdf -o models",),
+)
+INTERPOLATE = Command(
+    _interpolate_arguments,
+    _interpolate,
+    "make the world state between two others",
+    examples=("robot_semantics usdf interpolate world.usdf world.usdf --share 0.5 -o between.usdf",),
+)
+
+
+# `robot_semantics usdf convert`: convert between USDF, JSON, SDFormat and MuJoCo.
+
+
+def _convert_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="file to convert")
+    add_output(parser, "-o", "--output", dash=None, metavar="FILE", help="file for the result (default: stdout)")
+    endings = ", ".join(f"{ending} {name}" for ending, name in ENDINGS.items())
+    parser.add_argument(
+        "--from",
+        dest="source",
+        choices=sorted(READERS),
+        help=f"its format (default by its ending: {endings})",
+    )
+    parser.add_argument(
+        "--to", dest="target", choices=sorted(WRITERS), help="format of the result (default: by the ending)"
+    )
+    parser.add_argument("--mujoco-model", metavar="XML", help="MuJoCo model of a keyframe")
+    parser.add_argument("--key", metavar="NAME", help="name of the keyframe (default: the first)")
+    parser.add_argument(
+        "--state-poses",
+        choices=POSES_IN,
+        help="frame of link poses in an SDFormat state",
+    )
+    parser.add_argument(
+        "--order", choices=ORDERS, metavar="ORDER", help="write state vectors (.npz) of another program"
+    )
+    usdf_files.add_robot_options(parser)
+
+
+def _convert(arguments: argparse.Namespace) -> None:
+    """Write the converted state; list lost content on stderr."""
+    source = arguments.source or _format_of(arguments.file, "--from")
+    if arguments.order is not None:
+        _write_vectors(arguments, source)
+        return
+    if arguments.target is None and arguments.output is None:
+        raise UsageError("--to: give the format of the result, or a file with --output")
+    target = arguments.target or _format_of(arguments.output, "--to")
+    options = FormatOptions(arguments.mujoco_model, arguments.key or "", state_poses=arguments.state_poses)
+    if arguments.mujoco_model is None and "mujoco" in (source, target.removesuffix("-key")):
+        raise UsageError("--mujoco-model: a keyframe belongs to one MuJoCo model: give its file")
+    diagnostics = Diagnostics()
+    read = read_as(arguments.file, source, options, diagnostics)
+    inputs.print_diagnostics(diagnostics)
+    state = read.value
+    carrying = any(body.parent_link for body in state.bodies)
+    if target.startswith("mujoco") or (target == "sdformat" and carrying):
+        options = replace(
+            options,
+            robots=usdf_files.robots(arguments, usdf_files.WorldFile(state, arguments.file, None), arguments.file),
+        )
+    if not target.startswith("mujoco"):
+        state = rebased(state, usdf_files.folder_of(arguments.file), usdf_files.folder_of(arguments.output))
+    written = write_as(state, target, options)
+    for note in read.notes:
+        print_line(f"note: {note}; --state-poses chooses another frame", file=sys.stderr)
+    usdf_files.print_lost((*read.lost, *written.lost))
+    if arguments.output is None:
+        print_document(written.value)
+    else:
+        save_bytes(written.value.encode(), arguments.output)
+
+
+def _write_vectors(arguments: argparse.Namespace, source: str) -> None:
+    """Write the state vector of each model; list missing values on stderr."""
+    if arguments.output is None or not arguments.output.endswith(".npz"):
+        raise UsageError("--order: state vectors go into an .npz file: name it with --output")
+    diagnostics = Diagnostics()
+    options = FormatOptions(arguments.mujoco_model, arguments.key or "", state_poses=arguments.state_poses)
+    read = read_as(arguments.file, source, options, diagnostics)
+    inputs.print_diagnostics(diagnostics)
+    robots = usdf_files.robots(arguments, usdf_files.WorldFile(read.value, arguments.file, None), arguments.file)
+    vectors = state_vectors(read.value, robots, arguments.order)
+    usdf_files.print_lost((*read.lost, *vectors.lost))
+    save_bytes(npz_bytes(vectors.value, arguments.order, read.value.time_ns), arguments.output)
+
+
+def _format_of(path: str, option: str) -> str:
+    try:
+        return format_of(path, ENDINGS, "usdf")
+    except UnknownEndingError as error:
+        raise UsageError(f"{error}: give the format with {option}") from None
+
+
+CONVERT = Command(
+    _convert_arguments,
+    _convert,
+    "convert from and to JSON, SDFormat and MuJoCo options",
+    examples=("robot_semantics usdf convert world.usdf -o world.json",),
+)

@@ -1,0 +1,237 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Shared by the operations on world states: input and output files, robots, and places of problems."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
+from robot_semantics.base.endings import format_of
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.files import save_all
+from robot_semantics.cli.frame import inputs
+from robot_semantics.cli.frame.argument_values import output_file
+from robot_semantics.cli.frame.outputs import add_output
+from robot_semantics.cli.frame.printing import print_document, print_line
+from robot_semantics.convert.json_form import json_text, parse_json
+from robot_semantics.model.resources import PackageResolver
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, rebased, robots_for
+from robot_semantics.usdf.identity import describes_another_robot
+from robot_semantics.usdf.reader import parse_document, read_document
+from robot_semantics.usdf.validity import path_of
+from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.usdf.writer import write_world
+from robot_semantics.xml.reader import read_text
+from robot_semantics.xml.source_map import SourceMap
+
+ROOT = "/world_state"
+
+
+class WorldFile(NamedTuple):
+    """A world state and its file; `places` is None if the file has no lines (JSON)."""
+
+    state: WorldState
+    source: str
+    places: SourceMap | None
+
+
+@contextmanager
+def located_problems(origins: Sequence[WorldFile]) -> Iterator[Diagnostics]:
+    """Collect an operation's problems; print them at the end, or add them to its error, each with its place in a file.
+
+    Raises:
+        DescriptionError: the operation raised one.
+    """
+    found = Diagnostics()
+    try:
+        yield found
+    except DescriptionError as error:
+        # The error may already have the problems found before it.
+        raise DescriptionError(_located(dict.fromkeys((*found, *error.diagnostics)), origins)) from None
+    for problem in _located(found, origins):
+        print_line(problem, file=sys.stderr)
+
+
+def _located(problems: Iterable[Diagnostic], origins: Sequence[WorldFile]) -> list[Diagnostic]:
+    problems = list(problems)
+    numbers = [_numbers(origin.state) if problems else {} for origin in origins]
+    return [replace(problem, place=_place(problem.place, origins, numbers)) for problem in problems]
+
+
+def _place(place: SourcePlace, origins: Sequence[WorldFile], numbers: Sequence[dict[str, int]]) -> SourcePlace:
+    """Return the file place for `place`: in the file that it names, else in the first file that has its path."""
+    if place.line:
+        return place
+    named = [at for at, origin in enumerate(origins) if origin.source == place.source]
+    for at in named or range(len(origins)):
+        origin, path = origins[at], place.path or ROOT
+        attribute = None
+        while path and path not in numbers[at]:
+            path, _, last = path.rpartition("/")
+            attribute = last[1:] if last.startswith("@") else None
+        # If only the root of the path is known here, the place is in another file.
+        if not path or (path == ROOT and place.path.count("/") > 1 and attribute is None):
+            continue
+        if origin.places is None:
+            return SourcePlace(origin.source, path=place.path)
+        found = origin.places.place(numbers[at][path], attribute)
+        return replace(found, path=place.path or found.path)
+    return place
+
+
+def _numbers(state: WorldState) -> dict[str, int]:
+    """Return the numbers of a state's elements by path."""
+    numbers = {ROOT: state.at}
+    numbers.update((path_of(body), body.at) for body in state.bodies)
+    numbers.update((path_of(engine), engine.at) for engine in state.engines)
+    for model in state.models:
+        numbers.update((path_of(link, path_of(model)), link.at) for link in model.links)
+        numbers.update((path_of(joint, path_of(model)), joint.at) for joint in model.joints)
+    return numbers
+
+
+FORMATS = {".usdf": "usdf", ".xml": "usdf", ".json": "json"}
+"""Format of a world state by the ending of its file; USDF without an ending."""
+
+
+def add_robot_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name the robots of the states; robots in ``rs:description`` are found without them."""
+    parser.add_argument("--urdf", metavar="URDF", help="URDF of a model")
+    parser.add_argument("--srdf", metavar="SRDF", help="SRDF of that model")
+    inputs.add_loops_argument(parser)
+    inputs.add_package_argument(parser)
+    parser.add_argument("--no-robots", action="store_true", help="do not read the named robot files")
+    inputs.add_reading_arguments(parser)
+
+
+def add_output_option(parser: argparse.ArgumentParser) -> None:
+    """Add the output option."""
+    add_output(
+        parser,
+        "-o",
+        "--output",
+        dash=None,
+        metavar="FILE",
+        type=output_file(*FORMATS),
+        help="file for the result: .usdf or .json (stdout)",
+    )
+
+
+def file_finder(arguments: argparse.Namespace, path: str) -> FileFinder:
+    """Return a finder for the robot files that the world state in `path` names."""
+    resolver = PackageResolver(arguments.package_path)
+    return lambda uri: resolver.resolve(uri, Path(path))
+
+
+def given_robot(arguments: argparse.Namespace, diagnostics: Diagnostics) -> RobotModel | None:
+    """Return the leniently loaded robot of ``--urdf``, ``--srdf`` and ``--loops``; None without these options.
+
+    Raises:
+        UsageError: ``--loops`` without ``--urdf``.
+    """
+    inputs.require_urdf(arguments.urdf, arguments.loops)
+    if arguments.urdf is None:
+        return None
+    return inputs.read_robot(arguments, arguments.urdf, arguments.srdf, diagnostics)
+
+
+def robots(arguments: argparse.Namespace, file: WorldFile, path: str) -> dict[str, RobotModel]:
+    """Return the known robots of a world state's models; print problems to stderr.
+
+    `path` is the file as the user names it: robot files are relative to it.
+    """
+    inside = Diagnostics()
+    robot = given_robot(arguments, inside)
+    inputs.print_diagnostics(inside)
+    find = None if arguments.no_robots else file_finder(arguments, path)
+    with located_problems([file]) as diagnostics:
+        found = robots_for(file.state, RobotFiles(robot, find, arguments.implicit_links), diagnostics=diagnostics)
+        for model in file.state.models:
+            reason = describes_another_robot(model, found[model.name]) if model.name in found else None
+            if reason is not None:
+                place = SourcePlace(file.source, path=path_of(model))
+                diagnostics.warning("other-robot", f"model '{model.name}': {reason}", place)
+        diagnostics.raise_if_failed()
+    return found
+
+
+def read_states(paths: Sequence[str]) -> list[WorldState]:
+    """Read several world states; report every problem of every file, notes and warnings on stderr.
+
+    Raises:
+        DescriptionError: a file has errors.
+    """
+    return [origin.state for origin in read_world_files(paths)]
+
+
+def read_world_files(paths: Sequence[str]) -> list[WorldFile]:
+    """Read several world states with the places of their elements, as `read_states`."""
+    diagnostics = Diagnostics()
+    origins: list[WorldFile] = []
+    for path in paths:
+        try:
+            origins.append(read_world_file(path, diagnostics))
+        except DescriptionError as error:
+            diagnostics.extend(error.diagnostics)
+    if len(origins) < len(paths):
+        raise DescriptionError(diagnostics)
+    inputs.print_diagnostics(diagnostics)
+    return origins
+
+
+def read_world_file(path: str, diagnostics: Diagnostics | None = None) -> WorldFile:
+    """Read a world state: JSON for a file with this ending, ``-`` for USDF from stdin, else USDF.
+
+    Raises:
+        DescriptionError: the file cannot be read or has errors.
+    """
+    if FORMATS.get(Path(path).suffix.lower()) == "json":
+        return WorldFile(parse_json(read_text(path), path), path, None)
+    if path == "-":
+        document = parse_document(sys.stdin.buffer.read(), "<stdin>", diagnostics)
+    else:
+        document = read_document(path, diagnostics)
+    return WorldFile(document.state, document.places.source, document.places)
+
+
+def folder_of(path: str | None) -> Path:
+    """Return the folder for relative paths in the world state `path`; for a stream the working folder."""
+    return Path() if path is None or path == "-" else Path(path).parent
+
+
+def write_state(state: WorldState, output: str | None, source: str) -> None:
+    """Write a world state that was read from `source` to a file, atomically, or to stdout; keep its robot files."""
+    save_state(rebased(state, folder_of(source), folder_of(output)), output)
+
+
+def save_state(state: WorldState, output: str | None, beside: Mapping[str, bytes] = MappingProxyType({})) -> None:
+    """Write a world state to a file in the format that its ending names, or to stdout.
+
+    The files `beside` it, by name, and its own are written together: all or none.
+    """
+    if output is None:
+        print_document(write_world(state))
+        return
+    text = json_text(state) if format_of(output, FORMATS, "usdf") == "json" else write_world(state)
+    folder = folder_of(output)
+    save_all({**{folder / name: content for name, content in beside.items()}, Path(output): text.encode()})
+
+
+def print_lost(lost: Sequence[str]) -> None:
+    """Print the content that a conversion lost to stderr."""
+    for what in lost:
+        print_line(f"not carried: {what}", file=sys.stderr)

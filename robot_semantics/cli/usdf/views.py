@@ -1,0 +1,298 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""`robot_semantics usdf check`, `usdf show` and `usdf resolve`: the content of a world state, and derived values."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError, UnknownNameError
+from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.nanoseconds import seconds_text
+from robot_semantics.cli.frame.argument_values import add_repeatable, number_in_range
+from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.node_inputs import add_node_argument, world_of_node
+from robot_semantics.cli.frame.printing import (
+    add_json_argument,
+    console_for_output,
+    counted,
+    print_json,
+    print_result,
+    table,
+)
+from robot_semantics.cli.frame.problems import add_report_arguments, report
+from robot_semantics.cli.usdf import files as usdf_files
+from robot_semantics.convert.json_form import world_to_json
+from robot_semantics.transforms.pose import Pose, poses_from_matrices
+from robot_semantics.usdf.check import check_world_file
+from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, StateDifference, compare
+from robot_semantics.usdf.descriptions import rebased
+from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.resolved_world import ResolvedWorld
+from robot_semantics.usdf.robot import complete_models
+from robot_semantics.usdf.table import DifferenceKind
+from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState, carrier_of
+from robot_semantics.xml.numbers import shortest
+
+
+def _check_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", help="USDF files")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings")
+    usdf_files.add_robot_options(parser)
+    add_report_arguments(parser)
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    """Print every problem of the files; return 1 if there is an error (with ``--strict``: a warning)."""
+    found = Diagnostics()
+    robot = usdf_files.given_robot(arguments, found)
+    for file in arguments.files:
+        find = None if arguments.no_robots else usdf_files.file_finder(arguments, file)
+        try:
+            check_world_file(
+                Path(file),
+                found,
+                robot=robot,
+                find=find,
+                look=not arguments.no_robots,
+                implicit_links=arguments.implicit_links,
+            )
+        except DescriptionError as error:
+            found.extend(error.diagnostics)
+    return report(found, arguments, len(arguments.files))
+
+
+def _show_arguments(parser: argparse.ArgumentParser) -> None:
+    if not add_node_argument(parser):
+        parser.add_argument("file", metavar="FILE", help="USDF or JSON file")
+    add_json_argument(parser)
+
+
+def _show(arguments: argparse.Namespace) -> None:
+    """Print the values of the file or of the running node, without derived values."""
+    if arguments.node is None:
+        (state,) = usdf_files.read_states([arguments.file])
+    else:
+        state = world_of_node(arguments.node)
+    if arguments.json:
+        print_json(world_to_json(state))
+        return
+    console = console_for_output()
+    console.print(_headline(state))
+    for part in _tables(state):
+        if part.row_count:
+            console.print()
+            console.print(part)
+
+
+def _headline(state: WorldState) -> str:
+    name = "a world without a name" if state.name is None else f"world '{shown(state.name)}'"
+    time = "no time stated" if state.time_ns is None else f"at {seconds_text(state.time_ns)} s"
+    engines = "".join(f", engine state of {shown(engine.name)} {shown(engine.version)}" for engine in state.engines)
+    return f"{name}, {time}, {counted(len(state.models), 'model')}, {counted(len(state.frames), 'frame')}{engines}"
+
+
+def _tables(state: WorldState) -> list[Table]:
+    columns: tuple[str, ...] = ("name", "kind", "parent", "x y z [m]", "roll pitch yaw [rad]", "twist [m/s rad/s]")
+    bodies = table(*columns, title="models and frames")
+    for body in state.bodies:
+        kind = "model" if isinstance(body, ModelState) else "frame"
+        bodies.add_row(shown(body.name), kind, shown(carrier_of(body)), *_pose(body.pose), numbers(body.twist))
+    tables = [bodies]
+    for model in state.models:
+        columns = ("name", "x y z [m]", "roll pitch yaw [rad]", "twist", "wrench [N N m]")
+        links = table(*columns, title=f"links of {shown(model.name)}")
+        for link in model.links:
+            links.add_row(shown(link.name), *_pose(link.pose), numbers(link.twist), numbers(link.wrench))
+        joints = table("name", "positions", "velocities", "torques", title=f"joints of {shown(model.name)}")
+        for joint in model.joints:
+            joints.add_row(
+                shown(joint.name), numbers(joint.positions), numbers(joint.velocities), numbers(joint.torques)
+            )
+        tables += [links, joints]
+    return tables
+
+
+def _pose(pose: Pose | None) -> tuple[str, str]:
+    return ("-", "-") if pose is None else (numbers(pose.xyz_rpy[:3]), numbers(pose.xyz_rpy[3:]))
+
+
+def numbers(row: Sequence[float] | None) -> str:
+    """Return numbers for people: six digits, or fewer if these are exact; a dash for None."""
+    if row is None:
+        return "-"
+    return " ".join(min(f"{value:.6g}", shortest(value), key=len) for value in row)
+
+
+def _resolve_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="USDF or JSON file")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="model, frame or MODEL::LINK (default: all)")
+    parser.add_argument("--relative-to", metavar="NAME", default=WORLD, help="reference frame (world)")
+    parser.add_argument("--axes", metavar="NAME", help="axes of twists and wrenches (reference frame)")
+    usdf_files.add_robot_options(parser)
+    add_json_argument(parser)
+
+
+def _resolve(arguments: argparse.Namespace) -> None:
+    """Print the poses, twists and wrenches; links without a pose follow from the joints of known robots."""
+    files = usdf_files.read_world_files([arguments.file])
+    robots = usdf_files.robots(arguments, files[0], arguments.file)
+    with usdf_files.located_problems(files) as diagnostics:
+        resolved = resolve(complete_models(files[0].state, robots), diagnostics=diagnostics)
+    names = arguments.names or [name for name in resolved.names if name != WORLD]
+    rows = _rows(resolved, names, arguments.relative_to, arguments.axes)
+    if arguments.json:
+        print_result({"relative_to": arguments.relative_to, "bodies": rows})
+        return
+    title = f"seen from {arguments.relative_to}"
+    made = table("name", "x y z [m]", "qx qy qz qw", "v w [m/s rad/s]", "f t [N N m]", title=title)
+    for row in rows:
+        made.add_row(row["name"], *(numbers(row[key]) for key in ("xyz", "quat_xyzw", "twist", "wrench")))
+    console_for_output().print(made)
+
+
+def _rows(resolved: ResolvedWorld, names: list[str], relative_to: str, axes: str | None) -> list[dict[str, Any]]:
+    """Return name, position, rpy, quaternion, twist and wrench (None if not stated) of each name."""
+    poses = poses_from_matrices(resolved.poses(names, relative_to))
+    twists = resolved.relative_twists(names, relative_to, axes)
+    rows = []
+    for name, pose, twist in zip(names, poses, twists, strict=True):
+        stated = not np.isnan(resolved.wrenches[resolved.at(name)]).any()
+        rows.append(
+            {
+                "name": name,
+                "xyz": list(pose.xyz_rpy[:3]),
+                "rpy": list(pose.xyz_rpy[3:]),
+                "quat_xyzw": list(pose.quat_xyzw or ()),
+                "twist": None if np.isnan(twist).any() else twist.tolist(),
+                "wrench": list(resolved.wrench(name, axes=axes or relative_to)) if stated else None,
+            }
+        )
+    return rows
+
+
+CHECK = Command(
+    _check_arguments,
+    _check,
+    "check world states, also against the robots they are about",
+    examples=("robot_semantics usdf check world.usdf --urdf robot.urdf --srdf robot.srdf",),
+)
+SHOW = Command(
+    _show_arguments,
+    _show,
+    "show the content of a world state",
+    examples=("robot_semantics usdf show world.usdf --json",),
+)
+RESOLVE = Command(
+    _resolve_arguments,
+    _resolve,
+    "say where everything is and how it moves, seen from any frame",
+    examples=(
+        "robot_semantics usdf resolve world.usdf rover_arm::tool_frame",
+        "robot_semantics usdf resolve world.usdf rover_arm::tool_frame --relative-to block_1",
+    ),
+)
+
+
+# `robot_semantics usdf diff`: print the differences between two world states, and their size.
+
+
+_MOST_NUMBERS = 10
+"""Longest row of numbers that is shown in the table."""
+
+_KINDS = {kind.label.replace(" ", "-"): kind for kind in DifferenceKind}
+
+
+def _diff_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("first", metavar="FIRST", help="USDF or JSON file")
+    parser.add_argument("second", metavar="SECOND", help="USDF or JSON file")
+    add_repeatable(
+        parser,
+        "--tolerance",
+        "[KIND=]X",
+        f"largest accepted difference, of all kinds or one ({DEFAULT_TOLERANCE:g})",
+        type=_tolerance,
+    )
+    add_repeatable(parser, "--ignore", "KIND", "ignore this kind", type=_kind)
+    usdf_files.add_robot_options(parser)
+    add_json_argument(parser)
+
+
+def diff_worlds(arguments: argparse.Namespace) -> int:
+    """Print the differences; return 1 if there are any."""
+    tolerances: dict[DifferenceKind | None, float] = {None: DEFAULT_TOLERANCE, **dict(arguments.tolerance)}
+    files = usdf_files.read_world_files([arguments.first, arguments.second])
+    robots = {
+        **usdf_files.robots(arguments, files[1], arguments.second),
+        **usdf_files.robots(arguments, files[0], arguments.first),
+    }
+    first, second = (file.state for file in files)
+    second = rebased(second, usdf_files.folder_of(arguments.second), usdf_files.folder_of(arguments.first))
+    found = compare(
+        first,
+        second,
+        robots=robots,
+        tolerances={kind: value for kind, value in tolerances.items() if kind is not None},
+        tolerance=tolerances[None],
+        ignore=arguments.ignore,
+    )
+    if arguments.json:
+        print_result({"equal": not found, "differences": [difference.as_json() for difference in found]})
+        return int(bool(found))
+    if not found:
+        print("no difference")
+        return 0
+    columns = ("what", "kind", "distance", arguments.first, arguments.second)
+    made = table(*columns, title=counted(len(found), "difference"))
+    for difference in found:
+        made.add_row(*_cells(difference))
+    console_for_output().print(made)
+    return 1
+
+
+def _cells(difference: StateDifference) -> tuple[str, ...]:
+    distance = "-" if math.isinf(difference.distance) else f"{difference.distance:.3g} {difference.kind.unit}".strip()
+    values = (_shown(difference.first), _shown(difference.second))
+    return (difference.path or "world", difference.kind.label, distance, *values)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return numbers(value["rpy"])
+    if isinstance(value, (list, tuple)) and all(isinstance(item, float) for item in value):
+        # An engine's array may have thousands of numbers: `--json` shows them all.
+        return numbers(value) if len(value) <= _MOST_NUMBERS else f"{len(value)} numbers"
+    return "-" if value is None else str(value)
+
+
+def _tolerance(word: str) -> tuple[DifferenceKind | None, float]:
+    """Return the kind and the value of a tolerance; the kind is None if the word names no kind."""
+    kind, equals, value = word.rpartition("=")
+    return (_kind(kind) if equals else None), number_in_range(0.0)(value)
+
+
+def _kind(word: str) -> DifferenceKind:
+    if word not in _KINDS:
+        raise argparse.ArgumentTypeError(str(UnknownNameError("kind of difference", word, _KINDS)))
+    return _KINDS[word]
+
+
+DIFF = Command(
+    _diff_arguments,
+    diff_worlds,
+    "compare two world states; exit code 1 where they differ",
+    examples=("robot_semantics usdf diff world.usdf world.usdf --tolerance 1e-6",),
+)

@@ -1,0 +1,151 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""The state of the robots at one moment, as frozen values, for snapshots and for the world state.
+
+The source of a root link's pose follows one rule for the running node and for recordings (doc/usdf.md, "Where a robot
+is").
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.live.order import NEVER_NS
+from robot_semantics.live.settings import Source
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
+
+
+class RootSource(enum.IntEnum):
+    """Sources of the pose of a root link; the first available one is used."""
+
+    CHOSEN = 1
+    """A parameter or an option names it."""
+    VIRTUAL_JOINT = 2
+    """The virtual joint's own values, from joint states or multi-DOF joint states."""
+    TF = 3
+    """A transform whose child is the root link."""
+    ODOMETRY = 4
+    """Odometry whose child frame is the root link, or a link fixed to it."""
+    FIXED = 5
+    """A fixed virtual joint: the root link is its parent frame, unless somebody has said otherwise."""
+
+
+class RootCandidate(NamedTuple):
+    """One source of a root link's pose.
+
+    Attributes:
+        source: its kind.
+        name: the topic, joint or publisher; it distinguishes two sources of one kind.
+        parent: the frame of the pose.
+    """
+
+    source: RootSource
+    name: str
+    parent: str
+
+
+class RootChoice(NamedTuple):
+    """The source that is used, None without a source, and the other ones."""
+
+    chosen: RootCandidate | None
+    others: tuple[RootCandidate, ...]
+
+    def complaint(self, robot: str) -> str | None:
+        """Return a sentence about ignored sources of the same kind; None if there are none."""
+        if self.chosen is None:
+            return f"the pose of '{robot}' is unknown: no source states it"
+        rivals = [f"'{other.name}'" for other in self.others if other.source is self.chosen.source]
+        if not rivals:
+            return None
+        return f"the pose of '{robot}' is taken from '{self.chosen.name}'; ignored: {', '.join(rivals)}"
+
+
+def choose_root(candidates: Iterable[RootCandidate]) -> RootChoice:
+    """Return the source to use: the first kind in the order of `RootSource`, and of one kind the first name.
+
+    Two of one kind are never mixed.
+    """
+    ranked = sorted(set(candidates))
+    return RootChoice(ranked[0] if ranked else None, tuple(ranked[1:]))
+
+
+@dataclass(frozen=True, eq=False)
+class RootStatement:
+    """Pose of a root link from one source.
+
+    Attributes:
+        candidate: the source, with the TF name of the frame.
+        xyz_quat: (7,) the pose, x y z [m] and quaternion x y z w.
+        twist: (6,) motion relative to that frame in its axes [m/s, rad/s]; None without a source.
+        stamp_ns: its time; None for a constant pose.
+
+    """
+
+    candidate: RootCandidate
+    xyz_quat: FloatArray
+    twist: FloatArray | None = None
+    stamp_ns: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RobotSample:
+    """One robot's newest values; arrays are read-only and in the order of `space`.
+
+    Attributes:
+        name: of the robot in the node: its `models` entry, or the URDF's name for a single one.
+        positions: (n,) [rad, m, quaternion x y z w]; defaults where not `measured`.
+        velocities: (nv,) [rad/s, m/s], NaN where unknown.
+        efforts: (nv,) [N m, N], NaN where unknown.
+        measured: (m,) bool for each of `space.joints`: whether all its positions were measured or given, not defaults.
+        stamps_ns: (m,) for each of `space.joints`: the time of its newest values, `NEVER_NS` if it has none.
+        parent_frame: TF name of the frame that the root link moves in; empty: not stated.
+        frame_prefix: prefix of link names on TF.
+        source: the source of the root link's motion by the parameters.
+        said: poses of the root link from the node's inputs and parameters.
+        newest_ns: the newest time of any value, also of a joint that is not `measured`; `NEVER_NS` if there is none.
+
+    """
+
+    name: str
+    model: RobotModel
+    space: JointSpace
+    positions: FloatArray
+    velocities: FloatArray
+    efforts: FloatArray
+    measured: BoolArray
+    stamps_ns: IntArray
+    parent_frame: str
+    frame_prefix: str
+    source: Source = Source.AUTO
+    said: tuple[RootStatement, ...] = ()
+    newest_ns: int = NEVER_NS
+
+    @property
+    def root_frame(self) -> str:
+        """TF name of the root link."""
+        return self.frame_prefix + self.model.root_link
+
+
+@dataclass(frozen=True, eq=False)
+class WorldSample:
+    """All robots at one moment.
+
+    Attributes:
+        stamp_ns: the newest stamp of any value; the node's time where there is none.
+        now_ns: the node's time when the sample was taken.
+
+    """
+
+    stamp_ns: int
+    now_ns: int
+    robots: tuple[RobotSample, ...]

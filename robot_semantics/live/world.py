@@ -1,0 +1,393 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""The robots of a running system and the TF frames around them as one world state, with its unknown values.
+
+Rules: doc/usdf.md, "Where a robot is"; doc/snapshots.md, "What is saved".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.nanoseconds import float_seconds, short_seconds
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.live.model_series import model_rows, model_state, series_of, with_links
+from robot_semantics.live.order import NEVER_NS
+from robot_semantics.live.samples import (
+    RobotSample,
+    RootCandidate,
+    RootChoice,
+    RootSource,
+    RootStatement,
+    WorldSample,
+    choose_root,
+)
+from robot_semantics.live.settings import Source
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.transforms import invert, matrix_from_pose
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.pose import Pose, pose_from_matrix, pose_from_row, pose_matrix, pose_rows
+from robot_semantics.usdf.ages import ValueAge
+from robot_semantics.usdf.frames import root_frame
+from robot_semantics.usdf.restore_report import RestoreItem
+from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, ModelState, WorldState
+
+# Frames and root links in TF, and the pose of each robot's root link by the rule of doc/usdf.md.
+
+
+AT_ORIGIN = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+
+
+class ReceivedTransform(NamedTuple):
+    """The newest transform of a frame in one parent that another node has published.
+
+    Attributes:
+        xyz_quat: (7,) T_parent_frame, x y z [m] and quaternion x y z w.
+        stamp_ns: its time; None if it is static.
+    """
+
+    xyz_quat: FloatArray
+    stamp_ns: int | None
+
+
+ReceivedFrames = Mapping[str, Mapping[str, ReceivedTransform]]
+"""TF name of a frame → TF name of a parent → received transform, without the node's own ones."""
+
+
+class Root(NamedTuple):
+    """Pose of a robot's root link, with its source.
+
+    Attributes:
+        choice: the source that is used, and the other sources.
+        statement: the pose; None without a source.
+        parent: TF name of its parent frame; ``world`` if no source names one.
+        on_tf: True if the pose comes from a transform on TF.
+    """
+
+    choice: RootChoice
+    statement: RootStatement | None
+    parent: str
+    on_tf: bool
+
+
+def root_of(robot: RobotSample, heard: ReceivedFrames) -> Root:
+    """Return the pose of a robot's root link by the rule of doc/usdf.md."""
+    said, of_tf = list(robot.said), set[RootCandidate]()
+    on_tf = heard.get(robot.root_frame, {})
+    for parent, transform in on_tf.items() if robot.source in (Source.AUTO, Source.TF) else ():
+        source = RootSource.CHOSEN if robot.source is Source.TF else RootSource.TF
+        candidate = RootCandidate(source, f"TF in '{parent}'", parent)
+        of_tf.add(candidate)
+        said.append(RootStatement(candidate, transform.xyz_quat, None, transform.stamp_ns))
+    if robot.root_frame == WORLD and not said:
+        # TF cannot have its pose in the frame `world`, because this link is the root of the TF tree.
+        said.append(RootStatement(RootCandidate(RootSource.FIXED, f"the name of '{WORLD}'", WORLD), AT_ORIGIN))
+    choice = choose_root(statement.candidate for statement in said)
+    chosen = next((statement for statement in said if statement.candidate == choice.chosen), None)
+    parent = (chosen.candidate.parent if chosen else robot.parent_frame) or WORLD
+    return Root(choice, chosen, parent, choice.chosen in of_tf)
+
+
+def newest_of(parents: Mapping[str, ReceivedTransform]) -> tuple[str, ReceivedTransform]:
+    """Return the newest transform of a frame and its parent: with several publishers, TF listeners see this one."""
+    parent = max(parents, key=lambda parent: (parents[parent].stamp_ns or 0, parent))
+    return parent, parents[parent]
+
+
+class StaleStateError(RobotSemanticsError):
+    """The state is older than allowed; the message names the oldest value and its age."""
+
+
+@dataclass(frozen=True)
+class LiveWorld:
+    """Robots and frames at one moment.
+
+    Attributes:
+        state: the world state.
+        missing: what it lacks.
+        ages: how old its values are against the sample's stamp.
+        roots: the root link's pose of each robot, by the robot's name.
+        parents: parent of each robot's root link in the state: a frame, ``world``, or a robot's link as
+            ``model::link``.
+
+    """
+
+    state: WorldState
+    missing: tuple[RestoreItem, ...]
+    ages: tuple[ValueAge, ...]
+    roots: Mapping[str, Root]
+    parents: Mapping[str, str]
+
+
+def live_world(
+    sample: WorldSample,
+    heard: ReceivedFrames,
+    *,
+    elsewhere: Collection[str] = (),
+    given: Mapping[str, ModelState] | None = None,
+    all_frames: bool = True,
+    max_age_ns: int = 0,
+) -> LiveWorld:
+    """Return the state of robots and of the frames around them.
+
+    Args:
+        sample: the robots.
+        heard: the frames that others publish.
+        elsewhere: names of frames and models with another source.
+        given: states of the robots with another source; bodies may be attached to their links.
+        all_frames: False: only the frames that the robots stand in, directly or not.
+        max_age_ns: the largest allowed age of a value before the sample's stamp; 0 for no limit.
+
+    Raises:
+        StaleStateError: a value is older.
+
+    """
+    return _Making(sample, heard, frozenset(elsewhere), given or {}, all_frames, max_age_ns).made()
+
+
+class _Making:
+    def __init__(
+        self,
+        sample: WorldSample,
+        heard: ReceivedFrames,
+        elsewhere: frozenset[str],
+        given: Mapping[str, ModelState],
+        all_frames: bool,
+        max_age_ns: int,
+    ) -> None:
+        self.sample, self.heard, self.elsewhere, self.given = sample, heard, elsewhere, given
+        self.all_frames, self.max_age_ns = all_frames, max_age_ns
+        self.missing: list[RestoreItem] = []
+        self.ages: list[ValueAge] = []
+        self.roots = {robot.name: root_of(robot, heard) for robot in sample.robots}
+        self.links = {
+            robot.frame_prefix + link: (robot.name, link) for robot in sample.robots for link in robot.model.link_names
+        }
+        self.model_of = {robot.name: robot.model for robot in sample.robots}
+        self.bodies: dict[str, ModelState | Frame] = {}
+        self.on_links: dict[str, tuple[str, str]] = {}
+        """The models and frames that stand on a link, with its robot and its name."""
+
+    def made(self) -> LiveWorld:
+        for robot in self.sample.robots:
+            if robot.name not in self.given:
+                self.bodies[robot.name] = self._model(robot)
+        self._place_frames()
+        for name, (carrier, link) in self.on_links.items():
+            self._put_on_link(name, carrier, link)
+        self._turn_over()
+        self._break_cycles()
+        self._root_frames()
+        if not self.all_frames:
+            self._keep_only_needed()
+        models = tuple(body for body in self.bodies.values() if isinstance(body, ModelState))
+        frames = sorted((body for body in self.bodies.values() if isinstance(body, Frame)), key=lambda one: one.name)
+        state = WorldState(models=models, frames=tuple(frames), time_ns=self.sample.stamp_ns)
+        parents = {
+            name: SEPARATOR.join(self.on_links[name]) if name in self.on_links else root.parent
+            for name, root in self.roots.items()
+        }
+        return LiveWorld(state, tuple(self.missing), tuple(self.ages), self.roots, parents)
+
+    def lacks(self, kind: str, model: str, name: str, code: str, reason: str) -> None:
+        """Note an unknown value."""
+        self.missing.append(RestoreItem(kind, model, name, False, reason, code=code))
+
+    def lacks_place(self, name: str, code: str, reason: str) -> None:
+        """Note a model or frame with an unknown pose."""
+        kind, model, frame = ("pose", name, "") if isinstance(self.bodies[name], ModelState) else ("frame", "", name)
+        self.lacks(kind, model, frame, code, reason)
+
+    def take_out(self, name: str, code: str, reason: str) -> None:
+        """Take a model or frame out of its parent, and note why."""
+        self.lacks_place(name, code, reason)
+        self.bodies[name] = replace(self.bodies[name], parent=WORLD, pose=None, twist=None)
+
+    # --- robots
+
+    def _model(self, robot: RobotSample) -> ModelState:
+        self._joint_ages(robot)
+        series = with_links(series_of(robot, self.sample.stamp_ns), _kinematics(robot.model))
+        root = self.roots[robot.name]
+        if root.statement is not None:
+            twist = root.statement.twist
+            series = replace(
+                series,
+                pose=root.statement.xyz_quat[np.newaxis],
+                twist=np.full((1, 6), np.nan) if twist is None else twist[np.newaxis],
+            )
+            self._age(None, robot.name, root.statement.stamp_ns, f"the pose of '{robot.name}'")
+        # In the node's own inputs, `world` is the world frame, even if a link has this TF name.
+        if root.parent in self.links and (root.on_tf or root.parent != WORLD):
+            self.on_links[robot.name] = self.links[root.parent]
+        state = model_state(series, model_rows(series)[0].tolist(), root.parent)
+        self._list_unknown_values(robot, state, root)
+        return state
+
+    def _list_unknown_values(self, robot: RobotSample, state: ModelState, root: Root) -> None:
+        complaint = root.choice.complaint(robot.name)
+        if complaint:
+            self.lacks("pose", robot.name, "", "not_stated" if state.pose is None else "rivals", complaint)
+        for joint, measured in zip(robot.space.joints, robot.measured, strict=True):
+            if not measured and not joint.virtual:
+                self.lacks("joint", robot.name, joint.name, "not_stated", "its position has never been reported")
+        still = [link.name for link in state.links if link.pose is not None and link.twist is None]
+        if still:
+            reason = f"not all velocities are known, so {len(still)} links have no twists"
+            self.lacks("links", robot.name, "", "not_stated", reason)
+
+    def _joint_ages(self, robot: RobotSample) -> None:
+        """Note the age of each joint's newest values; joints without a value have none."""
+        for joint, at in zip(robot.space.joints, robot.stamps_ns.tolist(), strict=True):
+            if at != NEVER_NS and not joint.virtual:
+                self._age(robot.name, joint.name, at, f"robot '{robot.name}': joint '{joint.name}'")
+
+    def _age(self, model: str | None, name: str, stamp_ns: int | None, what: str) -> None:
+        """Note the age of a model's joint, or of the pose of a frame or model.
+
+        Raises:
+            StaleStateError: it is greater than allowed.
+        """
+        if stamp_ns is None:
+            return
+        age_ns = self.sample.stamp_ns - stamp_ns
+        if self.max_age_ns and age_ns > self.max_age_ns:
+            raise StaleStateError(
+                f"{what} is {short_seconds(age_ns)} older than the newest value, "
+                f"more than max_age {float_seconds(self.max_age_ns):g} s"
+            )
+        self.ages.append(ValueAge(model, name, max(0, age_ns)))
+
+    # --- frames
+
+    def _place_frames(self) -> None:
+        roots = {robot.root_frame for robot in self.sample.robots}
+        for name, parents in self.heard.items():
+            if name in roots or name in self.links or name == WORLD:
+                continue
+            if name in self.bodies:
+                self.lacks("frame", "", name, "ambiguous", "a model has the name of this TF frame; it is left out")
+                continue
+            parent, transform = newest_of(parents)
+            if parent in self.links:
+                self.on_links[name] = self.links[parent]
+            self.bodies[name] = Frame(
+                name, parent, pose_from_row(pose_rows(transform.xyz_quat[np.newaxis])[0].tolist())
+            )
+            self._age(None, name, transform.stamp_ns, f"frame '{name}'")
+            if len(parents) > 1:
+                others = quoted(other for other in sorted(parents) if other != parent)
+                reason = f"the newest transform has it in '{parent}'; others have it in {others}"
+                self.lacks("frame", "", name, "rivals", reason)
+        for name, body in tuple(self.bodies.items()):
+            if isinstance(self.bodies.get(body.parent), ModelState) and name not in self.on_links:
+                self.take_out(name, "ambiguous", f"a model has the name of its parent frame '{body.parent}'")
+
+    def _put_on_link(self, name: str, carrier: str, link: str) -> None:
+        """Attach a body to the robot's link that carries it, or to the model if the link's pose is unknown."""
+        if name == carrier:
+            self.take_out(name, "cycle", f"TF has '{carrier}' standing on its own link '{link}'")
+            return
+        body = self.bodies[name]
+        if link == self.model_of[carrier].root_link:
+            self.bodies[name] = replace(body, parent=carrier)
+        elif self._link_pose(carrier, link) is not None:
+            self.bodies[name] = replace(body, parent=carrier, parent_link=link)
+        else:
+            if body.pose is not None:
+                reason = f"it stands on link '{link}' of '{carrier}', and where that is is not known"
+                self.lacks_place(name, "not_stated", reason)
+            self.bodies[name] = replace(body, parent=carrier, pose=None, twist=None)
+
+    def _link_pose(self, carrier: str, link: str) -> Pose | None:
+        model = self.given.get(carrier) or self.bodies[carrier]
+        assert isinstance(model, ModelState)
+        return next((state.pose for state in model.links if state.name == link), None)
+
+    def _turn_over(self) -> None:
+        """Compute the poses of the frames and of the robot above the frame `world` on TF, by inversion, one after the
+        other.
+        """
+        parents = {} if WORLD in self.links else self.heard.get(WORLD, {})
+        if not parents:
+            return
+        above, transform = newest_of(parents)
+        link: str | None = None
+        if above in self.links:
+            above, link = self.links[above]
+        child, T_above_child, seen = WORLD, matrix_from_pose(transform.xyz_quat), {WORLD}
+        age_ns = None if transform.stamp_ns is None else max(0, self.sample.stamp_ns - transform.stamp_ns)
+        while above not in seen and above not in self.elsewhere and above not in self.given:
+            seen.add(above)
+            body = self.bodies.get(above, Frame(above))
+            if link is not None and link != self.model_of[above].root_link:
+                pose = self._link_pose(above, link)
+                if pose is None:
+                    return
+                T_above_child = pose_matrix(pose) @ T_above_child
+            turned = pose_from_matrix(invert(T_above_child))
+            self.bodies[above] = replace(body, parent=child, parent_link=None, pose=turned, twist=None)
+            self.missing = [item for item in self.missing if (item.kind, item.model) != ("pose", above)]
+            age_ns = self._exchange_age(above, age_ns)
+            if body.pose is None:
+                return
+            T_above_child = pose_matrix(body.pose)
+            child, above, link = above, body.parent, body.parent_link
+
+    def _exchange_age(self, name: str, age_ns: int | None) -> int | None:
+        """Set the age of a body's pose; return the age that it had."""
+        older = [age for age in self.ages if age.model is None and age.name == name]
+        self.ages = [age for age in self.ages if age not in older]
+        if age_ns is not None:
+            self.ages.append(ValueAge(None, name, age_ns))
+        return older[0].age_ns if older else None
+
+    def _break_cycles(self) -> None:
+        """Remove the parents of bodies in a cycle, frames before models."""
+        for name in sorted(self.bodies, key=lambda name: isinstance(self.bodies[name], ModelState)):
+            path, here = [name], self.bodies[name].parent
+            while here in self.bodies and here not in path:
+                path.append(here)
+                here = self.bodies[here].parent
+            if here == name:
+                circle = " in ".join(f"'{one}'" for one in (*path, name))
+                self.take_out(name, "cycle", f"TF goes round in a circle: {circle}")
+
+    def _root_frames(self) -> None:
+        """Add the frames without a pose: a single one is the world; the poses of several are unknown."""
+        stated = {body.parent for body in self.bodies.values() if body.pose is not None or body.parent != WORLD}
+        unplaced = stated - self.bodies.keys() - self.elsewhere
+        alone = len(unplaced) == 1 and not self.elsewhere
+        for name in sorted(unplaced - {WORLD}):
+            self.bodies[name] = root_frame(name) if alone else Frame(name)
+            if not alone:
+                self.lacks("frame", "", name, "not_stated", f"the pose of '{name}' in the world is unknown")
+
+    def _keep_only_needed(self) -> None:
+        models = {name for name, body in self.bodies.items() if isinstance(body, ModelState)}
+        needed = set(models)
+        for name in models:
+            here = self.bodies[name].parent
+            while here in self.bodies and here not in needed:
+                needed.add(here)
+                here = self.bodies[here].parent
+        self.bodies = {name: body for name, body in self.bodies.items() if name in needed}
+        self.missing = [item for item in self.missing if item.kind != "frame" or item.name in needed - models]
+        self.ages = [age for age in self.ages if age.model is not None or age.name in needed]
+
+
+@lru_cache(maxsize=8)
+def _kinematics(model: RobotModel) -> ForwardKinematics:
+    return ForwardKinematics(model)

@@ -1,0 +1,357 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Bags as streams of raw messages, read by `rosbags`: rosbag2 (sqlite3, mcap, compressed, split) and ROS 1."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import IO, Any
+
+from robot_semantics.base.errors import MissingExtraError
+
+try:
+    from rosbags.interfaces import Connection
+    from rosbags.rosbag1 import Reader as Reader1
+    from rosbags.rosbag1.reader import decompressors as ros1_chunks
+    from rosbags.rosbag2 import Reader as Reader2
+    from rosbags.rosbag2 import ReaderError as ReaderError2
+    from rosbags.rosbag2.storage_mcap import DECOMPRESSORS as MCAP_CHUNKS
+
+    from robot_semantics.recording.bags.compression import unpack
+except ImportError as error:
+    raise MissingExtraError("rosbags", "bag", "reading recordings") from error
+
+from rosbags.interfaces import (
+    Connection,
+    Nodetype,
+    Qos,
+    QosDurability,
+    QosHistory,
+    QosLiveliness,
+    QosReliability,
+    QosTime,
+)
+from rosbags.rosbag1 import Reader as Reader1
+from rosbags.rosbag2 import Reader as Reader2
+from rosbags.rosbag2 import ReaderError, StoragePlugin, Writer
+from rosbags.rosbag2.storage_mcap import McapReader
+from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
+
+from robot_semantics.base.files import open_bounded, read_bounded
+from robot_semantics.base.unpack_limit import longest_part
+from robot_semantics.cdr.generated_types import RosMessage
+from robot_semantics.cdr.message_types import FIELDS
+from robot_semantics.recording.bags.compression import COMPRESSIONS, unpack
+from robot_semantics.recording.bags.definition_text import Flat, difference
+from robot_semantics.recording.bags.source import (
+    ROS1_ENDINGS,
+    ROS1_NAMES,
+    Batch,
+    Channel,
+    DefinitionFormat,
+    MessageDefinition,
+    OwnMetadata,
+    in_batches,
+    is_cut_off,
+    write_ahead_log,
+)
+from robot_semantics.xml.reader import MAX_BYTES
+
+
+def _unpacks(kind: str) -> Callable[[bytes, int], bytes]:
+    return lambda packed, _size: unpack(kind, packed)
+
+
+# The limit also holds for data that rosbags unpacks: ROS 1, and MCAP without an index.
+ros1_chunks.update({kind: partial(unpack, kind) for kind in ros1_chunks})
+MCAP_CHUNKS.update({kind: _unpacks(kind) for kind in MCAP_CHUNKS})
+
+
+class _BoundedPath(type(Path())):  # type: ignore[misc]  # the class of this system's paths
+    """A path whose file is read within bounds, because rosbags reads the stated size of a record without a check."""
+
+    def open(self, mode: str = "r", *_: object, **__: object) -> IO[Any]:
+        """Open the file to be read."""
+        file = open_bounded(self, longest_part())
+        return file if "b" in mode else io.TextIOWrapper(file, encoding="utf-8")
+
+    def read_text(self, *_: object, **__: object) -> str:
+        """Return the text of the file, of a bag's metadata."""
+        return read_bounded(self, MAX_BYTES).decode()
+
+
+class RosbagsSource(OwnMetadata):
+    """A bag that `rosbags` reads; use it in a `with`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._ros1 = path.is_file() and path.name.endswith(ROS1_ENDINGS)
+        self._reader: Reader1 | Reader2 = Reader1(_BoundedPath(path)) if self._ros1 else Reader2(_BoundedPath(path))
+
+    def __enter__(self) -> RosbagsSource:
+        for file in sorted(self.path.glob("*.db3")) if self.path.is_dir() else (self.path,):
+            # rosbags would ignore it, and so the last messages of a killed recorder.
+            if write_ahead_log(file) is not None:
+                raise ReaderError2(f"'{file.name}' has a write-ahead log")
+            if file.suffix == ".db3" and is_cut_off(file):
+                raise ReaderError2(f"'{file.name}' is cut off in its last pages")
+        self._reader.open()
+        self._packed = False
+        if isinstance(self._reader, Reader2) and self._reader.compression_mode == "message":
+            self._packed = True
+            # rosbags would unpack each message without a limit.
+            folder = self._reader.storage
+            folder.metadata = folder.metadata._replace(compression_mode=None)
+        self._by_channel = [(self._channel(connection), connection) for connection in self._reader.connections]
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._reader.close()
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        """The channels of the bag."""
+        return tuple(channel for channel, _ in self._by_channel)
+
+    @property
+    def _custom_data(self) -> Mapping[str, str] | None:
+        return self._reader.storage.metadata.custom if isinstance(self._reader, Reader2) else None
+
+    @property
+    def span_ns(self) -> tuple[int, int]:
+        """Log time of the first and of the last message [ns]."""
+        return self._reader.start_time, self._reader.end_time - 1
+
+    def batches(self, topics: Collection[str], start: int | None = None, stop: int | None = None) -> Iterator[Batch]:
+        """Yield messages of some topics, logged from `start` to before `stop` [ns], a few thousand at a time.
+
+        They come in the order of their log time. Exception: MCAP, whose chunks come one after the other.
+        """
+        wanted = [(channel, connection) for channel, connection in self._by_channel if channel.topic in topics]
+        if not wanted:
+            return
+        storages = [] if self._packed else indexed_mcap(self._reader)
+        if storages:
+            by_name = {(channel.topic, channel.msgtype): channel for channel, _ in wanted}
+            for storage in storages:
+                names = ((c.id, (c.topic, ROS1_NAMES.get(c.msgtype, c.msgtype))) for c in storage.connections)
+                channels = {key: by_name[name] for key, name in names if name in by_name}
+                yield from chunk_batches(storage, channels, start, stop)
+            return
+        by_connection = {connection.id: channel for channel, connection in wanted}
+        messages = self._reader.messages([connection for _, connection in wanted], start, stop)
+        yield from in_batches(
+            (by_connection[connection.id], log_ns, unpack("zstd", data) if self._packed else data)
+            for connection, log_ns, data in messages
+        )
+
+    def _channel(self, connection: Connection) -> Channel:
+        encoding = getattr(connection.ext, "serialization_format", "cdr")
+        return Channel(
+            connection.topic,
+            ROS1_NAMES.get(connection.msgtype, connection.msgtype),
+            MessageDefinition(DefinitionFormat[connection.msgdef.format.name], connection.msgdef.data),
+            self._ros1,
+            connection.msgcount,
+            "" if encoding == "cdr" else encoding,
+        )
+
+
+# A new rosbag2 in mcap, written by the library `rosbags`.
+
+
+_LATCHED = Qos(
+    QosHistory.KEEP_LAST,
+    1,
+    QosReliability.RELIABLE,
+    QosDurability.TRANSIENT_LOCAL,
+    *(QosTime(0, 0), QosTime(0, 0)),
+    QosLiveliness.AUTOMATIC,
+    QosTime(0, 0),
+    avoid_ros_namespace_conventions=False,
+)
+
+
+class RosbagsWriter:
+    """Writes messages to a new bag.
+
+    Attributes:
+        types: message classes by name.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Create the bag; the folder must not exist."""
+        self._store = get_typestore(Stores.ROS2_JAZZY)
+        self.types: Mapping[str, type] = self._store.types
+        self._connections: dict[str, Connection] = {}
+        # More releases of ROS 2 read version 8 of the metadata than version 9.
+        self._writer = Writer(folder, version=8, storage_plugin=StoragePlugin.MCAP)
+        self._writer.open()
+
+    def write(self, topic: str, msgtype: str, time_ns: int, message: RosMessage, *, latched: bool) -> None:
+        """Write a message with its log time [ns]."""
+        if topic not in self._connections:
+            profiles = [_LATCHED] if latched else []
+            added = self._writer.add_connection(topic, msgtype, typestore=self._store, offered_qos_profiles=profiles)
+            self._connections[topic] = added
+        self._writer.write(self._connections[topic], time_ns, self._store.serialize_cdr(message, msgtype))
+
+    def close(self, custom_data: Mapping[str, str]) -> None:
+        """Close the bag and add the custom data to its metadata."""
+        for key, text in custom_data.items():
+            self._writer.set_custom_data(key, text)
+        self._writer.close()
+
+
+# Message definitions in bags, compared with the definitions that the messages are read by.
+
+
+def definition_problem(channel: Channel) -> str | None:
+    """Return the difference between a bag's definition and the real one; None if equal, or without a definition."""
+    if channel.definition.format is DefinitionFormat.NONE or channel.msgtype not in FIELDS:
+        return None
+    types = _types(channel)
+    if isinstance(types, str):
+        return f"its definition of {channel.msgtype} cannot be read ({types})"
+    try:
+        # The last definition may have an older name of the type.
+        found = tuple(_flat(types, channel.msgtype if channel.msgtype in types else _main(types)))
+    except LookupError as error:
+        return f"its definition of {channel.msgtype} leaves out {error}"
+    expected = _expected(channel.msgtype)
+    return difference(channel.msgtype, found, expected)
+
+
+def starts_with_header(channel: Channel) -> bool:
+    """Return True if a channel's messages start with a std_msgs header, by the definition in the bag or the usual
+    one.
+    """
+    types = _types(channel)
+    if isinstance(types, str) or channel.msgtype not in types:
+        types = get_typestore(Stores.ROS2_JAZZY).fielddefs
+    fields: Any = types[channel.msgtype][1] if channel.msgtype in types else ()
+    return bool(fields) and fields[0][1] == (Nodetype.NAME, "std_msgs/msg/Header")
+
+
+def _types(channel: Channel) -> Mapping[str, Any] | str:
+    """Return the types in a channel's definition, or the reason why it is invalid."""
+    text = channel.definition.data
+    try:
+        if channel.definition.format is DefinitionFormat.IDL:
+            types: dict[str, Any] = {}
+            separator = "=" * 80 + "\n"
+            for part in text.split(separator)[1:] if text.startswith(f"{separator}IDL: ") else [f"\n{text}"]:
+                types.update(get_types_from_idl(part.split("\n", 1)[1]))
+            return types
+        # ROS 1's word `time` is a primitive there and a message type here.
+        builtin = get_typestore(Stores.ROS2_JAZZY).fielddefs["builtin_interfaces/msg/Time"]
+        return {"builtin_interfaces/msg/Time": builtin, **get_types_from_msg(text, channel.msgtype)}
+    except Exception as error:  # noqa: BLE001 - the errors of the grammar have no other common root
+        return " ".join(str(error).split())[:100] or type(error).__name__
+
+
+def _main(types: Mapping[str, Any]) -> str:
+    """Return the only type that no other type contains."""
+    used = {name for _, fields in types.values() for name in _names(fields)}
+    return next((name for name in types if name not in used and not name.startswith("builtin_interfaces/")), "it all")
+
+
+def _names(fields: Any) -> Iterator[str]:
+    for _, (node, detail) in fields:
+        item = detail[0] if node in (Nodetype.ARRAY, Nodetype.SEQUENCE) else (node, detail)
+        if item[0] == Nodetype.NAME:
+            yield item[1]
+
+
+@cache
+def _expected(msgtype: str) -> Flat:
+    return tuple(_flat(get_typestore(Stores.ROS2_JAZZY).fielddefs, msgtype))
+
+
+def _flat(types: Mapping[str, Any], msgtype: str, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield every primitive field as (path, type), without ROS 1's sequence number."""
+    if depth > 20:
+        raise LookupError(f"an end to {prefix}")
+    for name, (node, detail) in types[msgtype][1]:
+        path = f"{prefix}{name}"
+        if path.endswith("header.seq"):
+            continue
+        item, size = detail if node in (Nodetype.ARRAY, Nodetype.SEQUENCE) else ((node, detail), None)
+        suffix = "" if size is None else f"[{size or ''}]"
+        if item[0] == Nodetype.NAME:
+            yield from _flat(types, item[1], f"{path}{suffix}.", depth + 1)
+        else:
+            yield path, f"{item[1][0]}{suffix}"
+
+
+# The messages of an indexed MCAP file chunk by chunk, unsorted: columns need no order, and sorting is slow.
+
+
+_MESSAGE = 5
+_RECORD = struct.Struct("<BQ")
+_MESSAGE_HEAD = struct.Struct("<BQHIQ")
+
+
+def indexed_mcap(reader: Reader1 | Reader2) -> list[McapReader]:
+    """Return the files of an open bag if all are MCAP with an index; else none."""
+    if not isinstance(reader, Reader2):
+        return []
+    storages = getattr(reader.storage, "storages", [reader.storage])
+    return storages if all(isinstance(storage, McapReader) and storage.chunks for storage in storages) else []
+
+
+def chunk_batches(
+    storage: McapReader, channels: Mapping[int, Channel], start: int | None, stop: int | None
+) -> Iterator[Batch]:
+    """Yield the messages of `channels` (by id) of each chunk that were logged from `start` to before `stop` [ns].
+
+    Raises:
+        ReaderError: a chunk cannot be unpacked or fails its checksum.
+    """
+    low, high = 0 if start is None else start, 2**64 if stop is None else stop
+    file = storage.bio
+    for chunk in storage.chunks:
+        outside = chunk.message_end_time < low or chunk.message_start_time >= high
+        if file is None or outside or not any(chunk.channel_count.get(key, 0) for key in channels):
+            continue
+        file.seek(chunk.chunk_start_offset + 9 + 24)
+        (crc,) = struct.unpack("<I", file.read(4))
+        file.seek(chunk.chunk_start_offset + 9 + 40 + len(chunk.compression))
+        packed = file.read(chunk.compressed_size)
+        if chunk.compression not in COMPRESSIONS or len(packed) != chunk.compressed_size:
+            raise ReaderError(f"The chunk at byte {chunk.chunk_start_offset} cannot be unpacked.")
+        data = unpack(chunk.compression, packed)
+        if len(data) != chunk.uncompressed_size or (crc and zlib.crc32(data) != crc):
+            raise ReaderError("Chunk checksum mismatch.")
+        yield {channel: lists for channel, lists in _messages(data, channels, low, high).items() if lists[0]}
+
+
+def _messages(data: bytes, channels: Mapping[int, Channel], low: int, high: int) -> Batch:
+    found: Batch = {}
+    # Two channels of one topic and type are one here.
+    lists = {key: found.setdefault(channel, ([], [])) for key, channel in channels.items()}
+    at, size = 0, len(data)
+    # This loop runs for every message of the bag.
+    while at < size:
+        if data[at] == _MESSAGE:
+            _, length, key, _, log_ns = _MESSAGE_HEAD.unpack_from(data, at)
+            own = lists.get(key)
+            if own is not None and low <= log_ns < high:
+                own[0].append(log_ns)
+                own[1].append(data[at + 31 : at + 9 + length])
+        else:
+            _, length = _RECORD.unpack_from(data, at)
+        at += 9 + length
+    if at != size:
+        raise ReaderError("A record goes beyond its chunk.")
+    return found

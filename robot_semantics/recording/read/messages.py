@@ -1,0 +1,264 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Messages in, columns out: parsers for each message type that a recording uses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from robot_semantics.cdr.layout import LayoutError
+from robot_semantics.cdr.match import LayoutMatch, LayoutTable
+from robot_semantics.cdr.message_types import FIELDS, JOINT_STATE, MULTI_DOF, ODOMETRY, STRING, TF_MESSAGE
+from robot_semantics.cdr.transform_columns import transform_columns
+from robot_semantics.cdr.walk import header_stamp_ns
+from robot_semantics.live.joint_state import take_joint_state
+from robot_semantics.live.settings import Invalid
+from robot_semantics.recording.bags.columns import Array, Columns, GroupKey
+from robot_semantics.transforms.arrays import BoolArray, IntArray
+
+REFUSED = "malformed, "
+"""Start of a reason why whole messages are refused."""
+
+QUATERNION_TOLERANCE = 0.01
+"""How far from 1 the length of a quaternion may be, as in tf2."""
+
+
+@dataclass
+class Refusals:
+    """Messages that could not be used: their number, and the reason for the first of each kind.
+
+    Attributes:
+        counts: by (topic, reason).
+        first_ns: log time of the first, by (topic, reason).
+        partly: the (topic, reason) of messages that are used in part.
+    """
+
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    first_ns: dict[tuple[str, str], int] = field(default_factory=dict)
+    partly: set[tuple[str, str]] = field(default_factory=set)
+
+    def add(self, topic: str, reason: str, log_ns: int, count: int = 1, *, partly: bool = False) -> None:
+        """Count messages that are refused, or used only `partly`, for one reason."""
+        if partly:
+            self.partly.add((topic, reason))
+        self.counts[topic, reason] += count
+        self.first_ns[topic, reason] = min(log_ns, self.first_ns.get((topic, reason), log_ns))
+
+    def extend(self, other: Refusals) -> None:
+        """Add another's counts."""
+        for (topic, reason), count in other.counts.items():
+            partly = (topic, reason) in other.partly
+            self.add(topic, reason, other.first_ns[topic, reason], count, partly=partly)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A published text, such as a robot description."""
+
+    topic: str
+    log_ns: int
+    text: str
+
+
+class TopicReader:
+    """Parses one topic's messages, block by block."""
+
+    def __init__(
+        self,
+        topic: str,
+        msgtype: str,
+        columns: Columns,
+        refusals: Refusals,
+        texts: list[Text],
+        *,
+        ros1: bool,
+        invalid: Invalid = Invalid.SKIP,
+    ) -> None:
+        """`invalid`: the treatment of joint states with positions that are not finite."""
+        self.topic, self._invalid = topic, invalid
+        self._parse = _PARSERS[msgtype]
+        self._table = LayoutTable(FIELDS[msgtype], ros1=ros1)
+        self._columns, self._refusals, self._texts = columns, refusals, texts
+        self._tf_kind = "tf_static" if topic.endswith("tf_static") else "tf"
+
+    def take(self, logs: Sequence[int], messages: Sequence[bytes]) -> None:
+        """Parse messages, in their order of arrival."""
+        when = np.array(logs, dtype=np.int64)
+        if self._parse is TopicReader.transforms and self._table.varied(messages):
+            left = self._single_transforms(messages, when)
+            messages, when = [messages[index] for index in left.tolist()], when[left]
+        refused: list[tuple[int, LayoutError]] = []
+        for match in self._table.sort(messages, refused):
+            self._parse(self, match, when[match.indices])
+        for index, error in refused:
+            self._refusals.add(self.topic, f"{REFUSED}{error}", int(when[index]))
+
+    def joint_states(self, match: LayoutMatch, logs: IntArray) -> None:
+        """Add joint states, by the rule of `take_joint_state`."""
+        arrays = (match.layout.doubles(match.rows, name)[:, 0] for name in ("position", "velocity", "effort"))
+        taken = take_joint_state(match.layout.texts["name"], *arrays, invalid=self._invalid)
+        for fault in taken.refused:
+            self._refusals.add(self.topic, f"{REFUSED}{fault.refusal.message}", *_first_and_count(logs[fault.messages]))
+        for fault in taken.notices:
+            self._refusals.add(self.topic, fault.refusal.message, *_first_and_count(logs[fault.messages]), partly=True)
+        stamps = match.layout.stamps_ns(match.rows)[:, 0]
+        for values in taken.values:
+            some = {name: getattr(values, name) for name in ("position", "velocity", "effort")}
+            some = {name: array for name, array in some.items() if array.shape[1]}
+            rows = values.messages
+            self._append("joints", values.names, (), tuple(some), stamps[rows], logs[rows], some)
+
+    def transforms(self, match: LayoutMatch, logs: IntArray) -> None:
+        """Add the transforms of TF messages."""
+        layout = match.layout
+        children = tuple(name.lstrip("/") for name in layout.texts.get("child_frame_id", ()))
+        if not children:
+            return
+        parents = tuple(name.lstrip("/") for name in layout.texts["frame_id"])
+        stamps, poses = layout.stamps_ns(match.rows), layout.doubles(match.rows, "pose")
+        stamps = np.where(stamps == 0, logs[:, np.newaxis], stamps)
+        bad = self._bad_poses(poses, logs, children, "frame ", "transform")
+        holes: tuple[str, ...] = ()
+        if bad is not None:
+            holes, poses = ("holes",), np.where(bad[..., np.newaxis], np.nan, poses)
+        key = GroupKey(self._tf_kind, self.topic, children, parents, holes)
+        self._columns.add_rows(key, {"log": logs, "stamp": stamps, "pose": poses})
+
+    def _single_transforms(self, messages: Sequence[bytes], logs: IntArray) -> IntArray:
+        """Add transforms one by one; return the indices (n,) of messages for the general reader."""
+        found, left = transform_columns(messages, ros1=self._table.ros1)
+        for some in found:
+            arrays = {"pose": some.poses[:, np.newaxis]}
+            parent, child = some.parent.lstrip("/"), some.child.lstrip("/")
+            stamps, came, arrays = self._with_valid_poses(
+                some.stamps_ns, logs[some.message], arrays, (child,), "frame ", "transform"
+            )
+            stamps = np.where(stamps == 0, came, stamps)[:, np.newaxis]
+            self._columns.add_rows(
+                GroupKey(self._tf_kind, self.topic, (child,), (parent,)), {"log": came, "stamp": stamps, **arrays}
+            )
+        return left
+
+    def odometry(self, match: LayoutMatch, logs: IntArray) -> None:
+        """Add odometry: pose of the child frame in the frame, twist in the child frame's axes."""
+        texts = match.layout.texts
+        arrays = {name: match.layout.doubles(match.rows, name) for name in ("pose", "twist")}
+        child, frame = texts["child_frame_id"][0].lstrip("/"), texts["frame_id"][0].lstrip("/")
+        stamps, logs, arrays = self._with_valid_poses(match.layout.stamps_ns(match.rows)[:, 0], logs, arrays, (child,))
+        arrays = {name: values[:, 0] for name, values in arrays.items()}
+        self._append("odometry", (child,), (frame,), ("twist",), stamps, logs, arrays)
+
+    def multi_dof(self, match: LayoutMatch, logs: IntArray) -> None:
+        """Add multi-DOF joint states: poses in the header's frame, twists in that frame's axes."""
+        texts, layout = match.layout.texts, match.layout
+        names = tuple(texts["joint_names"])
+        poses, twists = layout.doubles(match.rows, "pose"), layout.doubles(match.rows, "twist")
+        if poses.shape[1] != len(names) or twists.shape[1] not in (0, len(names)):
+            reason = f"{REFUSED}{len(names)} names, {poses.shape[1]} transforms and {twists.shape[1]} twists"
+            self._refusals.add(self.topic, reason, *_first_and_count(logs))
+            return
+        arrays: dict[str, Array] = {"pose": poses} | ({"twist": twists} if twists.shape[1] else {})
+        if names:
+            parent = texts["frame_id"][0].lstrip("/")
+            stamps, logs, arrays = self._with_valid_poses(layout.stamps_ns(match.rows)[:, 0], logs, arrays, names)
+            self._append("multi_dof", names, (parent,), tuple(arrays), stamps, logs, arrays)
+
+    def _with_valid_poses(
+        self,
+        stamps: IntArray,
+        logs: IntArray,
+        arrays: dict[str, Array],
+        names: tuple[str, ...],
+        what: str = "",
+        noun: str = "pose",
+    ) -> tuple[IntArray, IntArray, dict[str, Array]]:
+        """Return the messages with valid poses."""
+        bad = self._bad_poses(arrays["pose"], logs, names, what, noun)
+        if bad is None:
+            return stamps, logs, arrays
+        good = ~bad.any(axis=1)
+        return stamps[good], logs[good], {name: values[good] for name, values in arrays.items()}
+
+    def _bad_poses(
+        self, poses: Array, logs: IntArray, names: tuple[str, ...], what: str, noun: str
+    ) -> BoolArray | None:
+        """Return the poses (n, k, 7) that tf2 would refuse: not finite, or not a unit quaternion; None if all are
+        valid.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            norm = np.sqrt(np.einsum("nki,nki->nk", poses[..., 3:], poses[..., 3:]))
+        good: BoolArray = np.abs(norm - 1.0) < QUATERNION_TOLERANCE
+        if good.all() and _all_finite(poses):
+            return None
+        bad = ~(good & np.isfinite(poses).all(axis=-1))
+        for index in np.flatnonzero(bad.any(axis=0)).tolist():
+            reason = f"{what}'{names[index]}': a {noun} that is not finite or not a rotation"
+            self._refusals.add(self.topic, reason, int(logs[bad[:, index]].min()), int(bad[:, index].sum()))
+        return bad
+
+    def strings(self, match: LayoutMatch, logs: IntArray) -> None:
+        """Keep texts."""
+        self._texts += [Text(self.topic, int(log), match.layout.texts["data"][0]) for log in logs]
+
+    def _append(
+        self,
+        kind: str,
+        names: tuple[str, ...],
+        parents: tuple[str, ...],
+        has: tuple[str, ...],
+        stamps: IntArray,
+        logs: IntArray,
+        arrays: Mapping[str, Array],
+    ) -> None:
+        # Stamp 0 means no stamp; then the time of recording is used.
+        stamps = np.where(stamps == 0, logs, stamps)
+        key = GroupKey(kind, self.topic, names, parents, has)
+        self._columns.add_rows(key, {"log": logs, "stamp": stamps, **arrays})
+
+
+def _first_and_count(logs: IntArray) -> tuple[int, int]:
+    """Return the time of the first message, and the number of messages."""
+    return int(logs.min()), len(logs)
+
+
+def _all_finite(values: Array) -> bool:
+    """Return True if all values are finite; a finite sum proves this faster than a check of each value."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
+
+
+class StampReader:
+    """Reads only the stamps of a topic whose content is not used.
+
+    `has_header` is True if messages start with a header; without a header, the time of recording is used.
+    """
+
+    def __init__(self, topic: str, columns: Columns, *, ros1: bool, has_header: bool) -> None:
+        self._key = GroupKey("times", topic, ())
+        self._columns, self._ros1, self._has_header = columns, ros1, has_header
+
+    def take(self, logs: Sequence[int], messages: Sequence[bytes]) -> None:
+        """Store the times of messages."""
+        stamps = [
+            (self._has_header and header_stamp_ns(message, ros1=self._ros1)) or log_ns
+            for log_ns, message in zip(logs, messages, strict=True)
+        ]
+        self._columns.add_rows(self._key, {"log": np.array(logs, np.int64), "stamp": np.array(stamps, np.int64)})
+
+
+_PARSERS: dict[str, Callable[[TopicReader, LayoutMatch, IntArray], None]] = {
+    JOINT_STATE: TopicReader.joint_states,
+    TF_MESSAGE: TopicReader.transforms,
+    ODOMETRY: TopicReader.odometry,
+    MULTI_DOF: TopicReader.multi_dof,
+    STRING: TopicReader.strings,
+}

@@ -1,0 +1,470 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Plan of reading: topics, namespaces and descriptions are decided before the messages are read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
+from robot_semantics.cdr.message_types import FIELDS, JOINT_STATE, MULTI_DOF, ODOMETRY, STRING, TF_MESSAGE
+from robot_semantics.live.settings import Invalid
+from robot_semantics.model.apply_semantics import apply_semantics
+from robot_semantics.model.loading import load_robot, robot_from_text
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.recording.bags.source import USUAL_TYPES, BagInfo, RecordedModel
+from robot_semantics.recording.read.messages import Text
+from robot_semantics.recording.read.stretches import definition_problems, inspect_bag
+from robot_semantics.recording.tracks.namespaces import TF_KINDS, FrameNames, namespace_of, owner_of
+from robot_semantics.srdf.reader import parse_srdf, srdf_from_file
+from robot_semantics.xml.xacro import XacroOptions
+
+# The robots of a recording: their topics, frames and descriptions, from files or from the bag.
+
+
+DEFAULT_NAME = "robot"
+"""Name of a robot without a description."""
+
+DESCRIPTION, SEMANTIC, JOINT_STATES = "robot_description", "robot_description_semantic", "joint_states"
+
+
+class RequestError(RobotSemanticsError):
+    """The request does not fit the recording."""
+
+
+@dataclass(frozen=True)
+class RobotRequest:
+    """Request for one robot.
+
+    Attributes:
+        name: the model's name in the world state; None: its URDF's.
+        namespace: of its topics, ``""`` or ``"/left"``.
+        urdf: file of its URDF; None: from its topic in the bag.
+        srdf: file of its SRDF; None: from its topic in the bag.
+        joint_states: topics of its joint states; the first one with a joint is used. None: ``joint_states`` in its
+            namespace.
+        odometry: topic of its odometry; None: by the rule of doc/usdf.md.
+        implicit_links: let joints of the URDF name links that it does not declare.
+        xacro: limits for the expansion of xacro files.
+        loops: file with the closed loops of its URDF's file: robot.yaml of Extended URDF.
+    """
+
+    name: str | None = None
+    namespace: str = ""
+    urdf: Path | None = None
+    srdf: Path | None = None
+    joint_states: tuple[str, ...] = ()
+    odometry: str | None = None
+    implicit_links: bool = False
+    xacro: XacroOptions = field(default_factory=XacroOptions)
+    loops: Path | None = None
+
+    @property
+    def is_of_all(self) -> bool:
+        """True if no robot is named, so that every robot of the recording is meant."""
+        return self.name is None and not self.namespace
+
+    def topic(self, name: str) -> str:
+        """Return a topic's full name in the robot's namespace."""
+        return f"{self.namespace}/{name}"
+
+    def load(self) -> PlannedRobot:
+        """Return the robot with the descriptions of the files that the request names, read leniently.
+
+        Raises:
+            DescriptionError: a file cannot be read, or gives no robot.
+        """
+        if self.urdf is not None:
+            found = Diagnostics()
+            how: dict[str, Any] = {"implicit_links": self.implicit_links, "xacro": self.xacro, "loops": self.loops}
+            model = load_robot(self.urdf, self.srdf, strict=False, diagnostics=found, **how)
+            return PlannedRobot(self, model, problems=tuple(found))
+        if self.srdf is not None:
+            semantics = srdf_from_file(self.srdf, Diagnostics(), xacro=self.xacro)
+            return PlannedRobot(self, None, semantics.places.text.decode())
+        return PlannedRobot(self)
+
+    def joint_topics(
+        self,
+        topics: Mapping[str, str],
+        spaces: Sequence[str],
+        problems: Diagnostics,
+        place: SourcePlace,
+        *,
+        required: bool = True,
+    ) -> tuple[str, ...]:
+        """Return the topics of the joint states among a recording's (topic → type).
+
+        Args:
+            topics: all topics and their types.
+            spaces: the namespaces of all robots.
+            problems: takes warnings about missing topics.
+            place: place of these problems.
+            required: report missing joint states.
+
+        Raises:
+            UnknownNameError: a named topic does not exist. RequestError: it has another type, or several topics could
+                be meant.
+        """
+        for topic in self.joint_states:
+            _check_topic(topic, JOINT_STATE, "joint states", topics)
+        if self.joint_states:
+            return self.joint_states
+        candidates = sorted(
+            topic
+            for topic, msgtype in topics.items()
+            if msgtype == JOINT_STATE and owner_of(topic, spaces) == self.namespace
+        )
+        usual = self.topic(JOINT_STATES)
+        if usual in candidates:
+            return (usual,)
+        if len(candidates) > 1:
+            raise RequestError(
+                f"several topics have joint states, choose one with --joint-states: {', '.join(candidates)}"
+            )
+        if candidates:
+            problems.note("joint-states-topic", f"joint states are taken from '{candidates[0]}'", place)
+        elif self.namespace and required:
+            problems.warning(
+                "no-joint-states", f"topic '{usual}' does not exist", place, name=usual, valid=list(topics)
+            )
+        return tuple(candidates)
+
+    def check_odometry(self, topics: Mapping[str, str]) -> None:
+        """Check that the named odometry exists.
+
+        Raises:
+            UnknownNameError: the topic does not exist. RequestError: it has another type.
+        """
+        if self.odometry is not None:
+            _check_topic(self.odometry, ODOMETRY, "odometry", topics)
+
+
+class PlannedRobot(NamedTuple):
+    """A requested robot with the content of its files, before the recording is read.
+
+    Attributes:
+        request: the request.
+        model: the robot; None if no URDF was named.
+        srdf_text: the SRDF if no URDF was named.
+        joint_topics: topics of its joint states.
+        problems: the problems inside these files.
+        stated_joints: the joints with positions in our own recording; None if another program made the recording.
+    """
+
+    request: RobotRequest
+    model: RobotModel | None = None
+    srdf_text: str | None = None
+    joint_topics: tuple[str, ...] = ()
+    problems: tuple[Diagnostic, ...] = ()
+    stated_joints: frozenset[str] | None = None
+
+
+def _check_topic(topic: str, msgtype: str, what: str, topics: Mapping[str, str]) -> None:
+    if topic not in topics:
+        raise UnknownNameError("topic", topic, topics)
+    if topics[topic] != msgtype:
+        raise RequestError(f"topic '{topic}' has messages of the type {topics[topic]}, not {what}")
+
+
+def found_robots(
+    topics: Mapping[str, str],
+    only: RobotRequest,
+    recorded: Mapping[str, RecordedModel],
+    problems: Diagnostics,
+    place: SourcePlace,
+) -> Iterator[RobotRequest]:
+    """Yield the robots of a recording's topics (topic → type): one for each description, else one for each namespace.
+
+    Args:
+        topics: all topics and their types.
+        only: files and topics of a single robot.
+        recorded: the models that our own recordings name, by their namespaces.
+        problems: takes a note about the robots that were found.
+        place: place of these problems.
+    """
+    named = bool(only.urdf or only.joint_states or only.odometry or only.srdf)
+
+    def spaces(name: str, msgtype: str) -> list[str]:
+        ends = (topic for topic, other in topics.items() if other == msgtype and topic.rpartition("/")[2] == name)
+        return sorted({namespace_of(topic) for topic in ends})
+
+    def name_of(namespace: str) -> str | None:
+        return recorded[namespace].name if namespace in recorded else namespace.strip("/") or None
+
+    found = sorted({*spaces(DESCRIPTION, STRING), *recorded})
+    if not found:
+        found = spaces(JOINT_STATES, JOINT_STATE) if not named else [""]
+    if named and len(found) == 1:
+        yield replace(only, namespace=found[0], name=name_of(found[0]))
+        return
+    if named:
+        yield only
+        return
+    if not found and any(msgtype == JOINT_STATE for msgtype in topics.values()):
+        found = [""]
+    for namespace in found:
+        if namespace and namespace not in recorded:
+            what = DESCRIPTION if f"{namespace}/{DESCRIPTION}" in topics else JOINT_STATES
+            text = f"robot '{namespace.strip('/')}' is found by its topic '{namespace}/{what}'"
+            problems.note("robot-found", text, place)
+        yield replace(only, name=name_of(namespace), namespace=namespace)
+
+
+@dataclass(frozen=True)
+class RecordedRobot:
+    """A robot of a recording.
+
+    Attributes:
+        name: its name in the world state.
+        model: None without a description; the joints are then those in the messages.
+        namespace: of its topics.
+        joint_topics: topics of its joint states, preferred ones first.
+        odometry: the requested topic of its pose.
+        prefix: prefix of the link frames in the messages.
+        standing: name of its virtual joint's parent frame in the recording; ``""`` without a virtual joint.
+        frame_of_link: the names of its links' frames.
+        description: the file of its URDF; None if it is from the bag.
+        semantic: the file of its SRDF; None if there is none or if it is from the bag.
+        urdf_text: its URDF.
+        srdf_text: its SRDF; None if there is none.
+        problems: the problems inside its descriptions, which were read leniently.
+        stated_joints: as of `PlannedRobot`.
+    """
+
+    name: str
+    model: RobotModel | None
+    namespace: str = ""
+    joint_topics: tuple[str, ...] = ()
+    odometry: str | None = None
+    prefix: str = ""
+    standing: str = ""
+    frame_of_link: Mapping[str, str] = field(default_factory=dict)
+    description: Path | None = None
+    semantic: Path | None = None
+    urdf_text: str | None = None
+    srdf_text: str | None = None
+    problems: tuple[Diagnostic, ...] = ()
+    stated_joints: frozenset[str] | None = None
+
+    @property
+    def root_link(self) -> str:
+        """Its root link; without a description, a link with the robot's name."""
+        return self.name if self.model is None else self.model.root_link
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The names of its links."""
+        return (self.name,) if self.model is None else self.model.link_names
+
+    @property
+    def root_frame(self) -> str:
+        """The frame of its root link."""
+        return self.frame_of_link[self.root_link]
+
+    @cached_property
+    def link_frames(self) -> dict[str, str]:
+        """Its links by the names of their frames."""
+        return {frame: link for link, frame in self.frame_of_link.items()}
+
+    def in_frames(self, names: FrameNames, frames: Sequence[str]) -> RecordedRobot:
+        """Return the robot with its link frames among the frame names of the recording."""
+        known, own = set(frames), self.namespace.strip("/")
+        topic = f"{self.namespace}/tf"
+        for prefix in (f"{own}/", f"{own}_") if own else ():
+            if any(names.of(topic, f"{prefix}{link}") in known for link in self.links):
+                break
+        else:
+            prefix = ""
+        frame_of_link = {link: names.of(topic, f"{prefix}{link}") for link in self.links}
+        return replace(self, prefix=prefix, frame_of_link=frame_of_link)
+
+
+def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagnostics) -> RecordedRobot:
+    """Return a robot with its description: from the named files, else the last one on its topic.
+
+    Args:
+        planned: the request, and the content of its files.
+        texts: the texts of description topics.
+        problems: takes the reasons why the robot has no description; `RecordedRobot.problems` has the others.
+    """
+    request, model = planned.request, planned.model
+    inside = Diagnostics()
+    inside.extend(planned.problems)
+    urdf = _last_text(texts, request.topic(DESCRIPTION), problems)
+    srdf = None if request.srdf is not None else _last_text(texts, request.topic(SEMANTIC), problems)
+    if model is not None and srdf is not None:
+        model = apply_semantics(model, parse_srdf(srdf.text, f"<{srdf.topic}>", inside), inside)
+    elif model is None and urdf is not None:
+        try:
+            model = robot_from_text(
+                urdf.text,
+                planned.srdf_text if srdf is None else srdf.text,
+                strict=False,
+                implicit_links=request.implicit_links,
+                urdf_source=f"<{urdf.topic}>",
+                srdf_source=str(request.srdf) if srdf is None else f"<{srdf.topic}>",
+                diagnostics=inside,
+            )
+        except DescriptionError as error:
+            problems.extend(error.diagnostics)
+            inside = Diagnostics()
+    if model is None:
+        place = SourcePlace(f"<{request.topic(DESCRIPTION)}>")
+        text = "there is no robot description; joints and frames have the names of the messages; give --urdf"
+        # Our own recordings are complete: their states name no description.
+        report = problems.warning if planned.stated_joints is None else problems.note
+        report("no-description", text, place)
+    return RecordedRobot(
+        request.name or (model.name if model is not None and model.name else DEFAULT_NAME),
+        model,
+        request.namespace,
+        planned.joint_topics,
+        request.odometry,
+        description=request.urdf if model is not None else None,
+        semantic=request.srdf,
+        urdf_text=None if model is None else model.urdf_text,
+        srdf_text=None if model is None or model.semantics.srdf is None else model.semantics.srdf.places.text.decode(),
+        problems=tuple(inside),
+        stated_joints=planned.stated_joints,
+    )
+
+
+def _last_text(texts: Sequence[Text], topic: str, problems: Diagnostics) -> Text | None:
+    mine = sorted((text for text in texts if text.topic == topic), key=lambda text: text.log_ns)
+    if len({text.text for text in mine}) > 1:
+        problems.warning("description-changes", f"'{topic}' changes; the last text is used", SourcePlace(f"<{topic}>"))
+    return mine[-1] if mine else None
+
+
+@dataclass(frozen=True)
+class RecordingPlan:
+    """The topics and robots to read.
+
+    Attributes:
+        bags: facts about each bag.
+        topics: each topic's part: ``parse`` or ``stamps``.
+        robots: the robots with their known files and topics.
+        place: source of problems of the whole recording.
+        invalid: treatment of a joint state with a position that is not finite.
+    """
+
+    bags: tuple[BagInfo, ...]
+    topics: Mapping[str, str]
+    robots: tuple[PlannedRobot, ...]
+    place: SourcePlace
+    invalid: Invalid = Invalid.SKIP
+
+    @cached_property
+    def places(self) -> Mapping[str, SourcePlace]:
+        """Source of problems of each topic: the bags that have it."""
+        bags: dict[str, list[str]] = {}
+        for bag in self.bags:
+            for topic in bag.topics:
+                bags.setdefault(topic, []).append(str(bag.path))
+        return {topic: SourcePlace(", ".join(having)) for topic, having in bags.items()}
+
+    @property
+    def message_count(self) -> int:
+        """Number of messages to read, as the bags state it."""
+        return sum(count for bag in self.bags for topic, count in bag.counts().items() if topic in self.topics)
+
+
+def plan_recording(
+    paths: Sequence[Path],
+    requests: Sequence[RobotRequest],
+    problems: Diagnostics,
+    *,
+    at_topic: str | None = None,
+    invalid: Invalid = Invalid.SKIP,
+) -> RecordingPlan:
+    """Look at the bags and decide what to read of them.
+
+    Args:
+        paths: the bags.
+        requests: the robots; one without a name stands for all that the bags tell of.
+        problems: takes notes about found and missing topics.
+        at_topic: a topic of whose messages the times are wanted.
+        invalid: what happens to a joint state with a position that is not finite.
+
+    Raises:
+        BagError: nothing can be read of a bag.
+        DescriptionError: a description file cannot be read, or gives no robot.
+        UnknownNameError: a topic that was named is in none of them.
+        RequestError: it is not clear which topic is meant.
+    """
+    # First: report problems of these files before minutes of reading.
+    robots = [request.load() for request in requests]
+    bags = tuple(inspect_bag(path, problems) for path in paths)
+    types: dict[str, str] = {}
+    for bag in bags:
+        types |= bag.topics
+    place = SourcePlace(", ".join(str(path) for path in paths))
+    wanted: dict[str, str] = {}
+    recorded = _recorded_models(bags)
+    everyone = len(requests) == 1 and requests[0].is_of_all
+    if everyone:
+        found = found_robots(types, requests[0], recorded, problems, place)
+        robots = [robots[0]._replace(request=request) for request in found]
+    spaces = [robot.request.namespace for robot in robots]
+    for number, robot in enumerate(robots):
+        request, own = robot.request, recorded.get(robot.request.namespace)
+        joint_topics = request.joint_topics(types, spaces, problems, place, required=own is None or bool(own.joints))
+        request.check_odometry(types)
+        robots[number] = robot._replace(joint_topics=joint_topics, stated_joints=own and own.joints)
+        wanted |= dict.fromkeys((*joint_topics, request.topic(DESCRIPTION), request.topic(SEMANTIC)), "parse")
+    tf_spaces = None if everyone else ("", *spaces)
+    wanted |= {topic: "parse" for topic, msgtype in types.items() if _is_of_all_robots(topic, msgtype, tf_spaces)}
+    topics = {topic: part for topic, part in wanted.items() if types.get(topic) in FIELDS}
+    if at_topic is not None:
+        if at_topic not in types:
+            raise UnknownNameError("topic", at_topic, types)
+        topics.setdefault(at_topic, "stamps")
+    _warn_of_unusual_types(types, topics, problems, place)
+    for bag in bags:
+        _leave_out_undefined(bag, topics, problems)
+    return RecordingPlan(bags, topics, tuple(robots), place, invalid)
+
+
+def _leave_out_undefined(bag: BagInfo, topics: dict[str, str], problems: Diagnostics) -> None:
+    for topic, problem in definition_problems(bag, topics):
+        problems.error("message-definition", f"topic '{topic}' is left out: {problem}", SourcePlace(str(bag.path)))
+        topics.pop(topic, None)
+
+
+def _is_of_all_robots(topic: str, msgtype: str, spaces: Collection[str] | None) -> bool:
+    """Return True for topics that are always read: odometry, and TF of one of the namespaces."""
+    if msgtype in (ODOMETRY, MULTI_DOF):
+        return True
+    is_tf = msgtype == TF_MESSAGE and topic.rpartition("/")[2] in TF_KINDS
+    return is_tf and (spaces is None or namespace_of(topic) in spaces)
+
+
+def _warn_of_unusual_types(
+    types: Mapping[str, str], topics: Mapping[str, str], problems: Diagnostics, place: SourcePlace
+) -> None:
+    for topic, msgtype in types.items():
+        usual = USUAL_TYPES.get(topic.rpartition("/")[2], msgtype)
+        if msgtype != usual and topic not in topics:
+            text = f"topic '{topic}' is not read: its messages are {msgtype}, not {usual}"
+            problems.warning("unusual-type", text, place)
+
+
+def _recorded_models(bags: Sequence[BagInfo]) -> dict[str, RecordedModel]:
+    """Return the models in the metadata of the bags, by their namespaces."""
+    found: dict[str, RecordedModel] = {}
+    for model in (model for bag in bags for model in bag.models):
+        before = found.setdefault(model.namespace, model)
+        if before.name == model.name:
+            found[model.namespace] = model._replace(joints=before.joints | model.joints)
+    return found

@@ -1,0 +1,294 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""A recording: one or several bags read together, as joint states, transforms and texts of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.nanoseconds import short_seconds
+from robot_semantics.cdr.message_types import STRING
+from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Part, Pieces, in_order
+from robot_semantics.recording.read.clocks import (
+    ClockStep,
+    clocks,
+    find_resets,
+    from_zero,
+    report_alternation,
+    take_run,
+    without_ahead,
+)
+from robot_semantics.recording.read.messages import REFUSED, Refusals, Text
+from robot_semantics.recording.read.parent_frames import with_parent_frames
+from robot_semantics.recording.read.plan import RecordedRobot, RecordingPlan, RequestError, describe_robot
+from robot_semantics.recording.read.stretches import Stretch, Task
+from robot_semantics.recording.tracks.frames import transform_history
+from robot_semantics.recording.tracks.history import TransformHistory
+from robot_semantics.recording.tracks.namespaces import FrameNames, frame_names
+from robot_semantics.transforms.arrays import IntArray
+
+Span = tuple[int, int]
+"""From a log time to before another [ns]."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One run of a recording in memory.
+
+    Attributes:
+        plan: the request.
+        pieces: columns by the key of their messages.
+        names: names of frames.
+        history: all transforms.
+        robots: as requested, with their descriptions.
+        run: index of the run, of `runs`.
+        start_ns: stamp of the first message of the run, without static transforms.
+        end_ns: stamp of the last one.
+        called: the names in world states of frames with another name on TF.
+    """
+
+    plan: RecordingPlan
+    pieces: Pieces
+    names: FrameNames
+    history: TransformHistory
+    robots: tuple[RecordedRobot, ...]
+    run: int
+    runs: int
+    start_ns: int
+    end_ns: int
+    called: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def unstated_joints(self) -> frozenset[str]:
+        """The joints (``model/joint``) without a position in any state of our own recording."""
+        return frozenset(
+            f"{robot.name}/{joint.name}"
+            for robot in self.robots
+            if robot.model is not None and robot.stated_joints is not None
+            for joint in robot.model.joints
+            if joint.name not in robot.stated_joints
+        )
+
+    def topic_stamps(self, topic: str) -> IntArray:
+        """Return the stamps (n,) of a topic's messages of this run, in their order of arrival [ns]."""
+        found = [part for key, parts in self.pieces.items() if key.topic == topic for part in parts]
+        if not found:
+            return np.zeros(0, np.int64)
+        _, stamps, order = in_order(found)
+        return stamps[order]
+
+
+def read_recording(
+    plan: RecordingPlan,
+    stretches: Iterable[Stretch],
+    problems: Diagnostics,
+    *,
+    run: int | None = None,
+    whole: bool = True,
+) -> Recording:
+    """Combine the stretches of a plan.
+
+    Args:
+        plan: what is read.
+        stretches: the results of `whole_tasks` or `tasks_of_spans`, in their order.
+        problems: takes all problems of the bags and their messages.
+        run: number of the run, from 1; None: the last.
+        whole: True if they are the whole content of the bags.
+
+    Raises:
+        BagError: a bag cannot be read at all. RequestError: the run does not exist, or no message has a time.
+    """
+    refusals, texts, counts = Refusals(), list[Text](), dict[str, int]()
+    pieces: Pieces = {}
+    for stretch in stretches:
+        for key, arrays in stretch.groups.items():
+            pieces.setdefault(key, []).append(arrays)
+        texts += stretch.texts
+        refusals.extend(stretch.refusals)
+        # Every time span of a damaged bag reports the same damage.
+        problems.extend(tuple(problem for problem in stretch.problems if problem not in tuple(problems)))
+        for topic, count in stretch.counts.items():
+            counts[topic] = counts.get(topic, 0) + count
+    place = plan.place
+    _report_refusals(refusals, problems, plan)
+    if whole:
+        _report_counts(plan, counts, problems)
+    pieces, ahead = without_ahead(from_zero(pieces))
+    _report_ahead(ahead, problems, plan)
+    _report_clocks(pieces, problems, place)
+    resets, jumps = find_resets(pieces)
+    chosen = _chosen_run(run, resets, jumps, problems, plan)
+    pieces = take_run(pieces, resets, chosen)
+    start, end = _span(pieces, plan)
+    report_alternation(pieces, problems, place)
+    robots = tuple(describe_robot(planned, texts, problems) for planned in plan.robots)
+    _check_names(robots)
+    links: dict[str, set[str]] = {}
+    for robot in robots:
+        links.setdefault(robot.namespace, set()).update(robot.links)
+    names = frame_names(pieces, links)
+    history = transform_history(pieces, names, problems, place)
+    robots = tuple(robot.in_frames(names, history.frames) for robot in robots)
+    _check_frames(robots)
+    called = {tf_name: name for bag in plan.bags for tf_name, name in bag.frames.items()}
+    robots, called = with_parent_frames(robots, names, set(history.frames), called)
+    return Recording(plan, pieces, names, history, robots, chosen, len(resets) + 1, start, end, called)
+
+
+def _check_frames(robots: Sequence[RecordedRobot]) -> None:
+    """Refuse robots with the same link frames: the recorded transforms could belong to each of them."""
+    for number, robot in enumerate(robots):
+        for other in robots[:number]:
+            if robot.root_frame == other.root_frame:
+                raise RequestError(
+                    f"'{other.name}' and '{robot.name}' have the same root frame '{robot.root_frame}'; "
+                    "give their namespaces with --model NAME:/NAMESPACE"
+                )
+
+
+def whole_tasks(
+    plan: RecordingPlan, pieces: int = 1, folder: Path | None = None, in_memory_bytes: int = IN_MEMORY_BYTES
+) -> Iterator[Task]:
+    """Yield the reading tasks of a plan.
+
+    Args:
+        plan: what to read.
+        pieces: number of time spans of each bag that are read in parallel.
+        folder: folder for columns that are too large for memory.
+        in_memory_bytes: size of columns in memory before they are written to the folder.
+    """
+    number = 0
+    for bag in plan.bags:
+        # Damaged files are read from the beginning only, so each is one piece.
+        count = 1 if bag.scanned or bag.end_ns <= bag.start_ns else pieces
+        step = -(-(bag.end_ns + 1 - bag.start_ns) // count)
+        for piece in range(count):
+            start = bag.start_ns + piece * step if piece else None
+            stop = bag.start_ns + (piece + 1) * step if piece + 1 < count else None
+            own = None if folder is None else folder / str(number)
+            yield Task(bag.path, plan.topics, bag.scanned, start, stop, own, in_memory_bytes, plan.invalid)
+            number += 1
+
+
+def tasks_of_spans(plan: RecordingPlan, spans: Sequence[Span]) -> Iterator[Task]:
+    """Yield the reading tasks of some time spans, with all static transforms and descriptions."""
+    for bag in plan.bags:
+        lasting = {topic for topic, kind in bag.topics.items() if kind == STRING or topic.endswith("tf_static")}
+        yield Task(bag.path, {topic: part for topic, part in plan.topics.items() if topic in lasting})
+        moving = {topic: part for topic, part in plan.topics.items() if topic not in lasting}
+        for start, stop in spans:
+            yield Task(bag.path, moving, False, start, stop, invalid=plan.invalid)
+
+
+def _report_ahead(ahead: Sequence[ClockStep], problems: Diagnostics, plan: RecordingPlan) -> None:
+    for topic in dict.fromkeys(message.topic for message in ahead):
+        mine = [message for message in ahead if message.topic == topic]
+        noun = "1 message is" if len(mine) == 1 else f"{len(mine)} messages are"
+        text = (
+            f"topic '{topic}': {noun} stamped ahead of the clock and left out, "
+            f"by {short_seconds(max(message.by_ns for message in mine))}, the first at {_clock(mine[0].log_ns)}"
+        )
+        problems.warning("stamped-ahead", text, plan.places[topic])
+
+
+def _report_clocks(pieces: Pieces, problems: Diagnostics, place: SourcePlace) -> None:
+    wall, other = clocks(pieces)
+    if wall and other:
+        text = (
+            f"two clocks are mixed: {quoted(wall)} have stamps of the wall clock, {quoted(other)} of a "
+            "simulation clock; let all nodes use one clock and record again"
+        )
+        problems.error("clocks-mixed", text, place)
+
+
+def _chosen_run(
+    run: int | None, resets: Sequence[ClockStep], jumps: Sequence[ClockStep], problems: Diagnostics, plan: RecordingPlan
+) -> int:
+    """Return the index of the requested run; report jumps of the clock."""
+    for jump in jumps[:5]:
+        problems.warning(
+            "time-jump",
+            f"the stamps of '{jump.topic}' jump ahead by {short_seconds(jump.by_ns)} at {_clock(jump.log_ns)}",
+            plan.places[jump.topic],
+        )
+    chosen = len(resets) if run is None else run - 1
+    if not 0 <= chosen <= len(resets):
+        raise RequestError(f"run {run} does not exist; the recording has {len(resets) + 1}")
+    for number, reset in enumerate(resets):
+        which = f"run {chosen + 1} of {len(resets) + 1} is read" if number == 0 else f"run {number + 2} begins"
+        text = (
+            f"the stamps of '{reset.topic}' go back by {short_seconds(reset.by_ns)} at {_clock(reset.log_ns)}; {which}"
+        )
+        problems.warning("time-reset", text, plan.places[reset.topic])
+    return chosen
+
+
+def _report_refusals(refusals: Refusals, problems: Diagnostics, plan: RecordingPlan) -> None:
+    for (topic, reason), count in refusals.counts.items():
+        first = _clock(refusals.first_ns[topic, reason])
+        refused = reason.startswith(REFUSED)
+        what = "used in part" if (topic, reason) in refusals.partly else "refused"
+        noun = "message" if count == 1 else "messages"
+        text = f"topic '{topic}': {count} {noun} {what}, the first at {first}: {reason}"
+        problems.warning("message-refused" if refused else "value-refused", text, plan.places[topic])
+
+
+def _report_counts(plan: RecordingPlan, counts: Mapping[str, int], problems: Diagnostics) -> None:
+    """Report topics with fewer messages than the bags state: lost splits, or a bag that was cut off."""
+    said: dict[str, int] = {}
+    for bag in plan.bags:
+        for topic, count in bag.counts().items():
+            said[topic] = said.get(topic, 0) + count
+    for topic in plan.topics:
+        if counts.get(topic, 0) < said.get(topic, 0):
+            text = (
+                f"topic '{topic}': the index has {said[topic]} messages, but only {counts.get(topic, 0)} could be read"
+            )
+            problems.error("messages-missing", text, plan.places[topic])
+
+
+def _check_names(robots: Sequence[RecordedRobot]) -> None:
+    names = [robot.name for robot in robots]
+    for name in names:
+        if names.count(name) > 1:
+            raise RequestError(f"two robots are called '{name}'; name them with --model")
+
+
+def _span(pieces: Pieces, plan: RecordingPlan) -> tuple[int, int]:
+    """Return the first and last stamp of all moving joints and frames."""
+
+    def parts(*kinds: str, but: Collection[str] = ()) -> list[Part]:
+        some = (parts for key, parts in pieces.items() if key.kind in kinds and key.topic not in but)
+        return [part for parts in some for part in parts if len(part["log"])]
+
+    def count(topics: Collection[str]) -> int:
+        return sum(len(part["log"]) for key, some in pieces.items() if key.topic in topics for part in some)
+
+    wall, other = clocks(pieces)
+    # The clock with more messages is the clock of the recording.
+    foreign = min(wall, other, key=count) if wall and other else ()
+    moving = parts("joints", "tf", "odometry", "multi_dof", but=foreign) or parts("times")
+    if not moving:
+        static = parts("tf_static")
+        if not static:
+            others = sorted({channel.msgtype for bag in plan.bags for channel in bag.channels if channel.messages})
+            only = f", only {', '.join(others)}" if others else ", nor any other message"
+            raise RequestError(f"the recording has no joint states, transforms or odometry{only}")
+        last = int(max(part["log"].max() for part in static))
+        return last, last
+    return int(min(part["stamp"].min() for part in moving)), int(max(part["stamp"].max() for part in moving))
+
+
+def _clock(log_ns: int) -> str:
+    return f"log time {short_seconds(log_ns)}"

@@ -1,0 +1,221 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Source of the pose of a robot's root link in a recording (rule: doc/usdf.md, "Where a robot is")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.root_motion import pose_of, twist_of
+from robot_semantics.live.samples import RootCandidate, RootChoice, RootSource, choose_root
+from robot_semantics.model.queries import links_fixed_to_root
+from robot_semantics.model.robot_model import JointModel
+from robot_semantics.recording.read.plan import RecordedRobot
+from robot_semantics.recording.read.recording import Recording
+from robot_semantics.recording.tracks.history import Edge, PoseTrack, TransformHistory, difference_twists
+from robot_semantics.recording.tracks.joints import JointHistory
+from robot_semantics.recording.tracks.timeline import Timeline
+from robot_semantics.transforms import xyz_quat_from_matrix
+from robot_semantics.transforms.arrays import FloatArray, IntArray
+from robot_semantics.transforms.rows import IDENTITY_POSE, invert_poses
+
+
+@dataclass(frozen=True)
+class RootTrack:
+    """Pose of a robot's root link in a recording.
+
+    Attributes:
+        choice: the source that is used.
+        track: the poses, if they are not from TF.
+        twists: the source of its twists; None: the differences of its poses.
+    """
+
+    choice: RootChoice
+    track: PoseTrack | None
+    twists: PoseTrack | None
+
+    @property
+    def source(self) -> RootSource | None:
+        """Kind of the used source."""
+        return None if self.choice.chosen is None else self.choice.chosen.source
+
+    @property
+    def parent(self) -> str:
+        """Parent frame of the root link; ``""`` without a source."""
+        return "" if self.choice.chosen is None else self.choice.chosen.parent
+
+    def sample_twists(
+        self, edge: Edge, times_ns: IntArray, mode: str, poses: FloatArray, max_gap_ns: int
+    ) -> FloatArray:
+        """Return the root link's twists (n, 6) relative to its parent, in the parent's axes; NaN if unknown."""
+        if self.twists is not None:
+            return self.twists.sample_twists(times_ns, mode, poses)
+        if edge.static:
+            return np.full((len(times_ns), 6), np.nan)
+        return difference_twists(edge, times_ns, max_gap_ns)
+
+
+def find_root(
+    robot: RecordedRobot, recording: Recording, joints: JointHistory, tracks: Sequence[PoseTrack], problems: Diagnostics
+) -> RootTrack:
+    """Return the source of a robot's root link. Report unused sources, or a missing source, to `problems`.
+
+    Args:
+        robot: the robot.
+        recording: the recording of the robot.
+        joints: its joint states.
+        tracks: all odometry and multi-DOF joint states of the recording.
+        problems: takes warnings.
+    """
+    found = list(_candidates(robot, recording, joints, tracks))
+    choice = choose_root(candidate for candidate, _ in found)
+    track = next((track for candidate, track in found if candidate == choice.chosen), None)
+    twists = track if track is not None and track.twists is not None else None
+    if choice.chosen is not None and twists is None:
+        # A source with the same two frames can give their motion.
+        twists = next(
+            (
+                other
+                for candidate, other in sorted(found, key=lambda item: item[0])
+                if other is not None and other.twists is not None and candidate.parent == choice.chosen.parent
+            ),
+            None,
+        )
+    place = recording.plan.place
+    complaint = choice.complaint(robot.name)
+    if complaint is not None and robot.model is not None:
+        if choice.chosen is None:
+            complaint += "".join(_of_no_link(robot, recording, tracks))
+        problems.warning("root-unknown" if choice.chosen is None else "root-sources", complaint, place)
+    return RootTrack(choice, track, twists)
+
+
+def _of_no_link(robot: RecordedRobot, recording: Recording, tracks: Sequence[PoseTrack]) -> Iterator[str]:
+    """Yield the child frames of a robot's odometry that are not its root link."""
+    for track in tracks:
+        child = recording.names.of(track.topic, track.name)
+        if track.kind == "odometry" and track.owner == robot.namespace:
+            yield f"; '{track.topic}' has '{child}', which is not fixed to its root link '{robot.root_frame}'"
+
+
+def _candidates(
+    robot: RecordedRobot, recording: Recording, joints: JointHistory, tracks: Sequence[PoseTrack]
+) -> Iterator[tuple[RootCandidate, PoseTrack | None]]:
+    names = recording.names
+    virtual = _virtual_joint(robot)
+    of_joint = set() if virtual is None else {virtual.name}
+    called = {robot.root_frame, robot.name} | of_joint
+    fixed_links = _links_fixed_to_root(robot)
+    for track in tracks:
+        parent = names.of(track.topic, track.parent) if track.parent else robot.standing
+        inside = track.owner == robot.namespace
+        if track.kind == "multi_dof":
+            if inside and (track.name in of_joint or names.of(track.topic, track.name) in called):
+                yield RootCandidate(RootSource.VIRTUAL_JOINT, track.topic, parent), track
+            continue
+        child = names.of(track.topic, track.name)
+        if child in fixed_links and (inside or robot.prefix):
+            source = RootSource.CHOSEN if track.topic == robot.odometry else RootSource.ODOMETRY
+            offset = fixed_links[child]
+            moved = track if child == robot.root_frame else track.moved(offset)
+            yield RootCandidate(source, track.topic, parent), moved
+    if virtual is not None and virtual.position_count:
+        from_joints = _joint_track(robot, joints)
+        if from_joints is not None:
+            yield RootCandidate(RootSource.VIRTUAL_JOINT, from_joints.topic, robot.standing), from_joints
+    parent_in_tf = _last_parent(recording.history, robot.root_frame)
+    if parent_in_tf is not None:
+        yield RootCandidate(RootSource.TF, "tf", parent_in_tf), None
+    if virtual is not None and not virtual.position_count:
+        yield RootCandidate(RootSource.FIXED, virtual.name, robot.standing), None
+
+
+def _virtual_joint(robot: RecordedRobot) -> JointModel | None:
+    return robot.model.root_joint if robot.model is not None and robot.model.has_virtual_joint else None
+
+
+def _last_parent(history: TransformHistory, frame: str) -> str | None:
+    """Return the last parent of a frame in TF, None if TF does not have the frame."""
+    edge = history.edges.get(history.index.get(frame, -1))
+    return None if edge is None else history.frames[int(edge.parent_at(np.array([len(edge.timeline) - 1]))[0])]
+
+
+def _links_fixed_to_root(robot: RecordedRobot) -> dict[str, FloatArray]:
+    """Return T_link_root (7,) of the root link and all links that are fixed to it, by the names of their frames."""
+    model = robot.model
+    fixed = () if model is None else links_fixed_to_root(model)[1:]
+    found = {robot.root_frame: np.array(IDENTITY_POSE)}
+    if model is not None and fixed:
+        kinematics = ForwardKinematics(model)
+        T_root_link = xyz_quat_from_matrix(kinematics.link_poses(kinematics.space.neutral()))
+        backs = invert_poses(T_root_link[[model.link_index[link] for link in fixed]])
+        found |= zip((robot.frame_of_link[link] for link in fixed), backs, strict=True)
+    return found
+
+
+def _joint_track(robot: RecordedRobot, joints: JointHistory) -> PoseTrack | None:
+    """Return the virtual joint's values in the joint states, as poses of the root link."""
+    assert robot.model is not None
+    joint = robot.model.root_joint
+    if not set(joint.variable_names) <= set(joints.names):
+        return None
+    stamps = joints.stamps_of(joint.variable_names[0])
+    values = joints.sample(joint.variable_names, stamps, "previous")
+    known = np.isfinite(values.position).all(axis=1)
+    stamps, positions = stamps[known], values.position[known]
+    if not len(stamps):
+        return None
+    twists = None
+    rates = values.velocity[known]
+    if joint.velocity_count == len(joint.variable_names) and np.isfinite(rates).any():
+        moving = np.isfinite(rates).all(axis=1)
+        twists = _timeline(stamps[moving], twist_of(joint, rates[moving]))
+    poses = pose_of(joint, positions)
+    return PoseTrack(
+        joints.topic_of(joint.variable_names[0]), joint.name, robot.standing, _timeline(stamps, poses), twists
+    )
+
+
+def _timeline(stamps: IntArray, values: FloatArray) -> Timeline:
+    return Timeline.merge([stamps], [np.arange(len(stamps))], [values])
+
+
+def with_roots(
+    recording: Recording, roots: Sequence[RootTrack], tracks: Sequence[PoseTrack], problems: Diagnostics
+) -> TransformHistory:
+    """Return the transforms with the robots' root links from their tracks, and with odometry of other frames."""
+    history = recording.history
+    index = dict(history.index)
+    edges = dict(history.edges)
+
+    def put(parent: str, child: str, track: PoseTrack) -> None:
+        above, below = index.setdefault(parent, len(index)), index.setdefault(child, len(index))
+        edges[below] = Edge(below, False, track.poses, above, track.offset)
+
+    for robot, root in zip(recording.robots, roots, strict=True):
+        if root.track is not None and root.parent and root.parent != robot.root_frame:
+            put(root.parent, robot.root_frame, root.track)
+    links = {frame for robot in recording.robots for frame in robot.link_frames}
+    taken: dict[str, PoseTrack] = {}
+    for track in tracks:
+        parent, child = (recording.names.of(track.topic, name) for name in (track.parent, track.name))
+        placed = history.index.get(child) in history.edges
+        if track.kind != "odometry" or not parent or not child or parent == child or placed or child in links:
+            continue
+        if child in taken:
+            text = f"frame '{child}' is taken from topic '{taken[child].topic}'; ignored: '{track.topic}'"
+            problems.warning("frame-sources", text, recording.plan.place)
+            continue
+        taken[child] = track
+        put(parent, child, track)
+    return TransformHistory(index, edges)

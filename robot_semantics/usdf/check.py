@@ -1,0 +1,400 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Checks of a world state against its robots: names, counts, limits, and agreement of links with joints."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.names import nearest_names
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.mimics import followings
+from robot_semantics.model.joint_limits import LIMIT_TOLERANCE
+from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, RobotModel
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.usdf.apply import apply_model_state, resolve_with
+from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, beside, place_of, robots_for
+from robot_semantics.usdf.identity import describes_another_robot, is_of
+from robot_semantics.usdf.joint_values import joint_values, position_counts, stated_positions
+from robot_semantics.usdf.reader import examine, examine_text
+from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld, taken_as_world
+from robot_semantics.usdf.restore_report import RestoreItem
+from robot_semantics.usdf.robot import complete
+from robot_semantics.usdf.validity import SOURCE, name_clashes, path_of
+from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState, carrier_of
+from robot_semantics.xml.source_map import SourceMap
+
+QUATERNION_TOLERANCE = 1e-6
+"""How far a floating joint's quaternion may be from length 1."""
+
+
+def check_world_file(
+    path: Path,
+    diagnostics: Diagnostics,
+    *,
+    text: bytes | None = None,
+    robot: RobotModel | None = None,
+    named: Mapping[str, RobotModel] = MappingProxyType({}),
+    find: FileFinder | None = None,
+    look: bool = True,
+    implicit_links: bool = False,
+) -> WorldState:
+    """Read and check a USDF file; problems are added to `diagnostics`. With `text`, this text is checked instead of the
+    file's content: an editor has not saved it yet.
+
+    `robot` is checked against the model of its name, or the only model; the `named` robots against the models of these
+    names. Other models are checked against the files that they name. `find` finds these files; by default, paths are
+    relative to the USDF file, and packages are those of ROS. Without `look`, no file is searched. With
+    `implicit_links`, joints of these files may name links that are not declared.
+
+    Raises:
+        DescriptionError: the file has errors; the exception has them, and the problems that the robots show.
+    """
+    state, places, found = examine(path) if text is None else examine_text(text, str(path))
+    failed = found.failed()
+    finder = (find or beside(path)) if look else None
+    robots = robots_for(state, RobotFiles(robot, finder, implicit_links, named=named), diagnostics=found, places=places)
+    if failed:
+        # Parts omitted because of errors would seem to be missing: check only the existing parts.
+        check_names(state, robots, found, places=places)
+        raise DescriptionError(found)
+    diagnostics.extend(found)
+    check_world(state, robots, diagnostics, places=places)
+    return state
+
+
+def check_names(
+    state: WorldState, robots: Mapping[str, RobotModel], diagnostics: Diagnostics, *, places: SourceMap | None = None
+) -> None:
+    """Add to `diagnostics` the links and joints that the robots do not have, and values that their joints cannot
+    take.
+    """
+    for model in state.models:
+        if model.name in robots:
+            _ModelCheck(model, robots[model.name], diagnostics, places).names()
+
+
+def check_world(
+    state: WorldState,
+    robots: Mapping[str, RobotModel] | None,
+    diagnostics: Diagnostics,
+    *,
+    places: SourceMap | None = None,
+) -> None:
+    """Add the problems of a read state to `diagnostics`: omitted poses, and all problems that its robots show.
+
+    Args:
+        state: the state.
+        robots: the robots by their models' names; models without a robot are checked alone.
+        diagnostics: collects the problems.
+        places: places of the state's elements in its document, if it has one.
+    """
+    _check_poses(state, diagnostics, places)
+    for name in robots or {}:
+        state.model(name)
+    if not robots or _report_clashes(state, robots, diagnostics, places):
+        return
+    try:
+        world = resolve_with(state, robots=robots)
+    except NotStatedError:
+        _check_carriers(state, robots, diagnostics, places)
+        check_names(state, robots, diagnostics, places=places)
+        return
+    for model in state.models:
+        if model.name in robots:
+            _ModelCheck(model, robots[model.name], diagnostics, places).run(world)
+
+
+def _check_poses(state: WorldState, diagnostics: Diagnostics, places: SourceMap | None) -> None:
+    """Report missing poses, and angles larger than a full turn."""
+    for body in state.bodies:
+        if body.pose is None:
+            message = f"'{body.name}' has no pose in '{body.parent}'; the identity is used"
+            diagnostics.warning("missing-pose", message, place_of(places, body, path_of(body)))
+    posed: list[tuple[ModelState | Frame | LinkState, str]] = [(body, path_of(body)) for body in state.bodies]
+    posed += [(link, path_of(link, path_of(model))) for model in state.models for link in model.links]
+    for item, path in posed:
+        angle = 0.0 if item.pose is None else max(item.pose.xyz_rpy[3:], key=abs)
+        if abs(angle) > 2.0 * np.pi:
+            message = f"the pose of '{item.name}' has the angle {angle:g}, more than a full turn: angles are in radians"
+            diagnostics.warning("large-angle", message, place_of(places, item, path))
+
+
+def _report_clashes(
+    state: WorldState, robots: Mapping[str, RobotModel], diagnostics: Diagnostics, places: SourceMap | None
+) -> bool:
+    """Report names that belong both to the state and to a robot's link; return True if there is one."""
+    links = {name: robot.link_names for name, robot in robots.items()}
+    stated = {problem.message for problem in name_clashes(state)}
+    clashes = [problem for problem in name_clashes(state, links) if problem.message not in stated]
+    for problem in clashes:
+        place = (
+            SourcePlace(SOURCE, path=problem.path) if places is None else places.place(problem.at, problem.attribute)
+        )
+        diagnostics.error(problem.code, problem.message, place)
+    return bool(clashes)
+
+
+def _check_carriers(
+    state: WorldState, robots: Mapping[str, RobotModel], diagnostics: Diagnostics, places: SourceMap | None
+) -> None:
+    """Report the carrying links without a known pose; no state can be applied to a robot then."""
+    for body in state.bodies:
+        if body.parent_link is None:
+            continue
+        place = SourcePlace(SOURCE, path=path_of(body)) if places is None else places.place(body.at, "rs:parent_link")
+        carrier, robot = state.model(body.parent), robots.get(body.parent)
+        if robot is not None and body.parent_link not in robot.link_index:
+            message = f"robot '{robot.name}' has no link '{body.parent_link}'"
+            diagnostics.error("unknown-link", message, place, name=body.parent_link, valid=robot.link_names)
+            continue
+        whole = carrier if robot is None else complete(carrier, robot)
+        if not any(link.name == body.parent_link and link.pose is not None for link in whole.links):
+            message = (
+                f"the pose of link '{body.parent_link}' of '{body.parent}' is neither stated nor follows from joints"
+            )
+            diagnostics.error("unplaced-link", message, place)
+
+
+_REFUSED = {"pose": "pose-refused", "twist": "twist-refused"}
+
+
+class _ModelCheck:
+    """One model state against its robot."""
+
+    def __init__(
+        self,
+        state: ModelState,
+        robot: RobotModel,
+        diagnostics: Diagnostics,
+        places: SourceMap | None,
+    ) -> None:
+        self._state = state
+        self._robot = robot
+        self._found = diagnostics
+        self._places = places
+        self._path = path_of(state)
+        self._kinematics = ForwardKinematics(robot)
+
+    def run(self, world: ResolvedWorld) -> None:
+        """Make every check, in the world around the model."""
+        self._identity()
+        self.names()
+        self._mimics()
+        self._parent(world)
+        self._on_the_robot(world)
+
+    def _parent(self, world: ResolvedWorld) -> None:
+        """Report a parent that is not the virtual joint's parent frame; a pose that cannot be taken is refused
+        later.
+        """
+        root, parent = self._robot.root_joint, carrier_of(self._state)
+        if not self._robot.has_virtual_joint or parent == root.parent_link:
+            return
+        if root.parent_link not in world.index:
+            message = f"model '{self._state.name}': {taken_as_world(root.parent_link)}"
+            self._found.note("unplaced-frame", message, place_of(self._places, self._state, self._path))
+        elif root.parent_link:
+            message = (
+                f"the parent of '{self._state.name}' is '{parent}', but its virtual joint '{root.name}' moves in "
+                f"'{root.parent_link}': the pose is converted through the frames between"
+            )
+            self._found.note("other-parent", message, place_of(self._places, self._state, self._path))
+
+    def names(self) -> None:
+        """Check each joint and each link."""
+        for joint in self._state.joints:
+            self._joint(joint)
+        for link in self._state.links:
+            if link.name not in self._robot.link_index:
+                message = f"robot '{self._robot.name}' has no link '{link.name}'"
+                self._found.error("unknown-link", message, self._at(link), name=link.name, valid=self._robot.link_names)
+
+    def _at(self, item: JointState | LinkState) -> SourcePlace:
+        return place_of(self._places, item, path_of(item, self._path))
+
+    def _identity(self) -> None:
+        if describes_another_robot(self._state, self._robot):
+            message = f"the state is of another version of '{self._robot.name}': rs:hash differs from that of its URDF"
+            self._found.warning("other-robot", message, place_of(self._places, self._state, self._path))
+
+    def _joint(self, state: JointState) -> None:
+        index = self._robot.joint_index.get(state.name)
+        if index is None:
+            message = f"robot '{self._robot.name}' has no joint '{state.name}'"
+            self._found.error("unknown-joint", message, self._at(state), name=state.name, valid=self._robot.joint_names)
+            return
+        joint = self._robot.joints[index]
+        if joint.virtual:
+            message = f"'{state.name}' is a virtual joint: its state is the model's <parent>, <pose> and <twist>"
+            self._found.error("virtual-joint-state", message, self._at(state))
+            return
+        counts = position_counts(joint)
+        for word, values, allowed in (
+            ("positions", state.positions, counts),
+            ("velocities", state.velocities, (joint.velocity_count,)),
+            ("torques", state.torques, (joint.velocity_count,)),
+        ):
+            if values is not None and len(values) not in allowed:
+                must = " or ".join(map(str, allowed))
+                message = f"{joint.type.value} joint '{joint.name}' has {len(values)} {word}; it must have {must}"
+                self._found.error("wrong-count", message, self._at(state))
+        self._position(joint, state)
+
+    def _position(self, joint: JointModel, state: JointState) -> None:
+        if joint.position_count == 7 and state.positions is not None and len(state.positions) == 7:
+            length = float(np.linalg.norm(state.positions[3:]))
+            if length == 0.0:
+                message = f"the quaternion of floating joint '{joint.name}' is all zeros"
+                self._found.error("zero-quaternion", message, self._at(state))
+            elif not abs(length - 1.0) <= QUATERNION_TOLERANCE:
+                message = f"the quaternion of floating joint '{joint.name}' has length {length:.9g}; it is normalised"
+                self._found.warning("quaternion-length", message, self._at(state))
+        if joint.position_count != 1 or state.positions is None or len(state.positions) != 1:
+            return
+        value = state.positions[0]
+        broken = joint.limits.broken_by(value, LIMIT_TOLERANCE)
+        if broken is not None:
+            message = (
+                f"joint '{joint.name}' is at {value:.9g}, outside its {broken.what} {broken.lower:.9g} to"
+                f" {broken.upper:.9g}"
+            )
+            self._found.warning(broken.code, message, self._at(state))
+
+    def _mimics(self) -> None:
+        stated = {joint.name: joint for joint in self._state.joints if joint.positions is not None}
+        space = self._kinematics.space
+        values = joint_values(self._state, space)
+        apart = space.leader_differences(values.q)
+        for joint, leader, _ in followings(self._robot):
+            if not {joint.name, leader.name} <= stated.keys() & values.positions_of:
+                continue
+            where = space.positions_of(joint)
+            off, at = float(np.abs(apart[where]).max()), values.q[where]
+            if not off <= MIMIC_TOLERANCE:
+                expected, found = (" ".join(f"{x:.9g}" for x in row) for row in (at - apart[where], at))
+                message = f"joint '{joint.name}' mimics '{leader.name}' and should be at {expected}; it is at {found}"
+                self._found.warning("mimic-disagrees", message, self._at(stated[joint.name]))
+
+    def _on_the_robot(self, world: ResolvedWorld) -> None:
+        """Report the values that the robot cannot take, and the joints whose values are computed from other values."""
+        with np.errstate(all="ignore"):
+            applied = apply_model_state(self._state, world, self._kinematics)
+        self._loops(applied.positions)
+        links = {link.name: link for link in self._state.links}
+        whole = place_of(self._places, self._state, self._path)
+        for item in applied.refused:
+            code = item.code or _REFUSED.get(item.kind)
+            if code:
+                link = item.name if item.kind == "link" else self._child_of(item)
+                place = self._at(links[link]) if link in links else whole
+                self._found.warning(code, str(item), place)
+        derived = [item.name for item in applied.items if item.derived]
+        if derived:
+            joints = "1 joint" if len(derived) == 1 else f"{len(derived)} joints"
+            values = f"the values of {joints} of '{self._state.name}'"
+            message = f"{values} are computed from other stated values: {_names(derived)}"
+            self._found.note("derived-joints", message, whole)
+        active = [joint.name for joint in self._robot.joints if joint.is_active and not joint.virtual]
+        refused = {joint.name for joint in self._state.joints if joint.positions is not None}
+        missing = [name for name in active if name in applied.kept and name not in refused]
+        if missing:
+            message = (
+                f"{len(missing)} of {len(active)} joints of '{self._state.name}' have no position: {_names(missing)}"
+            )
+            self._found.warning("missing-joint-state", message, whole)
+
+    def _loops(self, closed: FloatArray) -> None:
+        """Report stated positions that differ from those at which the loops close."""
+        for state in self._state.joints if self._robot.constraints else ():
+            joint = self._robot.joint(state.name) if state.name in self._robot.joint_index else None
+            position = None if joint is None else stated_positions(joint, state)
+            if joint is None or position is None:
+                continue
+            expected = closed[self._kinematics.space.positions_of(joint)]
+            if not joint.motion.difference(position.tolist(), expected.tolist()) <= MIMIC_TOLERANCE:
+                needs = " ".join(f"{value:.9g}" for value in expected)
+                message = f"joint '{joint.name}' is in a closed loop and should be at {needs}"
+                self._found.warning("loop-disagrees", message, self._at(state))
+
+    def _child_of(self, item: RestoreItem) -> str:
+        return self._robot.joint(item.name).child_link if item.name in self._robot.joint_index else ""
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+
+
+# Matching of a state's models with robots: by name, by hash, and by likeness.
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Models and robots that belong together.
+
+    Attributes:
+        robot_of: model → robot.
+        likely: model → the robot that it resembles, with another name and ``rs:hash``; the user decides.
+
+    """
+
+    robot_of: Mapping[str, str]
+    likely: Mapping[str, str]
+
+
+def match_models(models: Sequence[ModelState], robots: Mapping[str, RobotModel]) -> Matches:
+    """Return the robot of each model, by the robots' names.
+
+    A model is the robot of its name. Otherwise it is the only other robot with its ``rs:hash``, if no other remaining
+    model has that hash. A remaining model with the joints or links of one robot, or with a similar name, is *likely*
+    that robot.
+    """
+    found = {model.name: model.name for model in models if model.name in robots}
+    left = [model for model in models if model.name not in found]
+    free = {name: robot for name, robot in robots.items() if name not in found}
+    counts = Counter(model.urdf_sha256 for model in left)
+    for model in left:
+        same = [name for name, robot in free.items() if is_of(model.urdf_sha256, robot)]
+        if len(same) == 1 and counts[model.urdf_sha256] == 1:
+            found[model.name] = same[0]
+    taken = set(found.values())
+    free = {name: robot for name, robot in free.items() if name not in taken}
+    likely = {}
+    for model in left:
+        robot = None if model.name in found else _likeness(model, free)
+        if robot is not None:
+            likely[model.name] = robot
+    return Matches(found, likely)
+
+
+def _likeness(model: ModelState, robots: Mapping[str, RobotModel]) -> str | None:
+    """Return the only robot that a model resembles; None if there is none."""
+    if model.joints or model.links:
+        alike = [name for name, robot in robots.items() if _has_its_parts(model, robot)]
+        return alike[0] if len(alike) == 1 else None
+    alike = [name for name in robots if name.lower() in model.name.lower() or model.name.lower() in name.lower()]
+    near = alike or nearest_names(model.name, robots, 1)
+    return near[0] if len(near) == 1 else None
+
+
+def _has_its_parts(model: ModelState, robot: RobotModel) -> bool:
+    joints = [joint.name for joint in model.joints]
+    links = [link.name for link in model.links]
+    return _all_in(joints, robot.joint_index) and _all_in(links, robot.link_index)
+
+
+def _all_in(names: Sequence[str], known: Collection[str]) -> bool:
+    return all(name in known for name in names)
