@@ -102,7 +102,7 @@ $(MUTANTS)/made: requirements/mutants.lock
 # test_scaling.py measures time, test_start.py the modules of a bare start. A signal can stop a process for ever inside a lock of
 # the coverage tool: tests of signals have no part in it, nor have most tests of pages, simulators and nodes. Failed tests do not
 # suppress the figures, but the target fails.
-ROOMS := base transforms cdr xml urdf srdf model kinematics usdf state convert
+ROOMS := base transforms cdr xml urdf srdf model kinematics usdf live convert
 comma := ,
 empty :=
 space := $(empty) $(empty)
@@ -111,7 +111,7 @@ coverage: setup
 	@rm -rf build/coverage && mkdir -p build/coverage
 	$(VENV)/coverage run -m pytest -q -n 2 --dist loadfile --ignore test/xml/test_scaling.py --ignore test/cli/test_start.py \
 		--ignore test/cli/test_ended_commands.py -k "not interrupt" \
-		test/base test/transforms test/xml test/urdf test/srdf test/model test/kinematics test/usdf test/state test/spec test/cli \
+		test/base test/transforms test/xml test/urdf test/srdf test/model test/kinematics test/usdf test/live test/spec test/cli \
 		test/recording test/bringup test/simulation/test_state_vectors.py test/test_[el]*.py test/test_one_*.py || touch build/coverage/failed
 	$(VENV)/coverage combine -q
 	$(VENV)/coverage report --skip-covered --include="$(subst $(space),$(comma),$(ROOMS:%=robot_semantics/%/*))"

@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from robot_semantics.cli.explain import explanations
-from robot_semantics.cli.frame.running import COMMANDS, all_commands
+from robot_semantics.cli.frame.explanations import explanations
+from robot_semantics.cli.running import COMMANDS, all_commands
 
 SHARED_FROM = 15
 """An option with the same help in this number of commands is in the table of shared options."""

@@ -18,12 +18,12 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import save_all
 from robot_semantics.base.names import LinkPair
-from robot_semantics.cli.collisions.sampling import add_sampling_arguments, sample
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import number_in_range, on_disk
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.outputs import add_output
 from robot_semantics.cli.frame.printing import counted, print_line
+from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
 from robot_semantics.model.composing import compose_srdf, compose_urdf
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(_: argparse.Namespace) -> None:
     """Serve an editor until it ends the connection."""
     # Import here: the help needs none of them.
-    from robot_semantics.cli.explain import explanations
+    from robot_semantics.cli.frame.explanations import explanations
     from robot_semantics.cli.frame.fixing import mended_text
     from robot_semantics.cli.frame.problems import policy_of_folder
     from robot_semantics.lsp.answers import CommandParts

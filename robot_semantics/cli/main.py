@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with _sigterm_as_exception():
             # Compiled modules convert an interrupt during their imports to an ImportError.
             with deferred_interrupt():
-                from robot_semantics.cli.frame.running import run
+                from robot_semantics.cli.running import run
 
             code = run(words)
     except Terminated:

@@ -15,8 +15,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from robot_semantics.cli.frame.running import COMMANDS
 from robot_semantics.cli.main import main
+from robot_semantics.cli.running import COMMANDS
 
 
 class SemanticsCommand:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.running import all_commands
+from robot_semantics.cli.running import all_commands
 
 # Files installed beside the package, in ``share/robot_semantics``: schemas and conformance cases.
 

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from robot_semantics.kinematics.root_motion import JointMotion, joint_motion, pose_of, twist_of
-from robot_semantics.live.joint_state import Refusal
+from robot_semantics.kinematics.root_motion import JointMotion, UnusablePose, joint_motion, pose_of, twist_of
 from robot_semantics.model.joint_frames import frames_of_root
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
@@ -161,7 +160,7 @@ class MocapBase:
         assert self.plane is not None
         motion = joint_motion(self.plane, xyz_quat_from_matrix(T_frame_root), twist)
         # A pose of a state is finite and has an orientation.
-        assert not isinstance(motion, Refusal)
+        assert not isinstance(motion, UnusablePose)
         return motion
 
 

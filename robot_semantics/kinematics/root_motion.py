@@ -14,10 +14,19 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.kinematics.motions import plane_axes
-from robot_semantics.live.joint_state import SMALLEST_QUATERNION, Reason, Refusal
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import quat_from_rotvec, quat_rotate, wrapped_angles
 from robot_semantics.transforms.arrays import FloatArray
+
+SMALLEST_QUATERNION = 1e-6
+"""A shorter quaternion has no direction; a longer one is normalised."""
+
+
+class UnusablePose(NamedTuple):
+    """A pose that no joint can take: it is not finite, or else its quaternion is zero."""
+
+    is_finite: bool
+    message: str
 
 
 class JointMotion(NamedTuple):
@@ -37,7 +46,7 @@ class JointMotion(NamedTuple):
     lost_rad: float = 0.0
 
 
-def joint_motion(joint: JointModel, xyz_quat: FloatArray, twist: FloatArray | None) -> JointMotion | Refusal:
+def joint_motion(joint: JointModel, xyz_quat: FloatArray, twist: FloatArray | None) -> JointMotion | UnusablePose:
     """Return a joint's state for a pose (7,) and a twist (6,) of the child in the parent's axes [m/s, rad/s].
 
     Returns:
@@ -45,10 +54,10 @@ def joint_motion(joint: JointModel, xyz_quat: FloatArray, twist: FloatArray | No
 
     """
     if not np.isfinite(xyz_quat).all():
-        return Refusal(Reason.NOT_FINITE, f"the pose of '{joint.name}' is not finite")
+        return UnusablePose(False, f"the pose of '{joint.name}' is not finite")
     length = float(np.linalg.norm(xyz_quat[3:]))
     if length < SMALLEST_QUATERNION:
-        return Refusal(Reason.BAD_QUATERNION, f"the quaternion of '{joint.name}' is zero")
+        return UnusablePose(True, f"the quaternion of '{joint.name}' is zero")
     pose = np.concatenate([xyz_quat[:3], xyz_quat[3:] / length])
     velocities = None if twist is None or not np.isfinite(twist).all() else twist
     if joint.motion.has_quaternion:

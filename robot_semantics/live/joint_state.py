@@ -20,6 +20,7 @@ from robot_semantics.base.foreign_text import quoted, shown
 from robot_semantics.base.names import duplicates
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.mimics import MimicMap
+from robot_semantics.kinematics.root_motion import SMALLEST_QUATERNION
 from robot_semantics.live.settings import Invalid
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
@@ -248,9 +249,6 @@ def _straight(source: list[int], target: list[int], count: int) -> slice | None:
 
 _MOST_SENTENCES = 8
 """If more joints of one message are not finite, one sentence names the first of them."""
-
-SMALLEST_QUATERNION = 1e-6
-"""A shorter quaternion has no direction."""
 
 
 class MessageJointValues(NamedTuple):

@@ -22,7 +22,7 @@ from robot_semantics.cdr.fill import TransformMessage
 from robot_semantics.cdr.joint_states import JointStateData
 from robot_semantics.kinematics.in_place import InPlaceTransforms
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.root_motion import joint_motion
+from robot_semantics.kinematics.root_motion import UnusablePose, joint_motion
 from robot_semantics.live.buffer import JointBuffer, LoopCloser, default_positions
 from robot_semantics.live.fast_path import FastPath
 from robot_semantics.live.joint_state import (
@@ -336,8 +336,8 @@ class RunningRobot(RobotFrames):
         """
         joint = self.model.joint(name)
         motion = joint_motion(joint, xyz_quat, twist)
-        if isinstance(motion, Refusal):
-            return motion
+        if isinstance(motion, UnusablePose):
+            return Refusal(Reason.BAD_QUATERNION if motion.is_finite else Reason.NOT_FINITE, motion.message)
         self.fast_path.parse()
         late = self._late(self._motion_orders.setdefault(name, MessageOrder()), stamp_ns, name)
         if late is not None:

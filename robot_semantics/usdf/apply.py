@@ -25,8 +25,7 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.kinematics.loops import OpenLoopError
-from robot_semantics.kinematics.root_motion import joint_motion, pose_of, twist_of
-from robot_semantics.live.joint_state import Refusal
+from robot_semantics.kinematics.root_motion import UnusablePose, joint_motion, pose_of, twist_of
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import matrix_from_pose, transform_distance, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
@@ -124,7 +123,7 @@ class RootPlacement:
         if not joint.position_count or base.held_by:
             return (xyz_quat, None) if self._stands_there(xyz_quat) else (None, None)
         motion = joint_motion(joint, xyz_quat, None)
-        if isinstance(motion, Refusal):
+        if isinstance(motion, UnusablePose):
             return self._refused("pose", motion.message)
         lost_m, lost_rad = _apart(xyz_quat, pose_of(joint, motion.positions))
         if max(lost_m, lost_rad) > TOLERANCE:
@@ -186,7 +185,7 @@ class RootPlacement:
             return twist, None
         at = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]) if xyz_quat is None else xyz_quat
         motion = joint_motion(joint, at, twist)
-        if isinstance(motion, Refusal) or motion.velocities is None:
+        if isinstance(motion, UnusablePose) or motion.velocities is None:
             return self._refused("twist", "it is not finite")
         off = float(np.abs(twist_of(joint, motion.velocities) - twist).max())
         if off > TOLERANCE:

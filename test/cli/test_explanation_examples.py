@@ -20,8 +20,8 @@ from support.explained import CONTEXTS, Context
 from support.explained_codes import EXAMPLES
 
 from robot_semantics import Diagnostics, Severity
-from robot_semantics.cli.explain import Explanation, explanations
-from robot_semantics.cli.frame.running import _parser, split_xacro_arguments
+from robot_semantics.cli.frame.explanations import Explanation, explanations
+from robot_semantics.cli.running import _parser, split_xacro_arguments
 
 COMMANDS = frozenset(
     {

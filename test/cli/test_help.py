@@ -25,10 +25,10 @@ from pathlib import Path
 import pytest
 
 from robot_semantics.cli import main as command_line
+from robot_semantics.cli import running
 from robot_semantics.cli.completion import SHELLS
-from robot_semantics.cli.frame import running
 from robot_semantics.cli.frame.command import Command
-from robot_semantics.cli.frame.running import help_text
+from robot_semantics.cli.running import help_text
 
 # Commands that need a running node or a recording, serve a page, or are only for shells.
 NOT_RUN = (

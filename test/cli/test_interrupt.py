@@ -36,7 +36,7 @@ sys.exit(main(["show", sys.argv[2]]))
 @pytest.mark.parametrize(
     "module",
     [
-        "robot_semantics.cli.frame.running",
+        "robot_semantics.cli.running",
         "robot_semantics.base.errors",
         "argparse",
         "robot_semantics.cli.show",

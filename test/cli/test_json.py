@@ -19,7 +19,7 @@ from support.commands import RunCommand
 from support.json_shapes import validate
 
 from robot_semantics.cli import main as command_line
-from robot_semantics.cli.frame.running import all_commands
+from robot_semantics.cli.running import all_commands
 from robot_semantics.cli.schema import command_schema, schema
 from robot_semantics.examples import example
 from robot_semantics.kinematics.joint_orders import ORDERS

@@ -20,7 +20,7 @@ from support.commands import RunCommand
 
 import robot_semantics
 from robot_semantics import Diagnostic, Severity, SourcePlace
-from robot_semantics.cli.explain import Explanation, explanations
+from robot_semantics.cli.frame.explanations import Explanation, explanations
 from robot_semantics.cli.frame.problems import as_github, line_of_each_kind
 
 PACKAGE = Path(robot_semantics.__file__).parent

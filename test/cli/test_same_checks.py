@@ -19,7 +19,7 @@ from support.explained import CONTEXTS
 from support.explained_codes import EXAMPLES
 
 from robot_semantics.bringup.checking import check_texts
-from robot_semantics.cli.explain import explanations
+from robot_semantics.cli.frame.explanations import explanations
 from robot_semantics.lsp.checking import Checker
 from robot_semantics.lsp.workspace import EditorSettings, Workspace
 

@@ -42,7 +42,7 @@ def test_the_version_and_the_help_import_two_rooms_and_no_library(option: str) -
 
 
 def test_the_version_needs_no_parser() -> None:
-    assert not modules_of("--version") & {"argparse", "robot_semantics.cli.frame.running"}
+    assert not modules_of("--version") & {"argparse", "robot_semantics.cli.running"}
 
 
 @pytest.mark.parametrize("line", ["", '<link name="rim" mass="2"/>'], ids=["without problems", "with a problem"])

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from support.documents import ROOT, Block, blocks, missing_lines, put_examples
 
-from robot_semantics.cli.frame.running import run
+from robot_semantics.cli.running import run
 
 BLOCKS = [block for block in blocks(ROOT / "doc" / "faq.md") if block.language == "console"]
 NEEDED = {"export": "rosbags", "sim": "mujoco", "snapshot": "rclpy"}

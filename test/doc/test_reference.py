@@ -19,8 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from robot_semantics.cli.explain import explanations
-from robot_semantics.cli.frame.running import all_commands
+from robot_semantics.cli.frame.explanations import explanations
+from robot_semantics.cli.running import all_commands
 
 pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")

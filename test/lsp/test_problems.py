@@ -25,7 +25,7 @@ from support.explained import CONTEXTS
 
 import robot_semantics
 from robot_semantics.cli import check
-from robot_semantics.cli.explain import explanations
+from robot_semantics.cli.frame.explanations import explanations
 
 EXAMPLES = Path(robot_semantics.__file__).parent / "examples"
 EDITS = int(os.environ.get("LSP_EDITS", "300"))

@@ -20,7 +20,7 @@ import pytest
 from conformance import reader_process
 from conformance.__main__ import main
 from conformance.comparison import cases, differences
-from robot_semantics.cli.explain import explanations
+from robot_semantics.cli.frame.explanations import explanations
 from tools.spec_cases import with_cases
 
 ROOT = Path(__file__).parent.parent.parent

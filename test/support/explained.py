@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Files and commands around the examples of the explanations (`cli/explanations.md`)."""
+"""Files and commands around the examples of the explanations (`cli/frame/explanations.md`)."""
 
 from __future__ import annotations
 

@@ -9,23 +9,28 @@
 
 from __future__ import annotations
 
-from robot_semantics.cli.collisions import check as collisions_check
-from robot_semantics.cli.collisions import edit as collisions_edit
-from robot_semantics.cli.collisions import generate as collisions_generate
-from robot_semantics.cli.collisions import spheres as collisions_spheres
-from robot_semantics.cli.collisions import witness as collisions_witness
-from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.command import Command, LazyCommand
 
 COMMAND = Command(
     operations={
-        "generate": collisions_generate.COMMAND,
-        "check": collisions_check.CHECK,
-        "table": collisions_check.TABLE,
-        "enable": collisions_edit.ENABLE,
-        "disable": collisions_edit.DISABLE,
-        "witness": collisions_witness.COMMAND,
-        "spheres": collisions_spheres.COMMAND,
-        "diff": collisions_edit.DIFF,
+        "generate": LazyCommand(
+            f"{__name__}.generate",
+            "COMMAND",
+            "sample a robot's configurations and write the pairs that need no checking",
+        ),
+        "check": LazyCommand(
+            f"{__name__}.check", "CHECK", "audit the pairs of an SRDF: disabled pairs that collide, and more"
+        ),
+        "table": LazyCommand(
+            f"{__name__}.check", "TABLE", "table of all pairs of links: SRDF status, sampling result, and risk"
+        ),
+        "enable": LazyCommand(
+            f"{__name__}.edit", "ENABLE", "check a pair of links, in place, whatever a generated matrix says"
+        ),
+        "disable": LazyCommand(f"{__name__}.edit", "DISABLE", "do not check a pair of links, in place"),
+        "witness": LazyCommand(f"{__name__}.witness", "COMMAND", "find a configuration in which two links collide"),
+        "spheres": LazyCommand(f"{__name__}.spheres", "COMMAND", "check, generate and convert the spheres of links"),
+        "diff": LazyCommand(f"{__name__}.edit", "DIFF", "compare the pairs of two SRDFs"),
     },
     examples=(
         "robot_semantics collisions generate robot.urdf robot.srdf -o new.srdf --samples 500 --json why.json",

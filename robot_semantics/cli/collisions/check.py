@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 
-from robot_semantics.cli.collisions.sampling import add_sampling_arguments, sample
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.printing import (
@@ -22,6 +21,7 @@ from robot_semantics.cli.frame.printing import (
     print_result,
     table,
 )
+from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
 from robot_semantics.collision.audit import AuditFinding, AuditRow, audit, pair_table
 from robot_semantics.collision.report import evidence_words, pair_json, witness_json
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -110,12 +110,10 @@ def print_table(arguments: argparse.Namespace) -> None:
 CHECK = Command(
     add_arguments,
     check,
-    "audit the pairs of an SRDF: disabled pairs that collide, and more",
     examples=("robot_semantics collisions check robot.urdf robot.srdf --samples 500",),
 )
 TABLE = Command(
     add_arguments,
     print_table,
-    "table of all pairs of links: SRDF status, sampling result, and risk",
     examples=("robot_semantics collisions table robot.urdf robot.srdf --samples 500",),
 )

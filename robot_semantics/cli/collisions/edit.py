@@ -78,18 +78,15 @@ def _pairs(file: str, arguments: argparse.Namespace) -> dict[LinkPair, str]:
 DISABLE = Command(
     add_arguments,
     disable,
-    "do not check a pair of links, in place",
     examples=("robot_semantics collisions disable robot.srdf palm_link base_link --urdf robot.urdf -o less.srdf",),
 )
 ENABLE = Command(
     add_arguments,
     enable,
-    "check a pair of links, in place, whatever a generated matrix says",
     examples=("robot_semantics collisions enable robot.srdf palm_link base_link --urdf robot.urdf -o more.srdf",),
 )
 DIFF = Command(
     add_diff_arguments,
     diff,
-    "compare the pairs of two SRDFs",
     examples=("robot_semantics collisions diff robot.srdf robot.srdf",),
 )

@@ -18,12 +18,12 @@ from pathlib import Path
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import save_all
 from robot_semantics.base.names import LinkPair
-from robot_semantics.cli.collisions.sampling import add_sampling_arguments, sample
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import on_disk, output_file
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.outputs import add_output
 from robot_semantics.cli.frame.printing import JSON_VERSION, accept_json_1, print_json, print_line
+from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
 from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix, PairReason
 from robot_semantics.collision.merging import KEEP, MergedMatrix, merge
 from robot_semantics.collision.report import evidence_words, matrix_json, reason_counts, save_heat_map
@@ -167,6 +167,5 @@ def _print_pairs(title: str, pairs: list[tuple[LinkPair, str]]) -> None:
 COMMAND = Command(
     add_arguments,
     run,
-    "sample a robot's configurations and write the pairs that need no checking",
     examples=("robot_semantics collisions generate robot.urdf robot.srdf -o new.srdf --samples 500",),
 )

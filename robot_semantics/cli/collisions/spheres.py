@@ -19,12 +19,12 @@ from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.base.json_value import JsonObject
-from robot_semantics.cli.collisions.sampling import collision_pieces
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import add_repeatable, integer, number_in_range
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.outputs import add_output
 from robot_semantics.cli.frame.printing import Bar, add_json_argument, counted, print_json, print_line
+from robot_semantics.cli.frame.sampling import collision_pieces
 from robot_semantics.cli.usdf.files import print_lost
 from robot_semantics.collision.sphere_check import LinkCheck, check_spheres
 from robot_semantics.collision.sphere_fit import MOST_SPHERES, FitTask, fit_link
@@ -189,7 +189,6 @@ def _as_line(result: LinkCheck) -> str:
 
 
 COMMAND = Command(
-    help="check, generate and convert the spheres of links",
     operations={
         "check": Command(
             add_arguments,

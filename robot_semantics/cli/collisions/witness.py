@@ -19,12 +19,12 @@ import numpy as np
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.files import resolved
 from robot_semantics.base.names import LinkPair
-from robot_semantics.cli.collisions.sampling import add_sampling_arguments, sample
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import output_file
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.outputs import add_output
 from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_result
+from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
 from robot_semantics.cli.usdf.files import FORMATS, save_state
 from robot_semantics.collision.matrix import Witness
 from robot_semantics.collision.report import evidence_words, witness_json
@@ -107,6 +107,5 @@ def _print_group_state(robot: RobotModel, space: JointSpace, q: FloatArray, grou
 COMMAND = Command(
     add_arguments,
     run,
-    "find a configuration in which two links collide",
     examples=("robot_semantics collisions witness robot.urdf base_link palm_link",),
 )

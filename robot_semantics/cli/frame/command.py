@@ -10,7 +10,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+import importlib
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -22,13 +23,32 @@ def no_arguments(_parser: argparse.ArgumentParser) -> None:
     """Add no arguments."""
 
 
+class LazyCommand(NamedTuple):
+    """An operation whose module is imported when the operation is used.
+
+    Attributes:
+        module: its module, in full.
+        name: the name of its `Command` in this module.
+        help: its line in the help of the command.
+    """
+
+    module: str
+    name: str
+    help: str
+
+    def load(self) -> Command:
+        """Import the module and return the operation."""
+        command: Command = getattr(importlib.import_module(self.module), self.name)
+        return command._replace(help=self.help)
+
+
 class Command(NamedTuple):
     """A command of the command line, or an operation of a command.
 
     Attributes:
         arguments: adds its arguments.
         run: does the work and returns the exit code, None for 0; None for a command with operations.
-        help: one line; for commands it is in `robot_semantics.cli.frame.running`, which shows it without importing the
+        help: one line; for commands it is in `robot_semantics.cli.running`, which shows it without importing the
             command.
         operations: its operations by name.
         examples: command lines at the end of its help; tests run them in a folder with the files of the example robot.
@@ -37,11 +57,20 @@ class Command(NamedTuple):
     arguments: Callable[[argparse.ArgumentParser], None] = no_arguments
     run: Callable[[argparse.Namespace], int | None] | None = None
     help: str = ""
-    operations: Mapping[str, Command] = MappingProxyType({})
+    operations: Mapping[str, Command | LazyCommand] = MappingProxyType({})
     examples: tuple[str, ...] = ()
 
-    def declare(self, parser: argparse.ArgumentParser) -> None:
-        """Set up `parser` for this command: the attribute `perform` of its result does the work."""
+    def load(self) -> Command:
+        """Return this command, like `LazyCommand.load`."""
+        return self
+
+    def declare(self, parser: argparse.ArgumentParser, words: Sequence[str] = ()) -> None:
+        """Set up `parser` for this command: the attribute `perform` of its result does the work.
+
+        Args:
+            parser: parser of the command.
+            words: the words of the command line; of the operations, only those among them are set up.
+        """
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         self.arguments(parser)
         declare_force(parser)
@@ -53,7 +82,9 @@ class Command(NamedTuple):
             return
         choices = parser.add_subparsers(dest="operation", metavar="OPERATION", required=True)
         for name, operation in self.operations.items():
-            operation.declare(choices.add_parser(name, help=operation.help, description=operation.help))
+            choice = choices.add_parser(name, help=operation.help, description=operation.help)
+            if name in words:
+                operation.load().declare(choice, words)
 
 
 # The error of a wrong command line, in its own module, so that the start imports nothing else.

@@ -31,9 +31,9 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.base.version import __version__
-from robot_semantics.cli.explain import explanations
 from robot_semantics.cli.frame.argument_values import add_repeatable
 from robot_semantics.cli.frame.command import UsageError
+from robot_semantics.cli.frame.explanations import explanations
 from robot_semantics.cli.frame.printing import JSON_VERSION, accept_json_1, counted
 
 # Severity of problems by the options of the command line and the settings of a project.

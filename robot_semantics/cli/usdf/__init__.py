@@ -9,27 +9,33 @@
 
 from __future__ import annotations
 
-from robot_semantics.cli.frame.command import Command
-from robot_semantics.cli.usdf import change as usdf_edit
-from robot_semantics.cli.usdf import change as usdf_new
-from robot_semantics.cli.usdf import combine as usdf_combine
-from robot_semantics.cli.usdf import combine as usdf_convert
-from robot_semantics.cli.usdf import views as usdf_diff
-from robot_semantics.cli.usdf import views as usdf_views
+from robot_semantics.cli.frame.command import Command, LazyCommand
 
 COMMAND = Command(
     operations={
-        "new": usdf_new.NEW,
-        "check": usdf_views.CHECK,
-        "show": usdf_views.SHOW,
-        "resolve": usdf_views.RESOLVE,
-        "diff": usdf_diff.DIFF,
-        "merge": usdf_combine.MERGE,
-        "split": usdf_combine.SPLIT,
-        "interpolate": usdf_combine.INTERPOLATE,
-        "from-series": usdf_new.FROM_SERIES,
-        "convert": usdf_convert.CONVERT,
-        "edit": usdf_edit.EDIT,
+        "new": LazyCommand(
+            f"{__name__}.change", "NEW", "make a world state of robots: which, where and in which named states"
+        ),
+        "check": LazyCommand(
+            f"{__name__}.views", "CHECK", "check world states, also against the robots they are about"
+        ),
+        "show": LazyCommand(f"{__name__}.views", "SHOW", "show the content of a world state"),
+        "resolve": LazyCommand(
+            f"{__name__}.views", "RESOLVE", "say where everything is and how it moves, seen from any frame"
+        ),
+        "diff": LazyCommand(f"{__name__}.views", "DIFF", "compare two world states; exit code 1 where they differ"),
+        "merge": LazyCommand(f"{__name__}.combine", "MERGE", "put several world states into one"),
+        "split": LazyCommand(f"{__name__}.combine", "SPLIT", "write one world state for each model"),
+        "interpolate": LazyCommand(f"{__name__}.combine", "INTERPOLATE", "make the world state between two others"),
+        "from-series": LazyCommand(
+            f"{__name__}.change",
+            "FROM_SERIES",
+            "write one state of a series that export made, with its robots, to start from",
+        ),
+        "convert": LazyCommand(
+            f"{__name__}.combine", "CONVERT", "convert from and to JSON, SDFormat and MuJoCo options"
+        ),
+        "edit": LazyCommand(f"{__name__}.change", "EDIT", "set poses, joints or named states; the links follow"),
     },
     examples=(
         "robot_semantics usdf resolve world.usdf",

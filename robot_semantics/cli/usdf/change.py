@@ -217,7 +217,6 @@ def _row(option: str, text: str, counts: tuple[int, ...] | None) -> tuple[float,
 EDIT = Command(
     _edit_arguments,
     _edit,
-    "set poses, joints or named states; the links follow",
     examples=(
         "robot_semantics usdf edit world.usdf --joint rover_arm/elbow_joint 1.2 -o bent.usdf",
         "robot_semantics usdf edit world.usdf --pose rover_arm '1 0 0 0 0 1.57' -o moved.usdf",
@@ -329,7 +328,6 @@ def _from_series(arguments: argparse.Namespace) -> None:
 NEW = Command(
     _new_arguments,
     _new,
-    "make a world state of robots: which, where and in which named states",
     examples=(
         "robot_semantics usdf new robot.urdf,robot.srdf --state rover_arm arm/reach -o new.usdf",
         "robot_semantics usdf new a=robot.urdf b=robot.urdf --pose b '2 0 0 0 0 0' -o two.usdf",
@@ -338,6 +336,5 @@ NEW = Command(
 FROM_SERIES = Command(
     _from_series_arguments,
     _from_series,
-    "write one state of a series that export made, with its robots, to start from",
     examples=("robot_semantics usdf from-series states/ --at 2.5 -o then.usdf",),
 )

@@ -135,19 +135,16 @@ def _interpolate(arguments: argparse.Namespace) -> None:
 MERGE = Command(
     _merge_arguments,
     _merge,
-    "put several world states into one",
     examples=("robot_semantics usdf merge world.usdf world.usdf --prefix a_ --prefix b_ -o both.usdf",),
 )
 SPLIT = Command(
     _split_arguments,
     _split,
-    "write one world state for each model",
     examples=("robot_semantics usdf split world.usdf -o models",),
 )
 INTERPOLATE = Command(
     _interpolate_arguments,
     _interpolate,
-    "make the world state between two others",
     examples=("robot_semantics usdf interpolate world.usdf world.usdf --share 0.5 -o between.usdf",),
 )
 
@@ -239,6 +236,5 @@ def _format_of(path: str, option: str) -> str:
 CONVERT = Command(
     _convert_arguments,
     _convert,
-    "convert from and to JSON, SDFormat and MuJoCo options",
     examples=("robot_semantics usdf convert world.usdf -o world.json",),
 )

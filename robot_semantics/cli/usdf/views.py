@@ -187,19 +187,16 @@ def _rows(resolved: ResolvedWorld, names: list[str], relative_to: str, axes: str
 CHECK = Command(
     _check_arguments,
     _check,
-    "check world states, also against the robots they are about",
     examples=("robot_semantics usdf check world.usdf --urdf robot.urdf --srdf robot.srdf",),
 )
 SHOW = Command(
     _show_arguments,
     _show,
-    "show the content of a world state",
     examples=("robot_semantics usdf show world.usdf --json",),
 )
 RESOLVE = Command(
     _resolve_arguments,
     _resolve,
-    "say where everything is and how it moves, seen from any frame",
     examples=(
         "robot_semantics usdf resolve world.usdf rover_arm::tool_frame",
         "robot_semantics usdf resolve world.usdf rover_arm::tool_frame --relative-to block_1",
@@ -293,6 +290,5 @@ def _kind(word: str) -> DifferenceKind:
 DIFF = Command(
     _diff_arguments,
     diff_worlds,
-    "compare two world states; exit code 1 where they differ",
     examples=("robot_semantics usdf diff world.usdf world.usdf --tolerance 1e-6",),
 )

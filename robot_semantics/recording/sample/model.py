@@ -22,8 +22,8 @@ from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.kinematics.mimics import MimicMap, followings
 from robot_semantics.kinematics.motions import PositionBlend
-from robot_semantics.kinematics.root_motion import joint_motion
-from robot_semantics.live.joint_state import Fault, Refusal
+from robot_semantics.kinematics.root_motion import UnusablePose, joint_motion
+from robot_semantics.live.joint_state import Fault
 from robot_semantics.live.model_series import ModelSeries, with_links
 from robot_semantics.model.joint_types import MOTION, JointType
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, RobotModel
@@ -309,7 +309,7 @@ class ModelSampler:
         lost_m = lost_rad = 0.0
         for row in np.flatnonzero(np.isfinite(poses).all(axis=1)).tolist():
             motion = joint_motion(joint.model, poses[row], twists[row])
-            if isinstance(motion, Refusal):
+            if isinstance(motion, UnusablePose):
                 continue
             positions[row] = motion.positions
             if motion.velocities is not None:

@@ -248,7 +248,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     for name, summary in COMMANDS.items():
         sub = commands.add_parser(name, help=summary, description=summary)
         if name == chosen:
-            command_of(name).declare(sub)
+            command_of(name).declare(sub, words)
     return parser
 
 
@@ -269,7 +269,7 @@ def all_commands() -> Iterator[tuple[str, Command]]:
 def _with_operations(words: str, command: Command) -> Iterator[tuple[str, Command]]:
     yield words, command
     for name, operation in command.operations.items():
-        yield from _with_operations(f"{words} {name}", operation)
+        yield from _with_operations(f"{words} {name}", operation.load())
 
 
 # Text of ``--help``: one line for each option; the command's own options first, shared options last.

@@ -14,8 +14,14 @@ import numpy.typing as npt
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robot_semantics.kinematics.root_motion import JointMotion, joint_motion, pose_of, twist_in_parent, twist_of
-from robot_semantics.live.joint_state import Reason, Refusal
+from robot_semantics.kinematics.root_motion import (
+    JointMotion,
+    UnusablePose,
+    joint_motion,
+    pose_of,
+    twist_in_parent,
+    twist_of,
+)
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.robot_model import JointModel
 
@@ -86,8 +92,8 @@ def test_what_is_no_pose_is_refused_and_a_twist_that_is_no_number_is_not_known()
     for place in range(7):
         bad = good.copy()
         bad[place] = np.nan
-        assert joint_motion(joint("planar"), bad, None) == Refusal(Reason.NOT_FINITE, "the pose of 'w' is not finite")
+        assert joint_motion(joint("planar"), bad, None) == UnusablePose(False, "the pose of 'w' is not finite")
     short = np.array([1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 9e-7])
-    assert joint_motion(joint("planar"), short, None) == Refusal(Reason.BAD_QUATERNION, "the quaternion of 'w' is zero")
+    assert joint_motion(joint("planar"), short, None) == UnusablePose(True, "the quaternion of 'w' is zero")
     assert moved(joint("planar"), good).velocities is None
     assert moved(joint("planar"), good, np.array([1.0, 0, 0, 0, 0, np.nan])).velocities is None
