@@ -37,7 +37,7 @@ ROOMS: dict[str, set[str]] = {
     "kinematics": {"base", "transforms", "model"},
     "usdf": {"base", "transforms", "xml", "urdf", "model", "kinematics"},
     "live": {"base", "cdr", "transforms", "xml", "model", "kinematics", "usdf"},
-    "convert": {"base", "cdr", "transforms", "xml", "urdf", "srdf", "model", "kinematics", "usdf", "state"},
+    "convert": {"base", "cdr", "transforms", "xml", "urdf", "srdf", "model", "kinematics", "usdf"},
     "examples": {"base"},
     "collision": {"base", "transforms", "xml", "urdf", "srdf", "model", "kinematics"},
     "comparison": {"base", "transforms", "urdf", "model", "kinematics"},

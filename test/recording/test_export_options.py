@@ -280,7 +280,7 @@ import sys, threading, time
 from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.recording import around, export as module
-from robot_semantics.recording.times import TimeRequest
+from robot_semantics.recording.read.times import TimeRequest
 
 around.IN_MEMORY_BYTES = 2**22
 peak = 0

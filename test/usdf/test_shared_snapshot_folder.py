@@ -37,7 +37,7 @@ WORKER = """
     import random, sys
     from pathlib import Path
     from robot_semantics.base.errors import UnknownNameError
-    from robot_semantics.state.snapshot_store import SnapshotStore
+    from robot_semantics.usdf.snapshots import SnapshotStore
     from robot_semantics.usdf.saved_descriptions import Texts
     from robot_semantics.usdf.world_state import ModelState, WorldState
 
@@ -103,7 +103,7 @@ def test_processes_on_one_folder_lose_nothing_and_delete_only_their_own(tmp_path
 AUTOSAVES = """
     import sys
     from pathlib import Path
-    from robot_semantics.state.snapshot_store import SnapshotStore
+    from robot_semantics.usdf.snapshots import SnapshotStore
     from robot_semantics.usdf.world_state import ModelState, WorldState
 
     store = SnapshotStore(Path(sys.argv[1]), owner="node")

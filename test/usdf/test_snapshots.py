@@ -163,7 +163,7 @@ def test_a_folder_that_cannot_be_made_is_an_error_with_its_name(tmp_path: Path) 
 SAVER = """
     import os, random, signal, sys, time
     from pathlib import Path
-    from robot_semantics.state.snapshot_store import SnapshotStore
+    from robot_semantics.usdf.snapshots import SnapshotStore
     from robot_semantics.usdf.world_state import JointState, ModelState, WorldState
 
     store = SnapshotStore(Path(sys.argv[1]))
