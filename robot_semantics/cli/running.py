@@ -46,7 +46,7 @@ EXIT_CODES = """exit codes:
 'robot_semantics COMMAND --help' shows options and examples."""
 
 
-# Each command is a module of the same name with a COMMAND; only the chosen module is imported.
+# Each command is a module of the same name with a COMMAND, or stands in QUERIES; only the chosen module is imported.
 COMMANDS: dict[str, str] = {
     "check": "report every problem of URDF, SRDF and USDF files",
     "explain": "explain a kind of problem and how to fix it",
@@ -76,6 +76,8 @@ COMMANDS: dict[str, str] = {
     "completion": "print the code that completes commands in a shell",
     "usdf": "check, show, edit, compare and convert world states",
 }
+QUERIES = ("group", "groups", "states", "find", "expand")
+"""Commands that `robot_semantics.cli.queries` holds together, each under its name in capitals."""
 
 
 def run(words: list[str]) -> int:
@@ -254,8 +256,9 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 def command_of(name: str) -> Command:
     """Return a command by its name; this imports its module."""
+    module, attribute = ("queries", name.upper()) if name in QUERIES else (name, "COMMAND")
     with deferred_interrupt():
-        command: Command = importlib.import_module(f"robot_semantics.cli.{name}").COMMAND
+        command: Command = getattr(importlib.import_module(f"robot_semantics.cli.{module}"), attribute)
     return command
 
 

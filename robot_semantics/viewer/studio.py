@@ -30,7 +30,6 @@ from robot_semantics.viewer.element import DiffText, Shortcuts, ViewerElement, w
 from robot_semantics.viewer.scene import closed_pose
 from robot_semantics.viewer.scene_data import semantics_of
 from robot_semantics.viewer.studio_groups import GroupsTab
-from robot_semantics.viewer.studio_keys import FIRST_FIELDS, KEYS, NEXT_STEP, help_dialog
 from robot_semantics.viewer.studio_pairs import PairsTab
 from robot_semantics.viewer.studio_robot import RobotTab
 from robot_semantics.viewer.studio_states import StatesTab
@@ -40,6 +39,68 @@ from robot_semantics.viewer.suggestions import Suggestion, suggestions
 if TYPE_CHECKING:
     from robot_semantics.collision.shapes import Piece
     from robot_semantics.model.robot_model import RobotModel
+
+
+# Keyboard shortcuts of the studio and the overlay that lists them.
+
+
+KEYS = {
+    "ctrl+s": "save",
+    "ctrl+z": "undo",
+    "ctrl+shift+z": "redo",
+    "ctrl+y": "redo",
+    "ctrl+f": "find",
+    "f8": "next",
+    "shift+f8": "previous",
+    "?": "help",
+    **{f"alt+{number}": f"tab {number}" for number in range(1, 8)},
+}
+"""Purpose of each key."""
+
+NEXT_STEP = "next-step"
+"""Id of the button on the tab start that continues the work."""
+
+FIRST_FIELDS = {
+    "start": NEXT_STEP,
+    "robot": "property-joint",
+    "groups": "group-name",
+    "states": "state-of-group",
+    "collisions": "samples",
+    "text": "whole-text",
+}
+"""The element of each tab that has the focus when the tab is opened by a key."""
+
+LISTED = (
+    ("Ctrl+S", "save"),
+    ("Ctrl+Z", "undo"),
+    ("Ctrl+Shift+Z, Ctrl+Y", "redo"),
+    ("Ctrl+F", "find a pair, or a name in the robot"),
+    ("F8, Shift+F8", "next and previous message of the check"),
+    ("Alt+1 … Alt+6", "open a tab"),
+    ("?", "this list"),
+    ("1 2 3 4 5 0", "view from front, back, left, right, top, corner"),
+    ("F", "fit the view to the robot"),
+    ("A  N  R  C  D", "link axes, names, frames, collision geometry, dark"),
+    ("/", "search the robot"),
+    ("Enter, Tab", "in a list: take the marked name"),
+    ("Escape", "close a list or dialog; clear the selection"),
+)
+"""Keys and their purpose, as the overlay shows them."""
+
+
+def help_dialog() -> ui.dialog:
+    """Return a dialog that lists the shortcuts."""
+    with (
+        with_attributes(ui.dialog(), aria_label="keyboard shortcuts") as dialog,
+        ui.card().style("min-width: 420px").props("data-help"),
+    ):
+        ui.label("Keyboard shortcuts").style("font-weight: 600")
+        with ui.grid(columns="auto 1fr").style("gap: 6px 18px; align-items: baseline"):
+            for keys, does in LISTED:
+                ui.label(keys).classes("keys")
+                ui.label(does)
+        ui.button("close", on_click=dialog.close).props("flat no-caps autofocus").style("align-self: flex-end")
+    return dialog
 
 
 # All messages of the check below the tabs; each opens the tab of its element.

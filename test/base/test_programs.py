@@ -22,7 +22,7 @@ import pytest
         ("simulators.mujoco_world", "mujoco", "pip install 'robot_semantics[mujoco]'"),
         ("simulators.mujoco_world", "rclpy", "source a ROS 2 workspace"),
         ("simulators.mujoco_world", "robot_semantics_interfaces", "source a ROS 2 workspace"),
-        ("node.plain_node", "rclpy", "source a ROS 2 workspace"),
+        ("node.__main__", "rclpy", "source a ROS 2 workspace"),
         ("node.lifecycle_node", "tf2_msgs", "source a ROS 2 workspace"),
     ],
 )
@@ -43,7 +43,7 @@ sys.exit(main())"""
 
 @pytest.mark.parametrize(
     "program",
-    ["ros.node.plain_node", "ros.node.lifecycle_node", "ros.simulators.mujoco_world", "cli.main"],
+    ["ros.node.__main__", "ros.node.lifecycle_node", "ros.simulators.mujoco_world", "cli.main"],
 )
 def test_a_program_imports_hardly_anything_before_it_takes_care_of_signals(program: str) -> None:
     # Imports of every installed program's script, including signal names of the standard library.

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from robot_semantics.base.foreign_text import quoted
 from robot_semantics.base.nanoseconds import short_seconds
 from robot_semantics.cdr.message_types import STRING
 from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Part, Pieces, in_order
+from robot_semantics.recording.bags.source import free_frame
 from robot_semantics.recording.read.clocks import (
     ClockStep,
     clocks,
@@ -30,13 +31,61 @@ from robot_semantics.recording.read.clocks import (
     without_ahead,
 )
 from robot_semantics.recording.read.messages import REFUSED, Refusals, Text
-from robot_semantics.recording.read.parent_frames import with_parent_frames
 from robot_semantics.recording.read.plan import RecordedRobot, RecordingPlan, RequestError, describe_robot
 from robot_semantics.recording.read.stretches import Stretch, Task
 from robot_semantics.recording.tracks.frames import transform_history
 from robot_semantics.recording.tracks.history import TransformHistory
-from robot_semantics.recording.tracks.namespaces import FrameNames, frame_names
+from robot_semantics.recording.tracks.namespaces import EACH_ROBOTS_OWN, FrameNames, frame_names
 from robot_semantics.transforms.arrays import IntArray
+from robot_semantics.usdf.world_state import WORLD
+
+# The parent frames of virtual joints in a recording; a link called ``world`` is not the world frame.
+
+
+def with_parent_frames(
+    robots: Sequence[RecordedRobot], names: FrameNames, frames: Collection[str], called: Mapping[str, str]
+) -> tuple[tuple[RecordedRobot, ...], dict[str, str]]:
+    """Return the robots with their virtual joints' parent frames, and the names of frames that differ on TF.
+
+    Args:
+        robots: the robots, with the frames of their links.
+        names: the names of frames.
+        frames: names of all frames of the recording.
+        called: names of frames by their TF names, from the metadata of our own recordings.
+    """
+    links = {frame for robot in robots for frame in robot.link_frames}
+    tf_names = {name: tf_name for tf_name, name in called.items()}
+    found, result = [], dict(called)
+    for robot in robots:
+        below = "" if robot.model is None or not robot.model.has_virtual_joint else robot.model.root_joint.parent_link
+        standing = tf_names.get(below, "")
+        if below and not standing:
+            standing = _recorded_name(robot, below, names, frames, links)
+        if below and not standing:
+            standing = free_frame(below, {*frames, *links})
+            result[standing] = below
+        found.append(replace(robot, standing=standing))
+    return tuple(found), result
+
+
+def _recorded_name(
+    robot: RecordedRobot, below: str, names: FrameNames, frames: Collection[str], links: Collection[str]
+) -> str:
+    """Return the recording's name of a parent frame; ``""`` if the recording has only links of that name.
+
+    A parent frame is never a link of its own robot, and ``world`` is never a link.
+    """
+    own = robot.namespace.strip("/")
+    starts = (f"{own}/", f"{own}_", "") if own else ("",)
+    no_parents = links if below == WORLD else robot.link_frames
+    called = [names.of(f"{robot.namespace}/tf", f"{start}{below}") for start in starts]
+    called = [name for name in called if name not in no_parents]
+    if not called:
+        return ""
+    several = sum(map(bool, names.spaces)) > 1
+    otherwise = called[0] if several and own and below in EACH_ROBOTS_OWN else called[-1]
+    return next((name for name in called if name in frames), otherwise)
+
 
 Span = tuple[int, int]
 """From a log time to before another [ns]."""

@@ -5,10 +5,26 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`python -m robot_semantics.ros.node`: the plain node, where no script of it is installed."""
+"""The program `robot_semantics_node`, also `python -m robot_semantics.ros.node`."""
+
+from __future__ import annotations
 
 import sys
 
-from robot_semantics.ros.node.plain_node import main
+from robot_semantics.ros.running.program import run
 
-sys.exit(main())
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+ABOUT = "Publishes the transforms of a robot, answers questions about its SRDF, and saves snapshots."
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node; return the exit code."""
+    return run("robot_semantics_node", "robot_semantics.ros.node.nodes:RobotSemanticsNode", ABOUT, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

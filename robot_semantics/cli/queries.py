@@ -1,0 +1,306 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""`robot_semantics groups`: list the groups of a robot, one line each."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from lxml import etree
+from rich.console import RenderableType
+from rich.text import Text
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.base.files import declared_utf8
+from robot_semantics.base.foreign_text import shown
+from robot_semantics.cli.frame import inputs
+from robot_semantics.cli.frame.argument_values import number_in_range, numbers_by_name
+from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.printing import (
+    add_json_argument,
+    console_for_output,
+    print_document,
+    print_line,
+    print_output,
+    print_result,
+    table,
+)
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.named_states import MissingJoints, with_state
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.model.queries import (
+    end_effectors_of,
+    groups_with_joint,
+    groups_with_link,
+    matching_states,
+    pair_status,
+    states_of,
+)
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.semantics import NamedState
+from robot_semantics.xml.document_kind import DocumentKind, document_kind
+from robot_semantics.xml.oddities import has_macros, report_unused_arguments
+from robot_semantics.xml.xacro import ExpandedPlaces, read_document
+
+
+def add_groups_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
+    add_json_argument(parser)
+
+
+def list_groups(arguments: argparse.Namespace) -> None:
+    """Print the groups."""
+    groups = inputs.load(arguments).semantics.groups
+    if arguments.json:
+        print_result({"groups": list(groups)})
+        return
+    made = table("group", "joints", "active", "states", "chain")
+    for group in groups.values():
+        chain = f"{group.base_link} .. {group.tip_link}" if group.is_chain else ""
+        counts = (len(group.joints), len(group.active_joints), len(group.states))
+        made.add_row(group.name, *map(str, counts), chain)
+    console_for_output().print(made)
+
+
+GROUPS = Command(add_groups_arguments, list_groups, examples=("robot_semantics groups robot.urdf robot.srdf --json",))
+
+
+# `robot_semantics group`: show one group with all derived properties.
+
+
+def add_group_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
+    parser.add_argument("name", metavar="GROUP", help="name of the group")
+    add_json_argument(parser)
+
+
+def show_group(arguments: argparse.Namespace) -> None:
+    """Print the group."""
+    model = inputs.load(arguments)
+    group = model.semantics.group(arguments.name)
+    members = {name: value for name, value in group.as_dict().items() if name != "name"}
+    if arguments.json:
+        print_result(members)
+        return
+    members_table = table(title=f"group {group.name}")
+    for name, value in members.items():
+        if isinstance(value, tuple):
+            # One name per line.
+            cell: RenderableType = Text("\n".join(map(shown, value)))
+        else:
+            cell = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value or "")
+        members_table.add_row(name.replace("_", " "), cell or "-")
+    console_for_output().print(members_table)
+
+
+GROUP = Command(add_group_arguments, show_group, examples=("robot_semantics group robot.urdf robot.srdf arm",))
+
+
+# `robot_semantics find`: find groups of a link or joint, the status of a pair, end effectors and more.
+
+
+def add_find_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
+    parser.add_argument("name", metavar="LINK|JOINT", nargs="?", help="groups that have this link or joint")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--link", metavar="LINK", help="groups that have this link")
+    what.add_argument("--joint", metavar="JOINT", help="groups that have this joint")
+    what.add_argument("--pair", nargs=2, metavar=("LINK1", "LINK2"), help="collision status of a pair of links")
+    what.add_argument("--end-effectors", action="store_true", help="end effectors, their groups and parents")
+    what.add_argument("--passive-joints", action="store_true", help="passive joints")
+    add_json_argument(parser)
+
+
+def find_groups(arguments: argparse.Namespace) -> None:
+    """Print the requested result."""
+    asked = (arguments.link, arguments.joint, arguments.pair, arguments.end_effectors, arguments.passive_joints)
+    if (arguments.name is not None) == any(asked):
+        before = "" if arguments.node is None else "; write it before --node"
+        raise UsageError(
+            f"give exactly one of LINK|JOINT, --link, --joint, --pair, --end-effectors, --passive-joints{before}"
+        )
+    model = inputs.load(arguments)
+    if arguments.pair:
+        status = pair_status(model, *arguments.pair)
+        reason = f" (reason: {status.reason})" if status.reason else ""
+        words = "checked" if status.checked else f"not checked: {status.cause.value}{reason}"
+        links = {"link1": status.pair.first, "link2": status.pair.second}
+        found = {**links, "checked": status.checked, "cause": status.cause.name.lower(), "reason": status.reason}
+        print_output(arguments, found, [words])
+    elif arguments.end_effectors:
+        effectors = end_effectors_of(model)
+        lines = (
+            f"{item.name}: group {item.group} on link {item.parent_link} of {item.parent_group or 'no group'}"
+            for item in effectors
+        )
+        print_output(arguments, {"end_effectors": [*map(dataclasses.asdict, effectors)]}, lines)
+    else:
+        what = "passive_joints" if arguments.passive_joints else "groups"
+        names = model.semantics.passive_joints if arguments.passive_joints else _groups(arguments, model)
+        print_output(arguments, {what: list(names)}, names)
+
+
+def _groups(arguments: argparse.Namespace, model: RobotModel) -> tuple[str, ...]:
+    if arguments.link is not None:
+        return groups_with_link(model, arguments.link)
+    if arguments.joint is not None:
+        return groups_with_joint(model, arguments.joint)
+    found: dict[str, None] = {}
+    known = False
+    for names, query in ((model.link_index, groups_with_link), (model.joint_index, groups_with_joint)):
+        if arguments.name in names:
+            known = True
+            found.update(dict.fromkeys(query(model, arguments.name)))
+    if not known:
+        raise UnknownNameError("link or joint", arguments.name, (*model.link_index, *model.joint_index))
+    return tuple(sorted(found))
+
+
+FIND = Command(
+    add_find_arguments,
+    find_groups,
+    examples=(
+        "robot_semantics find robot.urdf robot.srdf palm_link",
+        "robot_semantics find robot.urdf robot.srdf --pair palm_link base_link",
+    ),
+)
+
+
+# `robot_semantics states`: show the named states of a robot's groups, and the states that match given positions.
+
+
+TOLERANCE = 1e-3
+"""Default tolerance for a joint to match a state [rad or m]."""
+
+
+def add_states_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
+    parser.add_argument("group", metavar="GROUP[/STATE]", nargs="?", help="group, or one state")
+    parser.add_argument("--fill", action="store_true", help="add default positions of joints without value")
+    parser.add_argument(
+        "--positions",
+        nargs="+",
+        action="extend",
+        metavar="NAME=VALUE",
+        help="find states with these positions [rad, m]",
+    )
+    parser.add_argument(
+        "--tolerance",
+        type=number_in_range(0.0),
+        default=TOLERANCE,
+        help="largest difference of a joint [rad, m] (%(default)s)",
+    )
+    add_json_argument(parser)
+
+
+def show_states(arguments: argparse.Namespace) -> None:
+    """Print the states, or those that match."""
+    model = inputs.load(arguments)
+    if arguments.positions is not None:
+        _print_matches(arguments, model)
+        return
+    space = JointSpace.of(model)
+    table: dict[str, dict[str, dict[str, list[float]]]] = {}
+    for state in _asked_for(model, arguments.group):
+        values = state.positions
+        if arguments.fill:
+            q = with_state(space, state.group, state.name, missing=MissingJoints.DEFAULT)
+            members = model.semantics.group(state.group).joints
+            values = {
+                joint: tuple(q[where].tolist())
+                for joint, where in space.joint_positions.items()
+                if joint in members or joint in values
+            }
+        table.setdefault(state.group, {})[state.name] = {joint: list(numbers) for joint, numbers in values.items()}
+    print_output(arguments, {"states": table}, _lines(table))
+
+
+def _lines(table: Mapping[str, Mapping[str, Mapping[str, list[float]]]]) -> Iterator[str]:
+    for group, states in table.items():
+        for name, by_joint in states.items():
+            yield f"{group}/{name}"
+            for joint, given in by_joint.items():
+                yield f"  {joint}  {' '.join(f'{value:g}' for value in given)}"
+
+
+def _asked_for(model: RobotModel, word: str | None) -> tuple[NamedState, ...]:
+    """Return the states for GROUP or GROUP/STATE, or all states; names may contain slashes."""
+    if word is None or word in model.semantics.groups:
+        return states_of(model, word)
+    return (model.semantics.state_from_path(word),) if "/" in word else states_of(model, word)
+
+
+def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> None:
+    space = JointSpace.of(model)
+    positions = space.completed(numbers_by_name(arguments.positions, space.names))
+    groups = [arguments.group] if arguments.group is not None else list(model.semantics.groups)
+    found = {group: matching_states(model, group, positions, arguments.tolerance) for group in groups}
+    rows = {
+        group: [{"state": match.state, "difference": match.difference, "joint": match.joint} for match in matches]
+        for group, matches in found.items()
+    }
+    lines = (
+        f"{group}/{match.state}  within {match.difference:.3g} ({match.joint})"
+        for group, matches in found.items()
+        for match in matches
+    )
+    print_output(arguments, {"matches": rows}, lines)
+
+
+STATES = Command(
+    add_states_arguments,
+    show_states,
+    examples=(
+        "robot_semantics states robot.urdf robot.srdf arm",
+        "robot_semantics states robot.urdf robot.srdf gripper --positions left_finger_joint=0.04",
+    ),
+)
+
+
+# `robot_semantics expand`: print a plain description unchanged, an xacro file expanded.
+
+
+def add_expand_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the file argument; xacro arguments are given as ``name:=value`` anywhere on the line."""
+    parser.add_argument("file", metavar="FILE", nargs="?", help="URDF or SRDF, plain or xacro")
+    inputs.add_package_argument(parser)
+    inputs.add_reading_arguments(parser)
+
+
+def expand(arguments: argparse.Namespace) -> None:
+    """Print the text, ending with a newline."""
+    if arguments.file is None:
+        return
+    path = Path(arguments.file)
+    document = read_document(path, inputs.xacro_of(arguments), inputs.package_finder(arguments, path))
+    diagnostics = Diagnostics()
+    report_unused_arguments(document, diagnostics)
+    inputs.print_diagnostics(diagnostics)
+    text = document.places.text.decode()
+    if isinstance(document.places, ExpandedPlaces):
+        # xacro writes everything in one line, but messages about the text name lines.
+        etree.indent(document.root)
+        text = etree.tostring(document.root.getroottree(), encoding="unicode", pretty_print=True)
+    elif has_macros(document):
+        print_line(f"note: {path} has macros, but is not called .xacro: --xacro carries them out", file=sys.stderr)
+    if arguments.implicit_links and document_kind(document.root, str(path)) is DocumentKind.URDF:
+        # Most other readers do not accept links without `<link>`, so write them.
+        text = robot_from_text(text, strict=False, implicit_links=True, urdf_source=str(path)).urdf_text
+    print_document(declared_utf8(text if text.endswith("\n") else f"{text}\n"))
+
+
+EXPAND = Command(add_expand_arguments, expand, examples=("robot_semantics expand robot.urdf",))
