@@ -26,7 +26,7 @@ from conformance.comparison import FORMATS, Case, Outcome, cases, differences
 from conformance.reader_process import Reader
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import save_text
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 
 FOLDER = Path(__file__).parent
 SHOWN, KEPT, LONGEST_LINE = 5, 100, 2000

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from lxml import etree
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 
 FORMATS = ("urdf", "srdf", "usdf")
 TOLERANCE = 1e-9

@@ -19,7 +19,7 @@ from contextlib import suppress
 from typing import Any
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 
 PATIENCE_S = 60.0
 _ENDING_S = 1.0

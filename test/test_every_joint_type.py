@@ -26,7 +26,7 @@ from robot_semantics.model.joint_types import MOTION, JointType
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.queries import matching_states
 from robot_semantics.transforms import matrix_from_pose
-from robot_semantics.urdf.text_kinds import BOUNDED_TYPES
+from robot_semantics.urdf.table import BOUNDED_TYPES
 from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.world_state import JointState, LinkState, ModelState
 

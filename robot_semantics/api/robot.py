@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import ArrayError, DescriptionError, RobotSemanticsError
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms

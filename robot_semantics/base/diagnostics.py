@@ -13,8 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostic import Diagnostic, Severity, SourcePlace
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.errors import DescriptionError, Diagnostic, Severity, SourcePlace
 from robot_semantics.base.names import NameComparisons, is_certain, nearest_names
 
 __all__ = ["Diagnostic", "Diagnostics", "Severity", "SourcePlace"]

@@ -106,3 +106,26 @@ class LinkPair(NamedTuple):
     def of(cls, link1: str, link2: str) -> LinkPair:
         """Return the pair with its names in byte order, so that (a, b) and (b, a) are equal."""
         return cls(link1, link2) if link1 <= link2 else cls(link2, link1)
+
+
+# Safe printing of text from outside: names in files and messages may have any characters and any length.
+
+
+def shown(text: str, most: int = 80) -> str:
+    """Return a text as one line that cannot move a terminal's cursor or reverse its text direction.
+
+    Characters that are not printable (control characters, C1, line ends, direction marks) are escaped. A text longer
+    than `most` characters is cut and ends in "…".
+    """
+    if len(text) > most:
+        return f"{shown(text[:most], 10 * most)[: most - 1]}…"
+    if text.isprintable():
+        return text
+    return "".join(mark if mark.isprintable() else ascii(mark)[1:-1] for mark in text)
+
+
+def quoted(names: Iterable[str], most: int | None = None) -> str:
+    """Return names for a sentence: ``'a', 'b'``; after `most` names only the number of the others."""
+    all_names = list(names)
+    more = len(all_names) - len(all_names[:most])
+    return ", ".join(f"'{shown(name)}'" for name in all_names[:most]) + (f" and {more} more" if more else "")

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Severity, SourcePlace
-from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.names import quoted
 from robot_semantics.base.yaml_reader import YamlNode
 from robot_semantics.bringup.configuration import (
     Configuration,

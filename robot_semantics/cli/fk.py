@@ -14,7 +14,7 @@ import argparse
 import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import named_state, numbers_by_name
 from robot_semantics.cli.frame.command import Command, UsageError

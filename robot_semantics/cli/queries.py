@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics groups`: list the groups of a robot, one line each."""
+"""Commands that answer one question about a robot: `groups`, `group`, `find`, `states`, `expand`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rich.text import Text
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.files import declared_utf8
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import number_in_range, numbers_by_name
 from robot_semantics.cli.frame.command import Command, UsageError
@@ -35,8 +35,6 @@ from robot_semantics.cli.frame.printing import (
     print_result,
     table,
 )
-from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.named_states import MissingJoints, with_state
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.queries import (
     end_effectors_of,
@@ -48,8 +46,8 @@ from robot_semantics.model.queries import (
 )
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import NamedState
+from robot_semantics.xml.document import has_macros, report_unused_arguments
 from robot_semantics.xml.document_kind import DocumentKind, document_kind
-from robot_semantics.xml.oddities import has_macros, report_unused_arguments
 from robot_semantics.xml.xacro import ExpandedPlaces, read_document
 
 
@@ -209,6 +207,10 @@ def add_states_arguments(parser: argparse.ArgumentParser) -> None:
 
 def show_states(arguments: argparse.Namespace) -> None:
     """Print the states, or those that match."""
+    # The other commands of this module need no arrays, whose import takes longer than all their work.
+    from robot_semantics.kinematics.joint_space import JointSpace
+    from robot_semantics.kinematics.named_states import MissingJoints, with_state
+
     model = inputs.load(arguments)
     if arguments.positions is not None:
         _print_matches(arguments, model)
@@ -245,6 +247,8 @@ def _asked_for(model: RobotModel, word: str | None) -> tuple[NamedState, ...]:
 
 
 def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> None:
+    from robot_semantics.kinematics.joint_space import JointSpace
+
     space = JointSpace.of(model)
     positions = space.completed(numbers_by_name(arguments.positions, space.names))
     groups = [arguments.group] if arguments.group is not None else list(model.semantics.groups)

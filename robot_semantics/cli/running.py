@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
-from robot_semantics.base.foreign_text import shown
-from robot_semantics.base.names import did_you_mean
+from robot_semantics.base.names import did_you_mean, shown
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.outputs import check_outputs

@@ -19,8 +19,8 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.json_value import JsonObject
+from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import output_file
 from robot_semantics.cli.frame.command import Command

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Write the description in the current form; return the exit code."""
     from robot_semantics.base.files import declared_utf8, save_bytes
     from robot_semantics.cli.frame.fixing import difference, upgraded
-    from robot_semantics.xml.oddities import has_macros
+    from robot_semantics.xml.document import has_macros
     from robot_semantics.xml.reader import parse_xml, read_text
 
     original = read_text(arguments.urdf)

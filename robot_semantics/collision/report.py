@@ -16,7 +16,7 @@ from typing import TypedDict
 import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, PairReason, Witness
 from robot_semantics.collision.statistics import rounded_up
 from robot_semantics.kinematics.joint_space import JointSpace

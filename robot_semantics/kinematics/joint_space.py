@@ -18,7 +18,8 @@ its position. These are the axes of the joint's origin; for a virtual joint they
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
@@ -26,9 +27,103 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import ArrayError, UnknownNameError
-from robot_semantics.kinematics.mimics import BoolArray, MimicMap
-from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, RobotModel
+from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, MimicSource, RobotModel
 from robot_semantics.transforms.arrays import FloatArray, checked_array
+
+# Mimic joints as index arrays: the source variable of each position or velocity, its factor and its offset.
+
+
+IndexArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class MimicMap:
+    """``x[i] = factor[i] * x[source[i]] + offset[i]`` for every position, or for every velocity.
+
+    A variable without a leader is its own source. Chains are resolved to joints that move independently.
+
+    Attributes:
+        followers: (m,) indices of the variables with a leader.
+        source: (size,) index of the variable that gives each variable its value.
+        factor: (size,) 1 for a variable that is its own source, and for the quaternion of a floating joint.
+        offset: (size,) [rad or m]; 0 for these variables and for velocities.
+    """
+
+    followers: IndexArray
+    source: IndexArray
+    factor: FloatArray
+    offset: FloatArray
+
+    @classmethod
+    def of_positions(cls, model: RobotModel, places: Mapping[int, slice], *, follow: bool = True) -> MimicMap:
+        """Return the map of positions; `places`: slices by joint index; without `follow`, all are independent."""
+        return cls._of(model, places, offsets=True, follow=follow)
+
+    @classmethod
+    def of_velocities(cls, model: RobotModel, places: Mapping[int, slice], *, follow: bool = True) -> MimicMap:
+        """Return the map of velocities, as `of_positions`."""
+        return cls._of(model, places, offsets=False, follow=follow)
+
+    @classmethod
+    def _of(cls, model: RobotModel, places: Mapping[int, slice], *, offsets: bool, follow: bool) -> MimicMap:
+        size = sum(where.stop - where.start for where in places.values())
+        source, factor, offset = np.arange(size), np.ones(size), np.zeros(size)
+        for joint, leader, mimic in followings(model) if follow else ():
+            to, come = places[joint.index], places[leader.index]
+            source[to] = np.arange(come.start, come.stop)
+            # The other numbers, a floating joint's rotation, are copied.
+            scaled = slice(to.start, to.start + joint.motion.mimicked)
+            factor[scaled], offset[scaled] = mimic.multiplier, mimic.offset * offsets
+        arrays = (np.flatnonzero(source != np.arange(size)), source, factor, offset)
+        for array in arrays:
+            array.setflags(write=False)
+        return cls(*arrays)
+
+    def followed(self, x: FloatArray) -> FloatArray:
+        """Return a copy of `x` (..., size) in which the followers have the values that follow from their leaders."""
+        result = np.array(x)
+        self._follow(result, self.followers)
+        return result
+
+    def completed(self, x: FloatArray, known: BoolArray) -> tuple[FloatArray, BoolArray]:
+        """Return copies of `x` (..., size) and `known` (size,) with all values that follow from the known variables.
+
+        An unknown leader follows from its first known follower; then unknown followers follow from their leaders. Known
+        variables keep their values.
+        """
+        result, found = np.array(x), np.array(known)
+        at = self.leading(known)[::-1]  # the first follower of a leader is written last
+        leaders = self.source[at]
+        result[..., leaders] = (result[..., at] - self.offset[at]) / self.factor[at]
+        found[leaders] = True
+        at = self.followers[~found[self.followers] & found[self.source[self.followers]]]
+        self._follow(result, at)
+        found[at] = True
+        return result, found
+
+    def leading(self, known: BoolArray) -> IndexArray:
+        """Return the known followers that determine their unknown leaders."""
+        at = self.followers
+        leading: IndexArray = at[known[at] & ~known[self.source[at]] & (self.factor[at] != 0.0)]
+        return leading
+
+    def _follow(self, x: FloatArray, at: IndexArray) -> None:
+        if len(at):
+            x[..., at] = self.factor[at] * x[..., self.source[at]] + self.offset[at]
+
+
+def followings(model: RobotModel) -> Iterator[tuple[JointModel, JointModel, MimicSource]]:
+    """Yield each joint with a valid leader, its leader, and the relation.
+
+    A joint whose leader has another number of variables is an ordinary joint, as in MoveIt.
+    """
+    for joint in model.joints:
+        if joint.mimic is not None and joint.position_count and joint.mimic.joint in model.joint_index:
+            leader = model.joints[model.joint_index[joint.mimic.joint]]
+            if leader.position_count == joint.position_count and leader is not joint:
+                yield joint, leader, joint.mimic
+
 
 _MAPPING_GIVEN = "a mapping of names is no array of positions: use robot.q(...) or space.pack(...)"
 

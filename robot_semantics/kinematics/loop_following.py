@@ -15,8 +15,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.kinematics.loop_equations import IndexArray, LoopEquations, LoopState
-from robot_semantics.kinematics.loop_newton import FAR, FLOOR, Linkage, LoopSolution
+from robot_semantics.kinematics.loop_equations import (
+    FAR,
+    FLOOR,
+    IndexArray,
+    Linkage,
+    LoopEquations,
+    LoopSolution,
+    LoopState,
+)
 from robot_semantics.model.constraints import ConstraintType
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 

@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.names import quoted
 from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.loop_equations import Linkage, LoopSolution
 from robot_semantics.kinematics.loop_following import (
     LinkageTracker,
     TrackedLoops,
@@ -31,7 +32,6 @@ from robot_semantics.kinematics.loop_following import (
     home_of,
 )
 from robot_semantics.kinematics.loop_freedom import LoopError, linkages
-from robot_semantics.kinematics.loop_newton import Linkage, LoopSolution
 from robot_semantics.model.joint_limits import LIMIT_TOLERANCE
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, RobotModel
 from robot_semantics.transforms.arrays import BoolArray, FloatArray

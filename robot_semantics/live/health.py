@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.names import quoted
 from robot_semantics.base.nanoseconds import float_seconds
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.live.buffer import LoopCloser

@@ -16,10 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.base.foreign_text import quoted, shown
-from robot_semantics.base.names import duplicates
-from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.mimics import MimicMap
+from robot_semantics.base.names import duplicates, quoted, shown
+from robot_semantics.kinematics.joint_space import JointSpace, MimicMap
 from robot_semantics.kinematics.root_motion import SMALLEST_QUATERNION
 from robot_semantics.live.settings import Invalid
 from robot_semantics.model.robot_model import RobotModel

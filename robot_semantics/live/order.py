@@ -21,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 
 from robot_semantics.base.caches import LruCache
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.live.joint_state import InputPlan, MovingJoints, Refusal, make_plan
 from robot_semantics.model.robot_model import RobotModel

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.base.caches import LruCache
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 from robot_semantics.base.nanoseconds import float_seconds
 from robot_semantics.cdr.fill import TransformMessage
 from robot_semantics.cdr.joint_states import JointStateData

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.names import quoted
 from robot_semantics.base.nanoseconds import float_seconds, short_seconds
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.live.model_series import model_rows, model_state, series_of, with_links

@@ -23,7 +23,7 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity, SourcePlace
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.foreign_text import quoted, shown
+from robot_semantics.base.names import quoted, shown
 from robot_semantics.base.yaml_reader import YamlNode
 from robot_semantics.lsp.checking import Checker
 from robot_semantics.lsp.document import REFERENCES, TABLES, Document, NameOccurrence
@@ -36,9 +36,9 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.edit import checked_name
 from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES
 from robot_semantics.usdf.table import USDF
+from robot_semantics.xml.document import makes_names
 from robot_semantics.xml.document_kind import DocumentKind
 from robot_semantics.xml.edit import escape
-from robot_semantics.xml.oddities import makes_names
 from robot_semantics.xml.schema import Child, Element
 from robot_semantics.xml.source_map import SKIPPED
 

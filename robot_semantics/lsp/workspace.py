@@ -21,7 +21,7 @@ from pygls.workspace import PositionCodec
 
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import read_bounded
-from robot_semantics.base.foreign_text import quoted, shown
+from robot_semantics.base.names import quoted, shown
 from robot_semantics.bringup.checking import ENDINGS as YAML_ENDINGS
 from robot_semantics.bringup.checking import is_yaml
 from robot_semantics.bringup.package_files import SETUP_ASSISTANT

@@ -26,8 +26,7 @@ from robot_semantics.model.groups import (
 from robot_semantics.model.joint_frames import Z_AXIS, frames_of_root
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, MimicSource, RobotModel
-from robot_semantics.model.semantic_names import check_empty_groups, check_names
-from robot_semantics.model.semantic_scope import ResolutionScope, SrdfReporter
+from robot_semantics.model.semantic_names import ResolutionScope, SrdfReporter, check_empty_groups, check_names
 from robot_semantics.model.semantics import Semantics, VirtualJoint
 from robot_semantics.srdf import tree
 from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES

@@ -22,9 +22,9 @@ from robot_semantics.base.files import relative_path, resolved
 from robot_semantics.model.renaming import URDF_REFERENCES, text_edit, text_references
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.table import SRDF_REFERENCES
+from robot_semantics.xml.document import has_macros
 from robot_semantics.xml.edit import Edit, NewElement, XmlText
 from robot_semantics.xml.mentions import mentions
-from robot_semantics.xml.oddities import has_macros
 
 References = Sequence[tuple[str, str, str]]
 

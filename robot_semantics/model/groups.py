@@ -16,10 +16,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.names import quoted
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, RobotModel
-from robot_semantics.model.semantic_names import tangles
-from robot_semantics.model.semantic_scope import ResolutionScope, declared_groups
+from robot_semantics.model.semantic_names import ResolutionScope, declared_groups, tangles
 from robot_semantics.model.semantics import EndEffector, Group, NamedState
 from robot_semantics.srdf import tree
 

@@ -16,8 +16,8 @@ from lxml import etree
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.srdf.edit import rename_edits
+from robot_semantics.xml.document import makes_names
 from robot_semantics.xml.edit import Edit, XmlText, escape
-from robot_semantics.xml.oddities import makes_names
 from robot_semantics.xml.schema import Reference
 
 URDF_REFERENCES: Mapping[str, tuple[Reference, ...]] = {

@@ -15,12 +15,11 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
-from robot_semantics.base.foreign_text import quoted
-from robot_semantics.model.joint_checks import check_joint
+from robot_semantics.base.names import quoted
+from robot_semantics.model.element_checks import check_joint, check_links
 from robot_semantics.model.joint_frames import X_AXIS, JointFrames, unit_axis
 from robot_semantics.model.joint_limits import JointLimits
 from robot_semantics.model.joint_types import MOTION, JointType
-from robot_semantics.model.link_checks import check_links
 from robot_semantics.model.robot_model import ASSUMED_ROOT_JOINT, JointModel, LinkModel, MimicSource, RobotModel
 from robot_semantics.urdf.tree import Joint, Link, Mimic, UrdfRobot
 
@@ -188,9 +187,6 @@ def _depth_first(root: str, children: dict[str, tuple[Joint, ...]]) -> Iterator[
         joint = stack.pop()
         yield joint
         stack.extend(reversed(children.get(joint.child, ())))
-
-
-# Resolution of the loop constraints of a URDF: known types and links, valid axes, links that can move.
 
 
 # Mimic joints: each is resolved through its chain to a joint that moves independently; cycles are found.

@@ -20,7 +20,7 @@ from lxml import etree
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.sdformat_state import to_sdformat
-from robot_semantics.kinematics.mimics import followings
+from robot_semantics.kinematics.joint_space import followings
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.model.robot_model import JointModel

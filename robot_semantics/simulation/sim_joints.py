@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.kinematics.mimics import followings
+from robot_semantics.kinematics.joint_space import followings
 from robot_semantics.kinematics.motions import ElementaryMotion, elementary_motions
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec

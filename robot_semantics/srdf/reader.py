@@ -21,8 +21,7 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.srdf.table import SRDF
 from robot_semantics.srdf.tree import SrdfDocument
-from robot_semantics.xml.document import XmlDocument
-from robot_semantics.xml.oddities import report_oddities
+from robot_semantics.xml.document import XmlDocument, report_oddities
 from robot_semantics.xml.reader import parse_xml
 from robot_semantics.xml.schema_reader import read_table
 from robot_semantics.xml.xacro import FindPackage, XacroOptions, read_document

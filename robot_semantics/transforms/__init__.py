@@ -9,13 +9,17 @@
 
 from robot_semantics.transforms.rigid import (
     compose,
+    compose_twists,
     invert,
+    invert_twist,
     matrix_from_pose,
     matrix_from_rotation,
     matrix_from_xyz_quat,
     matrix_from_xyz_rpy,
+    rotate_twist,
     transform_distance,
     transform_points,
+    transport_twist,
     xyz_quat_from_matrix,
     xyz_rpy_from_matrix,
 )
@@ -40,12 +44,6 @@ from robot_semantics.transforms.rotations import (
     rpy_from_matrix,
     rpy_from_quat,
     wrapped_angles,
-)
-from robot_semantics.transforms.twists import (
-    compose_twists,
-    invert_twist,
-    rotate_twist,
-    transport_twist,
 )
 
 __all__ = [

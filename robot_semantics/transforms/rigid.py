@@ -24,6 +24,7 @@ from robot_semantics.transforms.rotations import (
     quat_from_matrix,
     rpy_from_matrix,
 )
+from robot_semantics.transforms.rows import into_axes, out_of_axes, twist_at
 
 
 def matrix_from_rotation(R: npt.ArrayLike, xyz: npt.ArrayLike = (0.0, 0.0, 0.0)) -> FloatArray:
@@ -95,3 +96,54 @@ def transform_points(T: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
     """Return (..., 3) coordinates in frame a of `points` (..., 3) given in frame b, with ``T = T_a_b`` (..., 4, 4)."""
     matrix, point = checked_array("T", T, 4, 4), checked_array("points", points, 3)
     return (matrix[..., :3, :3] @ point[..., np.newaxis])[..., 0] + matrix[..., :3, 3]
+
+
+# Twists and wrenches between frames.
+
+
+def transport_twist(T_a_b: npt.ArrayLike, twist_a: npt.ArrayLike) -> FloatArray:
+    """Return the twist of a body at frame b instead of frame a; both frames are fixed to the body.
+
+    Args:
+        T_a_b: (..., 4, 4) pose of b in a.
+        twist_a: (..., 6) twist at a's origin in a's axes.
+
+    Returns:
+        (..., 6) twist at b's origin in b's axes.
+    """
+    T, twist = checked_array("T_a_b", T_a_b, 4, 4), checked_array("twist_a", twist_a, 6)
+    return into_axes(T[..., :3, :3], twist_at(twist, T[..., :3, 3]))
+
+
+def rotate_twist(R_a_b: npt.ArrayLike, twist_b: npt.ArrayLike) -> FloatArray:
+    """Return a twist or wrench (..., 6) in a's axes instead of b's; its point does not change."""
+    return out_of_axes(checked_array("R_a_b", R_a_b, 3, 3), checked_array("twist_b", twist_b, 6))
+
+
+def compose_twists(
+    T_a_b: npt.ArrayLike, twist_a_b: npt.ArrayLike, T_b_c: npt.ArrayLike, twist_b_c: npt.ArrayLike
+) -> FloatArray:
+    """Return the motion of c relative to a from the motions of b relative to a and of c relative to b.
+
+    ``twist_a_b`` is the velocity of b's origin relative to a, and b's angular velocity relative to a, in a's axes.
+
+    Args:
+        T_a_b: (..., 4, 4) pose of b in a.
+        twist_a_b: (..., 6) motion of b relative to a, in a's axes.
+        T_b_c: (..., 4, 4) pose of c in b.
+        twist_b_c: (..., 6) motion of c relative to b, in b's axes.
+
+    Returns:
+        (..., 6) motion of c relative to a, in a's axes.
+    """
+    T1, T2 = checked_array("T_a_b", T_a_b, 4, 4), checked_array("T_b_c", T_b_c, 4, 4)
+    outer, inner = checked_array("twist_a_b", twist_a_b, 6), checked_array("twist_b_c", twist_b_c, 6)
+    R_a_b = T1[..., :3, :3]
+    offset = (R_a_b @ T2[..., :3, 3, np.newaxis])[..., 0]
+    return twist_at(outer, offset) + out_of_axes(R_a_b, inner)
+
+
+def invert_twist(T_a_b: npt.ArrayLike, twist_a_b: npt.ArrayLike) -> FloatArray:
+    """Return the motion (..., 6) of a relative to b, in b's axes, from the motion of b relative to a, in a's axes."""
+    T, twist = checked_array("T_a_b", T_a_b, 4, 4), checked_array("twist_a_b", twist_a_b, 6)
+    return -into_axes(T[..., :3, :3], twist_at(twist, -T[..., :3, 3]))

@@ -8,7 +8,7 @@
 """Poses x y z qx qy qz qw, twists and wrenches as rows of numbers; an unknown value is NaN and makes the result NaN.
 
 These functions check no arguments. A twist is vx vy vz wx wy wz, a wrench is fx fy fz tx ty tz, as in
-`robot_semantics.transforms.twists`.
+`robot_semantics.transforms.rigid`.
 """
 
 from __future__ import annotations

@@ -40,11 +40,11 @@ from robot_semantics.xml.schema import (
     CheckedReader,
     Child,
     Element,
+    ElementPlan,
     Fields,
     FormatTable,
     ValueKind,
 )
-from robot_semantics.xml.schema_plan import ElementPlan
 from robot_semantics.xml.schema_reader import TableReader
 from robot_semantics.xml.source_map import PartPlaces, SourceMap
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from robot_semantics.urdf.tree import UrdfRobot
-from robot_semantics.xml.schema_plan import ElementPlan
+from robot_semantics.xml.schema import ElementPlan
 from robot_semantics.xml.schema_reader import TableReader
 
 _OLD = {("link", "joint"), ("link", "parent"), ("parent", "origin"), ("child", "origin"), ("visual", "texture")}

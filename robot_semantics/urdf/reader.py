@@ -13,11 +13,9 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.urdf.older_forms import ChildOrigin, UrdfReader, to_current_form
-from robot_semantics.urdf.table import URDF
-from robot_semantics.urdf.text_kinds import VERSIONS
+from robot_semantics.urdf.table import URDF, VERSIONS
 from robot_semantics.urdf.tree import Origin, UrdfRobot
-from robot_semantics.xml.document import XmlDocument
-from robot_semantics.xml.oddities import report_oddities
+from robot_semantics.xml.document import XmlDocument, report_oddities
 from robot_semantics.xml.reader import parse_xml, read_text
 
 

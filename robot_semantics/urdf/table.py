@@ -11,23 +11,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from robot_semantics.urdf.extras import ExtraKeeper, kept_extras, verbatim
 from robot_semantics.urdf.older_forms import UrdfReader
-from robot_semantics.urdf.text_kinds import (
-    BOUNDED_TYPES,
-    LINK_NAME,
-    NAME,
-    NOT_NEGATIVE,
-    NUMBER,
-    POSITIVE,
-    QUATERNION,
-    RGBA,
-    TYPES_WITHOUT_AXIS,
-    VEC3,
-    VERSION,
-)
 from robot_semantics.urdf.tree import (
     Box,
     Calibration,
@@ -50,7 +38,16 @@ from robot_semantics.urdf.tree import (
     UrdfRobot,
     Visual,
 )
-from robot_semantics.xml.numbers import not_negative
+from robot_semantics.xml.numbers import (
+    finite_text,
+    finite_texts,
+    not_negative,
+    number,
+    numbers,
+    positive,
+    quaternion,
+    vec3,
+)
 from robot_semantics.xml.schema import (
     TEXT,
     Attribute,
@@ -62,6 +59,45 @@ from robot_semantics.xml.schema import (
     FormatTable,
     ValueKind,
 )
+
+# The texts of URDF: how each kind of text becomes a value and back.
+
+
+VERSIONS = ("1.0", "1.1", "1.2")
+BOUNDED_TYPES = ("revolute", "prismatic")
+"""Types of joints whose ``<limit>`` bounds the position."""
+TYPES_WITHOUT_AXIS = ("fixed", "floating")
+
+
+def _name(text: str) -> str:
+    if not text:
+        raise BadValueError("empty-name", "is empty", "")
+    return text
+
+
+def _link_name(text: str) -> str:
+    if not text:
+        raise BadValueError("empty-name", "is empty")
+    return text
+
+
+def _version(text: str) -> str:
+    if text not in VERSIONS:
+        raise BadValueError("unknown-version", f"is '{text}'; known are {', '.join(VERSIONS)}")
+    return text
+
+
+_DOUBLE = '<data type="double"/>'
+NAME = ValueKind("name", "<text/>", _name, TEXT.write)
+LINK_NAME = ValueKind("link-name", "<text/>", _link_name, TEXT.write)
+VERSION = ValueKind("version", "<text/>", _version, TEXT.write)
+NUMBER = ValueKind("number", _DOUBLE, number, finite_text)
+POSITIVE = ValueKind("positive", _DOUBLE, positive, finite_text)
+NOT_NEGATIVE = ValueKind("not-negative", _DOUBLE, not_negative, finite_text)
+VEC3 = ValueKind("vec3", f"<list>{_DOUBLE * 3}</list>", vec3, finite_texts)
+RGBA = ValueKind("rgba", f"<list>{_DOUBLE * 4}</list>", partial(numbers, count=4), finite_texts)
+QUATERNION = ValueKind("quaternion", f"<list>{_DOUBLE * 4}</list>", quaternion, finite_texts)
+
 
 # The part of URDF's table for loop constraints.
 

@@ -20,11 +20,10 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import ArrayError, UnknownNameError
-from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.names import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.joint_space import JointSpace, followings
 from robot_semantics.kinematics.loops import close_loops
-from robot_semantics.kinematics.mimics import followings
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import invert, transform_distance

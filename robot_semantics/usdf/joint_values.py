@@ -17,10 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.loop_newton import LoopSolution
+from robot_semantics.kinematics.joint_space import JointSpace, MimicMap, followings
+from robot_semantics.kinematics.loop_equations import LoopSolution
 from robot_semantics.kinematics.loops import ClosedLoops
-from robot_semantics.kinematics.mimics import MimicMap, followings
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.transforms.arrays import FloatArray

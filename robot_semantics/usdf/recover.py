@@ -23,9 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.joint_space import JointSpace, followings
 from robot_semantics.kinematics.local import LocalTransforms
-from robot_semantics.kinematics.mimics import followings
 from robot_semantics.kinematics.motions import turns
 from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.model.robot_model import JointModel, RobotModel

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.mimics import followings
+from robot_semantics.kinematics.joint_space import followings
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms.arrays import FloatArray, checked_array
 from robot_semantics.transforms.pose import Vec6, pose_from_matrix, poses_from_matrices, six

@@ -16,7 +16,7 @@ from typing import Literal
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
-from robot_semantics.model.link_checks import materials_by_name
+from robot_semantics.model.element_checks import materials_by_name
 from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel

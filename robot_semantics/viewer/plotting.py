@@ -19,7 +19,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, MissingExtraError, UnknownNameError
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 from robot_semantics.live.model_series import ModelSeries
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.recording.read.plan import RequestError

@@ -10,13 +10,14 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, cast
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.xml.source_map import SourceMap, SourceText
 from robot_semantics.xml.well_formed import OPTIONS, name_of_root, not_well_formed, parse_forgiving
 
@@ -187,3 +188,55 @@ def is_macro(element: etree._Element) -> bool:
     if type(tag) is not str or not tag.startswith("{"):
         return False
     return element.prefix == "xacro" or (tag.startswith("{http://www.ros.org/") and "xacro" in tag)
+
+
+# Oddities of a parsed document: faults that other XML readers accept, and xacro that is not expanded.
+
+
+_EXPRESSION = re.compile(r"\$[{(]")
+_WITH_DOLLAR = etree.XPath("//*/@*[contains(., '$')]")
+
+
+def has_macros(document: XmlDocument) -> bool:
+    """Return True if a document has an xacro element."""
+    return b"xacro" in document.places.text and any(map(is_macro, document.root.iter("*")))
+
+
+def makes_names(document: XmlDocument) -> bool:
+    """Return True if xacro may make names of a document: it has an xacro element, or an expression in an attribute."""
+    return has_macros(document) or any(map(_EXPRESSION.search, cast("list[str]", _WITH_DOLLAR(document.root))))
+
+
+def report_oddities(document: XmlDocument, diagnostics: Diagnostics) -> None:
+    """Warn about faults that other XML readers accept, and about macros that were not expanded."""
+    if document.odd_declaration is not None:
+        message = "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is ignored"
+        diagnostics.warning("odd-declaration", message, document.odd_declaration)
+    for place in document.odd_comments:
+        message = "a comment should have no '--' in it; it is read with '~' instead of '-'"
+        diagnostics.warning("odd-comment", message, place)
+    for prefix, at in document.undeclared_prefixes.items():
+        message = f"the namespace prefix '{prefix}' is not declared"
+        diagnostics.warning("undeclared-prefix", message, document.places.place_finder(at))
+    report_unused_arguments(document, diagnostics)
+    _report_expressions(document, diagnostics)
+
+
+def report_unused_arguments(document: XmlDocument, diagnostics: Diagnostics) -> None:
+    """Warn about each given argument that is not used."""
+    for name, near in document.unused_arguments.items():
+        advice = f"; did you mean '{near}'?" if near else ""
+        message = f"argument '{name}' is given, but the xacro neither declares nor uses it{advice}"
+        diagnostics.warning("unused-argument", message, document.places.place_finder(0))
+
+
+def _report_expressions(document: XmlDocument, diagnostics: Diagnostics) -> None:
+    """Warn once about values that look like xacro expressions that were not evaluated."""
+    if b"$" not in document.places.text:
+        return
+    found = [value for value in cast("list[Any]", _WITH_DOLLAR(document.root)) if _EXPRESSION.search(value)]
+    if found:
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        message = f"'{found[0]}'{more} looks like xacro that was not expanded; it is used as plain text"
+        place = document.places.place_finder(document.at(found[0].getparent()), found[0].attrname)
+        diagnostics.warning("xacro-not-expanded", message, place)

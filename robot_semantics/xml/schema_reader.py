@@ -21,8 +21,18 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.xml.document import XmlDocument, is_macro
 from robot_semantics.xml.foreign import MANY_ATTRIBUTES, ForeignKeeper, NoForeignKeeper, attribute_items
 from robot_semantics.xml.numbers import one_line
-from robot_semantics.xml.schema import LEFT_OUT, BadValueError, Child, Fields, FormatTable, NamedValue, Root
-from robot_semantics.xml.schema_plan import ElementPlan, child_keys, root_plan
+from robot_semantics.xml.schema import (
+    LEFT_OUT,
+    BadValueError,
+    Child,
+    ElementPlan,
+    Fields,
+    FormatTable,
+    NamedValue,
+    Root,
+    child_keys,
+    root_plan,
+)
 
 # Content that the format's table does not have: kept or omitted, and reported at its place.
 

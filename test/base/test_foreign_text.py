@@ -17,7 +17,7 @@ import pytest
 
 from robot_semantics import Diagnostics, SourcePlace, UnknownNameError
 from robot_semantics.base.caches import LruCache, cached_per_object
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 from robot_semantics.base.throttle import Throttle
 
 HARMFUL = "\x1b[2J", "\x9b31m", "\u202eevil", "a\nb", "a\r", "\u2028", "\x00", "\x7f", "\u200b", "\ud800"

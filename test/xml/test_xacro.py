@@ -19,7 +19,7 @@ from robot_semantics import DescriptionError, Diagnostics
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError
 from robot_semantics.urdf.reader import read_robot
-from robot_semantics.xml.oddities import has_macros
+from robot_semantics.xml.document import has_macros
 from robot_semantics.xml.reader import parse_xml
 from robot_semantics.xml.xacro import XacroOptions, expand_xacro, read_document
 

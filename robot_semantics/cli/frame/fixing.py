@@ -30,9 +30,8 @@ from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.srdf.table import SRDF
 from robot_semantics.urdf.reader import read_robot
 from robot_semantics.urdf.writer import write_urdf
-from robot_semantics.xml.document import XmlDocument
+from robot_semantics.xml.document import XmlDocument, has_macros
 from robot_semantics.xml.edit import Edit, XmlText, escape
-from robot_semantics.xml.oddities import has_macros
 from robot_semantics.xml.reader import parse_xml, read_text
 from robot_semantics.xml.xacro import is_xacro
 

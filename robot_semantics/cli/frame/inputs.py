@@ -14,6 +14,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
@@ -24,7 +25,11 @@ from robot_semantics.cli.frame.node_inputs import add_node_argument, robot_of_no
 from robot_semantics.cli.frame.printing import print_line
 from robot_semantics.cli.frame.problems import every_line, line_of_each_kind, summary
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.usdf.restore_report import RestoreItem
+
+if TYPE_CHECKING:
+    from robot_semantics.usdf.restore_report import RestoreItem
+
+
 from robot_semantics.xml.document_kind import refuse_wrong_kinds
 from robot_semantics.xml.xacro import XacroOptions
 

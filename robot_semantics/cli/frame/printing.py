@@ -24,7 +24,7 @@ from rich.table import Table
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

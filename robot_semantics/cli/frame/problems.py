@@ -27,9 +27,8 @@ from urllib.parse import quote
 from robot_semantics.base.diagnostics import MORE, Diagnostic, Severity
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import read_bounded, resolved, save_text
-from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.json_value import JsonObject
-from robot_semantics.base.names import did_you_mean
+from robot_semantics.base.names import did_you_mean, shown
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.argument_values import add_repeatable
 from robot_semantics.cli.frame.command import UsageError

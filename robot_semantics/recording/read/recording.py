@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
-from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.names import quoted
 from robot_semantics.base.nanoseconds import short_seconds
 from robot_semantics.cdr.message_types import STRING
 from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Part, Pieces, in_order

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
-from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.names import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.joint_space import MimicMap, followings
 from robot_semantics.kinematics.loop_equations import IndexArray
 from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.kinematics.loops import ClosedLoops
-from robot_semantics.kinematics.mimics import MimicMap, followings
 from robot_semantics.kinematics.motions import PositionBlend
 from robot_semantics.kinematics.root_motion import UnusablePose, joint_motion
 from robot_semantics.live.joint_state import Fault

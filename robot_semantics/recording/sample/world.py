@@ -17,7 +17,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.names import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.live.model_series import ABSENT, ModelSeries, with_links
 from robot_semantics.live.samples import RootSource

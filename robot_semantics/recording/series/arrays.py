@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 from robot_semantics.live.model_series import ABSENT, ModelSeries
 from robot_semantics.recording.bags.columns import NONSENSE, Array
 from robot_semantics.recording.series.series import Series, SeriesError

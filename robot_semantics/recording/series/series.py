@@ -19,7 +19,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.names import quoted
 from robot_semantics.base.nanoseconds import float_seconds, seconds_text
 from robot_semantics.live.model_series import ABSENT, ModelSeries, model_rows, model_state
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray

@@ -17,7 +17,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState, MultiDOFJointState
 
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.base.nanoseconds import stamp_ns as stamp_of
 from robot_semantics.cdr.generated_types import RosMessage

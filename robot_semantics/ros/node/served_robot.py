@@ -17,7 +17,7 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import String
 
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.live.health import RefusalLog, Traffic

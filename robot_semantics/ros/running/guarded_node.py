@@ -30,8 +30,7 @@ from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
-from robot_semantics.base.foreign_text import shown
-from robot_semantics.base.names import suggestion
+from robot_semantics.base.names import shown, suggestion
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.cdr.generated_types import ActionType, RosMessage, ServiceType
 from robot_semantics.ros.running import qos

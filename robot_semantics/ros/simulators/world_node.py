@@ -27,7 +27,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 from robot_semantics.base.nanoseconds import float_seconds
 from robot_semantics.base.unpack_limit import DEFAULT_MB, VARIABLE, set_limit
 from robot_semantics.convert.topic_names import topic_namespaces

@@ -26,7 +26,7 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.names import quoted
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.robot_model import RobotModel
