@@ -32,7 +32,7 @@ from robot_semantics.kinematics.loop_following import (
     home_of,
 )
 from robot_semantics.kinematics.loop_freedom import LoopError, linkages
-from robot_semantics.model.joint_limits import LIMIT_TOLERANCE
+from robot_semantics.model.joint_types import LIMIT_TOLERANCE
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, RobotModel
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 

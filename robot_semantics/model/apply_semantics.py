@@ -23,8 +23,7 @@ from robot_semantics.model.groups import (
     resolve_states,
     states_of_groups,
 )
-from robot_semantics.model.joint_frames import Z_AXIS, frames_of_root
-from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.joint_types import Z_AXIS, JointType, frames_of_root
 from robot_semantics.model.robot_model import JointModel, MimicSource, RobotModel
 from robot_semantics.model.semantic_names import ResolutionScope, SrdfReporter, check_empty_groups, check_names
 from robot_semantics.model.semantics import Semantics, VirtualJoint

@@ -15,7 +15,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model.constraints import ConstraintType, LoopConstraint
-from robot_semantics.model.joint_frames import X_AXIS
+from robot_semantics.model.joint_types import X_AXIS
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray, normalized

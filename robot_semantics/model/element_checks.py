@@ -13,8 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.model.joint_frames import Z_AXIS, unit_axis
-from robot_semantics.model.joint_types import MOTION, JointType
+from robot_semantics.model.joint_types import MOTION, Z_AXIS, JointType, unit_axis
 from robot_semantics.urdf.table import TYPES_WITHOUT_AXIS
 from robot_semantics.urdf.tree import Box, Cylinder, Inertial, Joint, Link, Material, Sphere, UrdfRobot, Visual
 from robot_semantics.xml.source_map import SourceMap

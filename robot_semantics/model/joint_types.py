@@ -14,6 +14,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from robot_semantics.urdf import tree as urdf_tree
+from robot_semantics.urdf.tree import Joint, Origin, Vec3
+
+if TYPE_CHECKING:
+    from robot_semantics.transforms.arrays import FloatArray
 
 
 class JointType(enum.Enum):
@@ -153,3 +160,170 @@ MOTION: dict[JointType, Motion] = {
 def variable_names(joint: str, joint_type: JointType) -> tuple[str, ...]:
     """Return the names of a joint's position variables: ``elbow``, ``base/x``, ``base/rot_w`` (MoveIt's naming)."""
     return tuple(f"{joint}/{suffix}" if suffix else joint for suffix in MOTION[joint_type].variables)
+
+
+# Limits of the positions and motions of a joint.
+
+
+LIMIT_TOLERANCE = 1e-9
+"""How far outside its limits a position is still within them: the rounding of a text or of a sum [rad, m]."""
+
+
+class LimitRange(NamedTuple):
+    """A violated range: the ``limits`` or, inside these, the ``soft limits`` [rad or m].
+
+    `code` is the diagnostic's code.
+    """
+
+    code: str
+    what: str
+    lower: float
+    upper: float
+
+
+def _given(value: float | None, default: float) -> float:
+    return default if value is None else value
+
+
+@dataclass(frozen=True, slots=True)
+class JointLimits:
+    """A joint's limits [rad or m, s]; infinite if the description has none.
+
+    `lower` and `upper` are the hard stops; `soft_lower` and `soft_upper` are the limits of the safety controller. Code
+    that chooses positions (sampling, defaults) uses `bounds`; code that takes measured or recorded positions refuses
+    only positions outside `lower` and `upper`.
+    """
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+    acceleration: float = math.inf
+    deceleration: float = math.inf
+    jerk: float = math.inf
+    soft_lower: float = -math.inf
+    soft_upper: float = math.inf
+
+    @classmethod
+    def of(cls, kind: JointType, joint: urdf_tree.Joint) -> JointLimits:
+        """Return a joint's limits; a type without limits has unlimited positions.
+
+        Limits in the wrong order are an error but stay unchanged, as in MoveIt: no position is within them. If only one
+        of lower and upper is given, the other is 0, as in the format. A missing soft limit is unlimited. A missing
+        deceleration equals the acceleration.
+        """
+        limit, safety = joint.limit, joint.safety_controller
+        if limit is None:
+            return UNLIMITED
+        limited = MOTION[kind].limited
+        soft = safety if limited else None
+        acceleration = _given(limit.acceleration, math.inf)
+        return cls(
+            (limit.lower or 0.0) if limited else -math.inf,
+            (limit.upper or 0.0) if limited else math.inf,
+            _given(limit.velocity, math.inf),
+            _given(limit.effort, math.inf),
+            acceleration,
+            _given(limit.deceleration, acceleration),
+            _given(limit.jerk, math.inf),
+            -math.inf if soft is None else _given(soft.soft_lower_limit, -math.inf),
+            math.inf if soft is None else _given(soft.soft_upper_limit, math.inf),
+        )
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The intersection of limits and soft limits; MoveIt calls it the joint's bounds."""
+        return max(self.lower, self.soft_lower), min(self.upper, self.soft_upper)
+
+    @property
+    def default(self) -> float:
+        """The default position, as in MoveIt: 0, or the middle of bounds that exclude 0."""
+        low, high = self.bounds
+        if low <= 0.0 <= high:
+            return 0.0
+        if math.isinf(low):
+            return high
+        return low if math.isinf(high) else 0.5 * (low + high)
+
+    def broken_by(self, position: float, tolerance: float = 0.0) -> LimitRange | None:
+        """Return the range that `position` violates by more than `tolerance`; None if it is within bounds."""
+        for found in (
+            LimitRange("outside-limits", "limits", self.lower, self.upper),
+            LimitRange("outside-soft-limits", "soft limits", *self.bounds),
+        ):
+            if not found.lower - tolerance <= position <= found.upper + tolerance:
+                return found
+        return None
+
+
+UNLIMITED = JointLimits()
+"""Limits of a joint whose description has none."""
+
+
+# Poses and axes of the joints of a robot, as arrays.
+
+
+X_AXIS: Vec3 = (1.0, 0.0, 0.0)
+Z_AXIS: Vec3 = (0.0, 0.0, 1.0)
+
+
+class JointFrames:
+    """Poses and axes of n joints, by index.
+
+    The arrays are computed at their first use, for all joints together. A check of a small robot needs no array, and
+    the import of numpy takes 0.2 s, more than the rest of the check.
+    """
+
+    def __init__(self, origins: Sequence[Origin | None], axes: Sequence[Vec3]) -> None:
+        self._origins = tuple(origins)
+        self._axes = tuple(axes)
+
+    @cached_property
+    def T_parent_joint(self) -> FloatArray:
+        """(n, 4, 4) pose of each joint in its parent link [m]; the identity without an origin; read-only."""
+        import numpy as np
+
+        from robot_semantics.transforms import matrix_from_rpy, matrix_from_xyz_quat
+
+        frames = np.zeros((len(self._origins), 4, 4))
+        frames[:, 3, 3] = 1.0
+        none = (0.0, 0.0, 0.0)
+        frames[:, :3, 3] = [none if origin is None else origin.xyz for origin in self._origins]
+        rpy = np.array([(origin and origin.rpy) or none for origin in self._origins])
+        frames[:, :3, :3] = matrix_from_rpy(rpy)
+        for index, origin in enumerate(self._origins):
+            if origin is not None and origin.quat_xyzw is not None:
+                frames[index] = matrix_from_xyz_quat(origin.xyz, origin.quat_xyzw)
+        frames.setflags(write=False)
+        return frames
+
+    @cached_property
+    def axes(self) -> FloatArray:
+        """(n, 3) unit axis of each joint in its frame; read-only."""
+        import numpy as np
+
+        axes = np.array(self._axes)
+        axes.setflags(write=False)
+        return axes
+
+
+def default_axis(kind: JointType | None) -> Vec3:
+    """Return the axis of a joint without ``<axis>``; None is an unknown type."""
+    return Z_AXIS if kind is JointType.PLANAR else X_AXIS
+
+
+def unit_axis(joint: Joint, kind: JointType) -> Vec3:
+    """Return the joint's axis with length 1; the default of its type if the axis is missing or zero."""
+    default = default_axis(kind)
+    axis = joint.axis or default
+    largest = max(map(abs, axis))
+    if largest == 0.0:
+        return default
+    x, y, z = (value / largest for value in axis)
+    length = math.sqrt(x * x + y * y + z * z)
+    return (x / length, y / length, z / length)
+
+
+def frames_of_root(axis: Vec3) -> JointFrames:
+    """Return the frames of a root joint alone: the identity, and its unit axis."""
+    return JointFrames((None,), (axis,))

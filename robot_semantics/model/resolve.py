@@ -17,9 +17,7 @@ from typing import TypeVar
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.names import quoted
 from robot_semantics.model.element_checks import check_joint, check_links
-from robot_semantics.model.joint_frames import X_AXIS, JointFrames, unit_axis
-from robot_semantics.model.joint_limits import JointLimits
-from robot_semantics.model.joint_types import MOTION, JointType
+from robot_semantics.model.joint_types import MOTION, X_AXIS, JointFrames, JointLimits, JointType, unit_axis
 from robot_semantics.model.robot_model import ASSUMED_ROOT_JOINT, JointModel, LinkModel, MimicSource, RobotModel
 from robot_semantics.urdf.tree import Joint, Link, Mimic, UrdfRobot
 

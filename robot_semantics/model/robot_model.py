@@ -17,9 +17,15 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.model.constraints import LoopConstraint
-from robot_semantics.model.joint_frames import JointFrames
-from robot_semantics.model.joint_limits import UNLIMITED, JointLimits
-from robot_semantics.model.joint_types import MOTION, JointType, Motion, variable_names
+from robot_semantics.model.joint_types import (
+    MOTION,
+    UNLIMITED,
+    JointFrames,
+    JointLimits,
+    JointType,
+    Motion,
+    variable_names,
+)
 from robot_semantics.model.semantics import Semantics
 from robot_semantics.urdf import tree as urdf_tree
 

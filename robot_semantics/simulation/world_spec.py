@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.model.apply_semantics import ROOT_TYPES
-from robot_semantics.model.joint_frames import Z_AXIS, frames_of_root
-from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.joint_types import Z_AXIS, JointType, frames_of_root
 from robot_semantics.model.robot_model import JointModel, RobotModel
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import nearest_names
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import followings
-from robot_semantics.model.joint_limits import LIMIT_TOLERANCE
+from robot_semantics.model.joint_types import LIMIT_TOLERANCE
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.apply import apply_model_state, resolve_with

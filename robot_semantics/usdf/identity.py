@@ -19,7 +19,7 @@ from lxml import etree
 from robot_semantics.base.caches import cached_per_object
 from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.model.element_checks import TYPES, WITHOUT_AXIS
-from robot_semantics.model.joint_frames import default_axis
+from robot_semantics.model.joint_types import default_axis
 from robot_semantics.model.robot_model import MimicSource, RobotModel
 from robot_semantics.urdf import tree
 from robot_semantics.usdf.world_state import ModelState

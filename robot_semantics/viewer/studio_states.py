@@ -24,7 +24,7 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.motions import PositionBlend
 from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model import queries
-from robot_semantics.model.joint_limits import LIMIT_TOLERANCE
+from robot_semantics.model.joint_types import LIMIT_TOLERANCE
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf import new
 from robot_semantics.transforms import invert

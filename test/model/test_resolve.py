@@ -23,8 +23,7 @@ from scipy.spatial.transform import Rotation
 
 from robot_semantics import DescriptionError, Diagnostics, RobotModel
 from robot_semantics.model.element_checks import materials_by_name
-from robot_semantics.model.joint_limits import JointLimits
-from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.joint_types import JointLimits, JointType
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resolve import resolve_mimics, resolve_urdf
 from robot_semantics.model.robot_model import ASSUMED_ROOT_JOINT, MimicSource

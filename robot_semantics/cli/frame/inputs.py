@@ -14,8 +14,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
