@@ -30,7 +30,7 @@ endef
 help:
 	@echo "make setup   build .venv: ROS 2 wheels, libraries, interfaces, this package"
 	@echo "make demo    simulate the PR2, save a snapshot, kill the simulator, restore"
-	@echo "make demo-engines  one robot falls through MuJoCo, Drake and PyBullet"
+	@echo "make demo-engines  one robot falls through MuJoCo and Drake"
 	@echo "make test    linters, types, packages, tests"
 	@echo "make ros     the tests of the nodes alone"
 	@echo "make docs    a site of the pages and the library's reference, in build/docs"

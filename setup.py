@@ -30,7 +30,6 @@ DATA = ("urdf", "srdf", "usdf", "xml", "yaml", "html", "css", "js", "md")
 MUJOCO = ["mujoco>=4.0", "trimesh>=4.6", "scipy>=1.11", "pycollada>=0.9"]
 # MuJoCo and trimesh read the geometry.
 DRAKE = ["drake>=1.51", *MUJOCO]
-PYBULLET = ["pybullet>=3.2.5", *MUJOCO]
 BAG = ["rosbags>=0.10", "mcap>=1.2"]
 VIEW = ["nicegui>=3.10", "trimesh>=4.6", "pillow>=10", "pycollada>=0.9"]
 COLLISION = ["mujoco>=3.3", "python-fcl>=0.7", "trimesh>=4.6", "networkx>=3", "pycollada>=0.9", "scipy>=1.11"]
@@ -101,7 +100,6 @@ setup(
         "ros": ROS,
         "mujoco": MUJOCO,
         "drake": DRAKE,
-        "pybullet": PYBULLET,
         "bag": BAG,
         "view": VIEW,
         "collision": COLLISION,
@@ -113,7 +111,6 @@ setup(
         "fast": FAST,
         "lsp": LSP,
         "test": TEST,
-        # Without PyBullet, which has wheels for few versions of Python.
         "all": sorted(
             {
                 *ROS,

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The demo of the engines, ``python -m demo.engines``: a robot falls through three engines, connected by USDF files.
+"""The demo of the engines, ``python -m demo.engines``: a robot falls through the engines, connected by USDF files.
 
 Ends with exit code 0 and the line ``demo: ok``, or 1 and a reason.
 """

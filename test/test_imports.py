@@ -93,7 +93,7 @@ LIBRARIES: dict[str, set[str]] = {
         *("apsw", "backports", "compression", "distributed", "lz4", "numpy", "pyarrow", "rosbags"),
         *("rosbag2_py", "ruamel"),
     },
-    "simulation": {"lxml", "mujoco", "numpy", "pybullet", "pydrake"},
+    "simulation": {"lxml", "mujoco", "numpy", "pydrake"},
     "viewer": {"PIL", "fastapi", "matplotlib", "nicegui", "numpy", "uvicorn"},
     "ros": {"lxml", "numpy"},
     "api": {"numpy"},

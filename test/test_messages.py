@@ -29,7 +29,7 @@ NOT_PLAIN = re.compile(
 )
 """Words and habits that make a message hard to read."""
 
-BEGINS = re.compile(r"(?:[a-z0-9'<\-/_.…⟦]|[A-Z]{2}|T_|MuJoCo|Dask|Drake|Parquet|PyBullet|Sobol|CDR|MoveIt|Python|Nav)")
+BEGINS = re.compile(r"(?:[a-z0-9'<\-/_.…⟦]|[A-Z]{2}|T_|MuJoCo|Dask|Drake|Parquet|Sobol|CDR|MoveIt|Python|Nav)")
 """Beginning of a message: lower case, a name or an abbreviation."""
 
 FOREIGN_WORDS = {"recording/bags/rosbags.py": "the sentences of the library whose reading it replaces"}

@@ -205,7 +205,7 @@ def test_the_page_has_followers_where_the_rule_does(case: str, tmp_path: Path) -
         np.testing.assert_allclose(found, T, atol=1e-12, err_msg=link)
 
 
-TIED = {"mujoco": TYPES, "pybullet": TYPES, "drake": ("revolute", "continuous", "prismatic")}
+TIED = {"mujoco": TYPES, "drake": ("revolute", "continuous", "prismatic")}
 """The joint types of which an engine ties the positions that a mimic scales."""
 
 

@@ -8,7 +8,7 @@
 """Real robots of example-robot-data through every command, each with and without its SRDF.
 
 Each step gives the values computed from the URDF alone, to 1e-9. By default some robots are tested; `ROBOT_SWEEP=all`
-tests all of them, also with Drake and PyBullet (about ten minutes).
+tests all of them, also with Drake (about ten minutes).
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ Run: python -m tools.schemas
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +22,7 @@ from robot_semantics.usdf import writer as usdf_schema
 from robot_semantics.usdf.table import USDF
 from robot_semantics.xml.relax_ng import relax_ng
 from robot_semantics.xml.schema import FormatTable
-from tools.other_schemas import Names, json_schema, xsd
+from tools.json_schema import json_schema
 
 SPEC = Path(__file__).resolve().parent.parent / "spec"
 
@@ -31,64 +30,33 @@ SPEC = Path(__file__).resolve().parent.parent / "spec"
 class _Format(NamedTuple):
     table: FormatTable[object]
     about: str
-    names: Mapping[str, Sequence[Names]]
-
-
-_XSD = """
-
-  XML Schema 1.0 checks less than RELAX NG in two points. A schema has one namespace, so content of other namespaces
-  is allowed everywhere. An element with more than four different children (a URDF joint) may repeat and omit them.
-  XML Schema checks more for names: unique names and, in a URDF, names of existing links and joints."""
 
 
 FORMATS = {
     "usdf": _Format(
         USDF,
         usdf_schema.ABOUT,
-        {
-            "world_state": (Names("models-and-frames", "model_state|frame"),),
-            "model_state": (Names("link-states", "link_state"), Names("joint-states", "joint_state")),
-        },
     ),
     "urdf": _Format(
         URDF,
         "  Schema of URDF 1.2, the description of a robot, without the two older forms.\n\n"
         "  A schema cannot check references to names. Readers ignore unknown content with a warning.",
-        {
-            "robot": (
-                Names("links", "link"),
-                Names("joints", "joint"),
-                Names("materials", "material"),
-                Names("parents", "joint/parent", ("@link",), among="links"),
-                Names("children", "joint/child", ("@link",), among="links"),
-                Names("one-parent", "joint/child", ("@link",)),
-                Names("leaders", "joint/mimic", ("@joint",), among="joints"),
-            )
-        },
     ),
     "srdf": _Format(
         SRDF,
         "  Schema of SRDF 1.0, the semantics of the parts of a robot.\n\n"
         "  A schema cannot check references to names. Readers ignore unknown content with a warning.",
-        {
-            "robot": (
-                Names("virtual-joints", "virtual_joint"),
-                Names("groups", "group"),
-                Names("states", "group_state", ("@group", "@name")),
-                Names("end-effectors", "end_effector"),
-            )
-        },
     ),
 }
 
 
-def schema(name: str, *, as_xsd: bool = False) -> str:
+def schema(name: str) -> str:
     """Return the text of a format's schema; ``json`` is the JSON form of USDF."""
     if name == "json":
         about = "The JSON form of USDF 1.0, the state of a world of robots"
         return json.dumps(json_schema(USDF, about), indent=2) + "\n"
-    table, about, names = FORMATS[name]
-    return xsd(table, about + _XSD, names) if as_xsd else relax_ng(table, about)
+    table, about = FORMATS[name]
+    return relax_ng(table, about)
 
 
 def main() -> None:
@@ -96,7 +64,6 @@ def main() -> None:
     for name in FORMATS:
         (page,) = SPEC.glob(f"{name}-*.md")
         page.with_suffix(".rng").write_text(schema(name), encoding="utf-8")
-        page.with_suffix(".xsd").write_text(schema(name, as_xsd=True), encoding="utf-8")
     (page,) = SPEC.glob("usdf-*.md")
     page.with_suffix(".schema.json").write_text(schema("json"), encoding="utf-8")
 

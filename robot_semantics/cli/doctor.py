@@ -26,7 +26,6 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "view": (("nicegui", "trimesh", "PIL", "collada"), "pages, pictures, mesh files"),
     "mujoco": (("mujoco", "trimesh", "scipy", "collada"), "simulation, bit-exact restarts"),
     "drake": (("pydrake", "mujoco", "trimesh", "scipy", "collada"), "simulation in Drake"),
-    "pybullet": (("pybullet", "mujoco", "trimesh", "scipy", "collada"), "simulation in PyBullet"),
     "collision": (("mujoco", "fcl", "trimesh", "networkx", "collada", "scipy"), "self-collision matrices"),
     "decomposition": (("coacd",), "meshes as convex parts"),
     "spheres": (

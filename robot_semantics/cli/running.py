@@ -71,7 +71,7 @@ COMMANDS: dict[str, str] = {
     "snapshot": "save, restore, list and delete snapshots of a running node",
     "doctor": "check this machine and the running robots",
     "example": "write the files of an example robot",
-    "schema": "print the schema of a format: RELAX NG, XSD or JSON Schema",
+    "schema": "print the schema of a format: RELAX NG or JSON Schema",
     "completion": "print the code that completes commands in a shell",
     "usdf": "check, show, edit, compare and convert world states",
 }

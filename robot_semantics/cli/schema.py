@@ -39,15 +39,14 @@ VERSIONS = {"usdf": "1.0", "urdf": "1.2", "srdf": "1.0"}
 """The formats and the versions of their specifications."""
 
 
-def schema(name: str, *, as_xsd: bool = False) -> str:
+def schema(name: str) -> str:
     """Return the text of a shipped schema.
 
     Args:
         name: a format; ``json`` for the JSON form of USDF, ``check`` for the JSON of check.
-        as_xsd: XML Schema instead of RELAX NG.
     """
     others = {"check": "check-2.schema.json", "json": f"usdf-{VERSIONS['usdf']}.schema.json"}
-    file = others.get(name) or f"{name}-{VERSIONS[name]}.{'xsd' if as_xsd else 'rng'}"
+    file = others.get(name) or f"{name}-{VERSIONS[name]}.rng"
     return (shared_folder("spec") / file).read_text(encoding="utf-8")
 
 
@@ -85,14 +84,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         help="with json: command whose output is described",
     )
-    parser.add_argument("--xsd", action="store_true", help="XML Schema; only RELAX NG allows any order")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the schema.
 
     Raises:
-        UsageError: XSD of a format that is not XML, or a command with another word than json.
+        UsageError: a command with another word than json.
         UnknownNameError: the command does not exist.
     """
     if arguments.words:
@@ -100,9 +98,7 @@ def run(arguments: argparse.Namespace) -> None:
             raise UsageError(f"a command has JSON, and no {arguments.name}: schema json {' '.join(arguments.words)}")
         sys.stdout.write(command_schema(" ".join(arguments.words)))
         return
-    if arguments.name not in VERSIONS and arguments.xsd:
-        raise UsageError("--xsd: JSON has none")
-    sys.stdout.write(schema(arguments.name, as_xsd=arguments.xsd))
+    sys.stdout.write(schema(arguments.name))
 
 
 COMMAND = Command(
@@ -110,7 +106,7 @@ COMMAND = Command(
     run,
     examples=(
         "robot_semantics schema urdf",
-        "robot_semantics schema srdf --xsd",
+        "robot_semantics schema srdf",
         "robot_semantics schema json usdf diff",
     ),
 )

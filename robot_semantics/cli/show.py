@@ -28,7 +28,6 @@ from robot_semantics.cli.frame.outputs import add_output
 from robot_semantics.cli.frame.printing import (
     add_json_argument,
     console_for_output,
-    print_document,
     print_line,
     print_result,
     table,
@@ -147,14 +146,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output(
         parser, "--svg", metavar="OUT.svg", type=output_file(".svg"), help="draw links, joints and groups as SVG"
     )
-    add_output(
-        parser,
-        "--dot",
-        dash="-",
-        metavar="OUT.dot",
-        type=output_file(".dot", ".gv"),
-        help="write the graph for Graphviz (-: stdout)",
-    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -169,8 +160,12 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print_result(as_json(model))
         return
-    if arguments.svg or arguments.dot:
-        _draw(model, arguments.svg, arguments.dot)
+    if arguments.svg:
+        # Import here what only this option needs.
+        from robot_semantics.base.files import save_text
+        from robot_semantics.viewer.graph import svg_graph
+
+        save_text(svg_graph(model), Path(arguments.svg))
         return
     console = console_for_output()
     for tree in _trees(model):
@@ -179,17 +174,6 @@ def run(arguments: argparse.Namespace) -> None:
         if part.row_count:
             console.print()
             console.print(part)
-
-
-def _draw(model: RobotModel, svg: str | None, dot: str | None) -> None:
-    from robot_semantics.base.files import save_text
-    from robot_semantics.viewer.graph import dot_graph, svg_graph
-
-    for path, draw in ((svg, svg_graph), (dot, dot_graph)):
-        if path == "-":
-            print_document(draw(model))
-        elif path is not None:
-            save_text(draw(model), Path(path))
 
 
 def as_json(model: RobotModel) -> JsonObject:

@@ -146,7 +146,6 @@ def _captured_name(uri: str, path: Path) -> str:
 ENGINES = {
     "mujoco": "robot_semantics.simulation.mujoco",
     "drake": "robot_semantics.simulation.drake",
-    "pybullet": "robot_semantics.simulation.pybullet",
 }
 """Module of each engine. Its ``start(spec, warn)`` returns a `Simulator`, which passes its warnings to ``warn``."""
 

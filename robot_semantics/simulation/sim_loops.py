@@ -62,8 +62,7 @@ _ROWS = {
 """Rows of each type, and how far along its axes their origins are, in lever arms.
 
 Two points on a common axis leave only the rotation about this axis. The ends of two perpendicular axes of length 1 that
-start at one point have the distance sqrt(2). No engine has a prismatic constraint: the axis of PyBullet's is in the
-world, also if the link turns.
+start at one point have the distance sqrt(2). No engine has a prismatic constraint.
 """
 
 

@@ -132,7 +132,7 @@ class DescriptionFiles:
 LAST = "last"
 """The name that stands for the newest snapshot."""
 DEFAULT_FOLDER = "~/.ros/robot_semantics/snapshots"
-"""Each node has a folder of its own below this one; snapshots of earlier versions lie in it directly."""
+"""Each node has a folder of its own below this one."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
 _AUTOSAVE = "auto-"
 
@@ -175,7 +175,6 @@ class SnapshotStore:
         folder: Path,
         *,
         owner: str = "",
-        older_folder: Path | None = None,
         allow_paths: bool = False,
         max_bytes: int = 64_000_000,
     ) -> None:
@@ -184,13 +183,11 @@ class SnapshotStore:
         Args:
             folder: where snapshots are saved.
             owner: part of automatic names, so that stores on one folder keep and delete their own.
-            older_folder: a second folder, whose snapshots are listed, read and deleted as well.
             allow_paths: whether names may be paths, and symbolic links are followed.
             max_bytes: size of the largest snapshot or description that is saved or read.
         """
         self.folder = folder
         self.owner = owner
-        self.older_folder = older_folder
         self.allow_paths = allow_paths
         self.max_bytes = max_bytes
 
@@ -211,9 +208,8 @@ class SnapshotStore:
         """
         owner = node.strip("/").replace("/", ".")
         with _reported():
-            older = None if directory else Path(DEFAULT_FOLDER).expanduser()
-            folder = Path(directory).expanduser() if older is None else older / owner
-        return cls(folder, owner=owner, older_folder=older, allow_paths=allow_paths, max_bytes=max_bytes)
+            folder = Path(directory).expanduser() if directory else Path(DEFAULT_FOLDER).expanduser() / owner
+        return cls(folder, owner=owner, allow_paths=allow_paths, max_bytes=max_bytes)
 
     def save(
         self,
@@ -281,7 +277,7 @@ class SnapshotStore:
             if not saved:
                 raise SnapshotError("nothing has been saved yet")
             name = saved[-1]
-        path = self._existing(name)
+        path = self.path(name)
         with self._reported_as_unknown(name):
             text = self._read(path)
         return self.parse(text, str(path), diagnostics), path
@@ -315,10 +311,10 @@ class SnapshotStore:
             UnknownNameError: the snapshot does not exist.
             DescriptionError: a path leads to a file that is not USDF.
         """
-        path = self._existing(name)
+        path = self.path(name)
         with self._reported_as_unknown(name):
             path.lstat()
-        if path.parent not in (self.folder, self.older_folder):
+        if path.parent != self.folder:
             # A path may lead anywhere: only a file that is USDF is deleted.
             self.load(name)
         files = self._files(path)
@@ -372,14 +368,6 @@ class SnapshotStore:
         with _reported():
             return self.folder / Path(name).expanduser()
 
-    def _existing(self, name: str) -> Path:
-        """Return the file of a name, from the older folder if only that folder has it."""
-        path = self.path(name)
-        if self.older_folder is not None and path.parent == self.folder and not os.path.lexists(path):
-            older = self.older_folder / path.name
-            return older if os.path.lexists(older) else path
-        return path
-
     def name_by_time(self, state: WorldState) -> str:
         """Return a name made of the owner and the time of a state."""
         return "-".join(["snapshot", *([self.owner] if self.owner else []), seconds_text(state.time_ns or 0)])
@@ -415,8 +403,7 @@ class SnapshotStore:
         return found
 
     def _by_age(self) -> list[tuple[int, str]]:
-        older = {} if self.older_folder is None else self._names_of(self.older_folder)
-        return sorted((saved_ns, name) for name, saved_ns in {**older, **self._names_of(self.folder)}.items())
+        return sorted((saved_ns, name) for name, saved_ns in self._names_of(self.folder).items())
 
 
 def with_comment(state: WorldState, comment: str) -> WorldState:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A robot's links, joints and groups as a graph: SVG with its own layout, or DOT for Graphviz."""
+"""A robot's links, joints and groups as a graph in SVG with its own layout."""
 
 from __future__ import annotations
 
@@ -28,33 +28,6 @@ _ROW, _BOX, _GAP, _MARGIN = 40, 32, 46, 16
 _LINK_FONT, _JOINT_FONT = 12, 10
 _SHARE = 0.6
 """Width of a character of a monospaced font, as a share of its size."""
-
-
-def dot_graph(model: RobotModel) -> str:
-    """Return the robot as a directed graph in the DOT language: links are nodes, joints edges, groups tooltips."""
-    lines = [
-        f"digraph {_dot(model.name)} {{",
-        "  rankdir=LR;",
-        '  node [shape=box, style=rounded, fontname="sans-serif"];',
-    ]
-    groups = _groups_of_links(model)
-    for link in model.links:
-        names = ", ".join(list(model.semantics.groups)[number] for number in groups[link.index])
-        tip = f", tooltip={_dot(names)}" if names else ""
-        lines.append(f"  {_dot(link.name)} [label={_dot(link.name)}{tip}];")
-    for joint in model.joints[1:]:
-        style = ", style=dashed" if not joint.position_count else ""
-        label = f"{joint.name}\n{_kind(joint)}"
-        colour = JOINT_COLOURS[joint.type]
-        ends = f"{_dot(joint.parent_link)} -> {_dot(joint.child_link)}"
-        lines.append(f'  {ends} [label={_dot(label)}, color="{colour}"{style}];')
-        if joint.mimic is not None:
-            leader = model.joint(joint.mimic.joint)
-            lines.append(
-                f"  {_dot(leader.child_link)} -> {_dot(joint.child_link)} "
-                '[style=dotted, constraint=false, label="mimic", color="#c0821c"];'
-            )
-    return "\n".join([*lines, "}", ""])
 
 
 def svg_graph(model: RobotModel) -> str:
@@ -175,8 +148,3 @@ def _width(text: str, size: int) -> float:
 
 def _colour(number: int) -> str:
     return "#" + "".join(f"{round(255 * part):02x}" for part in group_colour(number)[:3])
-
-
-def _dot(text: str) -> str:
-    quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{quoted}"'

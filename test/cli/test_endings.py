@@ -59,7 +59,6 @@ def code_of(words: list[str]) -> int:
         (["view", URDF, "--png"], "known is .png"),
         (["view", URDF, "--html"], ".html or .htm"),
         (["show", URDF, "--svg"], "known is .svg"),
-        (["show", URDF, "--dot"], ".dot or .gv"),
         (["collisions", "generate", URDF, "--samples", "9", "--plot"], ".png, .svg or .pdf"),
         (["collisions", "generate", URDF, "--samples", "9", "--json"], "known is .json"),
     ],

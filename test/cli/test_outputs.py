@@ -20,7 +20,6 @@ from robot_semantics.cli import main as command_line
 
 COMMANDS = (
     "show robot.urdf --svg OUT.svg",
-    "show robot.urdf --dot OUT.dot",
     "upgrade robot.urdf -o OUT",
     "usdf edit world.usdf --time 3 -o OUT.usdf",
     "usdf merge world.usdf world.usdf -o OUT",
@@ -113,7 +112,6 @@ def test_a_dash_is_standard_output_or_wrong_usage_and_never_a_files_name(
     [
         "expand müller.urdf",
         "upgrade müller.urdf",
-        "show müller.urdf --dot -",
         "srdf new müller.urdf",
         "usdf new müller.urdf",
         "usdf edit müller.usdf --time 3",

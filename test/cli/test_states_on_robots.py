@@ -163,7 +163,7 @@ def test_an_edit_of_a_pose_notes_a_virtual_joints_frame_that_nothing_places(
     assert all(": note: " in line and message in line for line in lines)
 
 
-@pytest.mark.parametrize("engine", ["mujoco", "drake", "pybullet"])
+@pytest.mark.parametrize("engine", ["mujoco", "drake"])
 def test_a_simulation_continues_its_own_file_of_a_robot_in_a_frame_of_unstated_motion(
     run: RunCommand, tmp_path: Path, engine: str
 ) -> None:

@@ -150,7 +150,6 @@ def test_what_the_documents_only_show_runs_with_the_extra_alone(extra: str, tmp_
         ("view mesh.urdf --html mesh.html", "trimesh", "view"),
         ("sim run world.usdf --steps 1 -o out.usdf", "mujoco", "mujoco"),
         ("sim run world.usdf --engine drake --steps 1 -o out.usdf", "drake", "drake"),
-        ("sim run world.usdf --engine pybullet --steps 1 -o out.usdf", "pybullet", "pybullet"),
         ("collisions generate robot.urdf -o out.srdf", "mujoco", "collision"),
         ("plot world.usdf -o world.svg", "matplotlib", "plot"),
         ("bag world.usdf -o out", "rosbags", "bag"),

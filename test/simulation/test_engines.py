@@ -23,7 +23,7 @@ from robot_semantics.base.errors import ArrayError
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.loading import ENGINES, start
 from robot_semantics.simulation.mujoco import MujocoSimulator
-from robot_semantics.simulation.simulator import ControlMode, DivergedError, Simulator
+from robot_semantics.simulation.simulator import ControlMode, Simulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.transforms.pose import Pose, pose_matrix
 from robot_semantics.usdf.commands import JointCommand, commands_of, commands_state
@@ -32,8 +32,7 @@ from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, ModelState
 
-for module in ("pydrake", "pybullet"):
-    pytest.importorskip(module, reason=f"{module} is not installed (pip install 'robot_semantics[drake,pybullet]')")
+pytest.importorskip("pydrake", reason="Drake is not installed (pip install 'robot_semantics[drake]')")
 
 PENDULUM = """<robot name="pendulum">
 <link name="base"/>
@@ -251,31 +250,6 @@ def test_a_frame_on_a_link_is_captured_on_that_link_and_moves_with_it(engine: st
     assert simulator.capture(["block"]).frames == ()
 
 
-def test_a_bullet_world_goes_on_exactly_where_nothing_touches_and_says_that_it_need_not(robots: Path) -> None:
-    panda = worlds(robots)["panda"]
-    whole, later = started("pybullet", *panda), started("pybullet", *panda)
-    whole.step(40)
-    report = later.restore(parse_world(write_world(whole.capture())))
-    assert not report.exact
-    assert any("contact points" in note for note in report.notes)
-    whole.step(40)
-    later.step(40)
-    expected = link_places(whole.capture())
-    for name, T in link_places(later.capture()).items():
-        np.testing.assert_allclose(T, expected[name], atol=1e-9)
-
-
-def test_a_bullet_world_that_diverges_is_an_error_and_begins_anew() -> None:
-    simulator = started("pybullet", block(), ground=False)
-    (model,) = simulator.capture().models
-    wild = replace(model, pose=pose_at((1e12, 0, 0)), links=())
-    assert simulator.restore(WorldState(models=(wild,), time_ns=10**9)).applied
-    with pytest.raises(DivergedError, match="diverged after 1 s"):
-        simulator.step()
-    assert simulator.time_ns == 0
-    simulator.step(10)
-
-
 @pytest.mark.parametrize("engine", ["drake", "mujoco"])
 @pytest.mark.parametrize("stop", [1, 30, 90])
 def test_an_engine_continues_its_own_state_bit_for_bit(engine: str, stop: int) -> None:
@@ -321,9 +295,8 @@ def test_a_mimic_joint_follows_while_its_leader_moves(engine: str) -> None:
     assert positions["follow"] == pytest.approx((0.1 - 2.0 * positions["swing"][0],), abs=5e-3)
 
 
-@pytest.mark.parametrize("engine", ["drake", "pybullet"])
-def test_engines_of_position_servos_say_which_commands_they_cannot_take(engine: str) -> None:
-    simulator = started(engine, model_from_text("pendulum", PENDULUM))
+def test_an_engine_of_position_servos_says_which_commands_it_cannot_take() -> None:
+    simulator = started("drake", model_from_text("pendulum", PENDULUM))
     state = simulator.capture()
     commands = {JointCommand("pendulum", "swing", "velocity"): 1.0, JointCommand("pendulum", "follow", "position"): 1.0}
     report = simulator.restore(WorldState(models=state.models, engines=(commands_state(commands),)))
@@ -391,10 +364,8 @@ def test_a_commanded_position_is_reached_and_a_reset_takes_everything_back(engin
     simulator.command(name, ControlMode.POSITION, {"wrist_joint": 0.5, "elbow_joint": 0.8})
     simulator.step(1500)
     rover_now = simulator.capture().model(name)
-    # Bullet's motors do not see the weight, whose rate of a step their gain has to make up for.
-    close = 0.05 if engine == "pybullet" else 1e-3
-    assert rover_now.joint("wrist_joint").positions == pytest.approx((0.5,), abs=close)
-    assert rover_now.joint("elbow_joint").positions == pytest.approx((0.8,), abs=close)
+    assert rover_now.joint("wrist_joint").positions == pytest.approx((0.5,), abs=1e-3)
+    assert rover_now.joint("elbow_joint").positions == pytest.approx((0.8,), abs=1e-3)
     with pytest.raises(UnknownNameError, match="wrist_joint"):
         simulator.command(name, ControlMode.POSITION, {"wrist_joit": 0.5})
     with pytest.raises(ArrayError, match="passive"):

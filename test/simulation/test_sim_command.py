@@ -255,7 +255,7 @@ def test_an_export_that_mujoco_does_not_read_back_writes_nothing(
     assert not xml.exists()
 
 
-@pytest.mark.parametrize("engine", ["mujoco", "drake", "pybullet"])
+@pytest.mark.parametrize("engine", ["mujoco", "drake"])
 def test_numbers_that_no_simulator_can_take_are_refused_whichever_it_is(
     engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

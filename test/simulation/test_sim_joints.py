@@ -38,9 +38,9 @@ STUCK = '<joint name="stuck" type="prismatic">{}<limit lower="0.5" upper="0.5" e
 FREE = '<joint name="free" type="{}">{{}}</joint>'
 
 
-@pytest.mark.parametrize("engine", ["mujoco", "drake", "pybullet"])
+@pytest.mark.parametrize("engine", ["mujoco", "drake"])
 def test_every_simulator_notes_what_it_does_not_limit(engine: str) -> None:
-    pytest.importorskip({"mujoco": "mujoco", "drake": "pydrake", "pybullet": "pybullet"}[engine])
+    pytest.importorskip({"mujoco": "mujoco", "drake": "pydrake"}[engine])
     simulator = start(engine, WorldSpec((model_from_text("m", robot(IDLE, STUCK)),)), lambda _: None)
     assert [str(note) for note in simulator.notes if "not limited" in note.message] == [
         "model 'm': joint 'idle' has the effort limit 0: not limited",

@@ -26,38 +26,33 @@ from tools.schemas import FORMATS, schema
 ROOT = Path(__file__).parent.parent.parent
 CASES = ROOT / "conformance"
 VERSIONS = {"urdf": "1.2", "srdf": "1.0", "usdf": "1.0"}
-FILES = {f"{name}-{VERSIONS[name]}.{kind}": (name, kind == "xsd") for name in FORMATS for kind in ("rng", "xsd")}
-FILES |= {"usdf-1.0.schema.json": ("json", False)}
+FILES = {**{f"{name}-{VERSIONS[name]}.rng": name for name in FORMATS}, "usdf-1.0.schema.json": "json"}
 # libxml2 does not look behind a comment inside a list; a list has no place for the unknown element that U11.4 keeps.
-LOOSE = {"rng": ("U1.5", "U11.4"), "xsd": ("U1.5", "U11.4")}
+LOOSE = ("U1.5", "U11.4")
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_the_schemas_that_are_installed_are_those_of_the_tables(file: str) -> None:
-    name, as_xsd = FILES[file]
-    assert (ROOT / "spec" / file).read_text(encoding="utf-8") == schema(name, as_xsd=as_xsd)
+    assert (ROOT / "spec" / file).read_text(encoding="utf-8") == schema(FILES[file])
 
 
 @cache
-def ready(name: str, kind: str) -> etree.RelaxNG | etree.XMLSchema:
-    text = etree.fromstring(schema(name, as_xsd=kind == "xsd").encode())
-    return etree.XMLSchema(text) if kind == "xsd" else etree.RelaxNG(text)
+def ready(name: str) -> etree.RelaxNG:
+    return etree.RelaxNG(etree.fromstring(schema(name).encode()))
 
 
-def is_valid(path: Path, kind: str) -> bool:
-    return bool(ready(path.suffix[1:], kind).validate(etree.parse(path)))
+def is_valid(path: Path) -> bool:
+    return bool(ready(path.suffix[1:]).validate(etree.parse(path)))
 
 
-@pytest.mark.parametrize("kind", ["rng", "xsd"])
 @pytest.mark.parametrize("name", FORMATS)
-def test_what_keeps_to_the_rules_is_valid(name: str, kind: str) -> None:
+def test_what_keeps_to_the_rules_is_valid(name: str) -> None:
     accepted = sorted((CASES / name).glob(f"*-accepts-*.{name}"))
     assert len(accepted) > 25
-    wrong = [path.stem for path in accepted if not is_valid(path, kind) and not path.stem.startswith(LOOSE[kind])]
+    wrong = [path.stem for path in accepted if not is_valid(path) and not path.stem.startswith(LOOSE)]
     assert wrong == []
 
 
-@pytest.mark.parametrize("kind", ["rng", "xsd"])
 @pytest.mark.parametrize(
     "case",
     [
@@ -84,57 +79,9 @@ def test_what_keeps_to_the_rules_is_valid(name: str, kind: str) -> None:
         "srdf/S8.1-rejects-two-numbers-and-a-negative-radius",
     ],
 )
-def test_what_breaks_the_structure_is_not(case: str, kind: str) -> None:
+def test_what_breaks_the_structure_is_not(case: str) -> None:
     (path,) = (CASES / case).parent.glob(f"{Path(case).name}.[us]*df")
-    assert is_valid(path, kind) is (kind == "xsd" and path.stem in XSD_SAYS_LESS)
-
-
-# A schema has one namespace, and content of others is allowed everywhere: rs: attributes and elements.
-OF_EXTENSIONS = {
-    "U2.4-rejects-a-property-without-a-value",
-    "U5.4-rejects-a-quaternion-of-three",
-    "U9.2-rejects-a-point-without-digits-behind-it",
-    "U9.2-rejects-an-exponent",
-    "U9.2-rejects-eleven-digits-of-seconds",
-    "U9.2-rejects-no-point-with-a-warning-and-reads-it",
-    "U9.2-rejects-too-few-digits-with-a-warning-and-reads-them",
-    "U9.3-rejects-a-word-and-ten-digits-behind-the-point",
-    "U9.4-rejects-upper-case-and-another-length",
-    "U9.6-rejects-two-comments",
-    "U9.7-rejects-an-array-of-words",
-    "U9.7-rejects-an-engine-without-a-version",
-}
-# A joint has nine children that stand once, in any order: 986,410 ways to name.
-OF_JOINTS = {"R1.5-rejects-two-origins-with-a-warning", "R1.7-rejects-a-joint-without-a-child"}
-XSD_SAYS_LESS = OF_EXTENSIONS | OF_JOINTS
-# Checks of XSD that RELAX NG does not have: unique names, and names that must exist.
-XSD_SAYS_MORE = {
-    "R2.4-rejects-two-of-one-name",
-    "R3.10-rejects-an-unknown-joint",
-    "R4.1-rejects-two-joints-of-one-name",
-    "R4.1-rejects-two-links-of-one-name",
-    "R4.2-rejects-an-unknown-link",
-    "R4.2-rejects-two-parents",
-    "S3.7-rejects-two-groups-of-one-name",
-    "S4.5-rejects-two-states-of-one-name",
-    "S5.5-rejects-two-of-one-name",
-    "U3.2-rejects-a-frame-that-has-a-models-name",
-    "U3.2-rejects-two-models-of-one-name",
-    "U3.4-rejects-two-joints-of-one-name",
-    "U3.4-rejects-two-links-of-one-name",
-}
-
-
-def test_xsd_refuses_what_relax_ng_does_but_what_it_cannot_say_and_more_of_names() -> None:
-    less, more = set(), set()
-    for name in FORMATS:
-        for path in (CASES / name).glob(f"*-rejects-*.{name}"):
-            with suppress(etree.XMLSyntaxError, OSError):  # not well-formed: for neither to judge
-                by_grammar, by_xsd = is_valid(path, "rng"), is_valid(path, "xsd")
-                less |= {path.stem} if by_xsd and not by_grammar else set()
-                more |= {path.stem} if by_grammar and not by_xsd else set()
-    assert less == XSD_SAYS_LESS
-    assert more >= XSD_SAYS_MORE
+    assert not is_valid(path)
 
 
 def test_the_json_schema_takes_every_state_and_refuses_others() -> None:
@@ -172,8 +119,6 @@ def test_the_json_schema_takes_every_state_and_refuses_others() -> None:
 def test_a_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema", "usdf"]) == 0
     assert capsys.readouterr().out == (ROOT / "spec" / "usdf-1.0.rng").read_text(encoding="utf-8")
-    assert main(["schema", "json", "--xsd"]) == 2
-    assert "JSON has none" in capsys.readouterr().err
 
 
 def test_what_check_prints_as_json_is_as_its_schema_says(capsys: pytest.CaptureFixture[str]) -> None:

@@ -270,7 +270,6 @@ CONSUMERS: dict[str, Consumer] = {
     "library": Consumer(library),
     "simulation": Consumer(simulation("mujoco")),
     "drake": Consumer(simulation("drake"), worlds=6),
-    "pybullet": Consumer(simulation("pybullet"), worlds=6),
     "fk": Consumer(fk, worlds=70),
     "recording": Consumer(recording, puts=False, worlds=70),
     "view": Consumer(view, puts=False, says_ages=False, worlds=70),

@@ -223,7 +223,7 @@ def test_links_that_disagree_about_a_leader_are_refused_with_the_distance() -> N
     assert "'push' is 0.02 away from where its leader takes it" in reasons["turn"]
 
 
-@pytest.mark.parametrize("engine", ["mujoco", "drake", "pybullet"])
+@pytest.mark.parametrize("engine", ["mujoco", "drake"])
 def test_every_engine_starts_with_the_same_turns(engine: str) -> None:
     pytest.importorskip({"drake": "pydrake"}.get(engine, engine))
     from support.worlds import model_from_text

@@ -22,7 +22,7 @@ from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import on_disk, output_file
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.outputs import add_output
-from robot_semantics.cli.frame.printing import JSON_VERSION, accept_json_1, print_json, print_line
+from robot_semantics.cli.frame.printing import JSON_VERSION, print_json, print_line
 from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
 from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix, PairReason
 from robot_semantics.collision.merging import KEEP, MergedMatrix, merge
@@ -62,7 +62,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=output_file(".json"),
         help="write the evidence as JSON (default: stdout)",
     )
-    accept_json_1(parser, "json", "-")
     add_output(
         parser,
         "--plot",

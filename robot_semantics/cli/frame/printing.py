@@ -58,12 +58,6 @@ JSON_VERSION = 2
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
-    accept_json_1(parser, "json", True)
-
-
-def accept_json_1(parser: argparse._ActionsContainer, dest: str, value: object) -> None:
-    """Accept ``--json=1`` of version 1 beside ``--json``; it stores `value` in `dest`."""
-    parser.add_argument("--json=1", dest=dest, action="store_const", const=value, help=argparse.SUPPRESS)
 
 
 def wants_json(arguments: argparse.Namespace) -> bool:

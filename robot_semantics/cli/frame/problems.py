@@ -33,7 +33,7 @@ from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.argument_values import add_repeatable
 from robot_semantics.cli.frame.command import UsageError
 from robot_semantics.cli.frame.explanations import explanations
-from robot_semantics.cli.frame.printing import JSON_VERSION, accept_json_1, counted
+from robot_semantics.cli.frame.printing import JSON_VERSION, counted
 
 # Severity of problems by the options of the command line and the settings of a project.
 
@@ -317,7 +317,6 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     shown.add_argument("--quiet", action="store_true", help="print errors only")
     shown.add_argument("--format", choices=("text", *FORMATS), default="text", help="output format (default: text)")
     shown.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
-    accept_json_1(shown, "format", "json")
     add_policy_arguments(parser)
 
 
