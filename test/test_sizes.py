@@ -78,6 +78,7 @@ HALVES: dict[str, str] = {
     "simulation/mujoco_builder.py": LONG,
     "model/constraint_checks.py": START,
     "model/extended_urdf.py": START,
+    "cli/saved_robots.py": START,
     "recording/bags/salvage_mcap.py": START,
     "recording/bags/salvage_ros1.py": START,
     "recording/bags/salvage_sqlite.py": START,

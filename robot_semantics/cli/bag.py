@@ -17,8 +17,9 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli.frame.argument_values import add_repeatable, by_model, on_disk, single_value
 from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.console import print_all
 from robot_semantics.cli.frame.inputs import add_reading_arguments, exit_code, print_diagnostics, read_robot, xacro_of
-from robot_semantics.cli.frame.printing import counted, print_all, print_line
+from robot_semantics.cli.frame.printing import counted, print_line
 
 if TYPE_CHECKING:
     from robot_semantics.recording.bag_writer import ModelDescription

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,15 +32,10 @@ from robot_semantics.cli.frame.problems import (
     without_known,
     write_baseline,
 )
-from robot_semantics.comparison.robots import compare_robots
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import srdf_from_file
 from robot_semantics.srdf.tree import SrdfDocument
-from robot_semantics.usdf.descriptions import RobotFiles, robots_for
-from robot_semantics.usdf.identity import describes_another_robot
-from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.validity import path_of
 from robot_semantics.xml.document_kind import DocumentKind, kind_of, refuse_wrong_kinds
 from robot_semantics.xml.reader import read_text, read_xml
 
@@ -248,6 +243,9 @@ class _Check:
             find, implicit = partial(self._resolver.resolve, relative_to=Path(file)), self.arguments.implicit_links
             check_world_file(Path(file), self.diagnostics, robot=robot, find=find, implicit_links=implicit)
             if robot is not None and any(problem.code == "other-robot" for problem in self.diagnostics):
+                # Import here what only some files need: it takes longer than a check.
+                from robot_semantics.cli.saved_robots import compare_with_saved
+
                 compare_with_saved(file, robot, self._resolver, self.diagnostics)
         except DescriptionError as error:
             self.diagnostics.extend_new(error.diagnostics)
@@ -262,44 +260,3 @@ COMMAND = Command(
         "robot_semantics check robot.urdf --all --ignore missing-mesh --error unknown-element",
     ),
 )
-
-
-# Whether a robot still moves and collides like the robot of a saved world state.
-
-
-MOST_DIFFERENCES = 5
-"""Differences of two robots that one warning lists."""
-
-
-def compare_with_saved(file: str, robot: RobotModel, resolver: PackageResolver, diagnostics: Diagnostics) -> None:
-    """Report the differences of a robot and the robots of a world state, if the URDFs of the state exist.
-
-    Args:
-        file: the USDF file.
-        robot: the robot that its model is checked with.
-        resolver: finds the files.
-        diagnostics: takes a warning with the differences, or a note that both move and collide alike.
-
-    Raises:
-        DescriptionError: the state cannot be read.
-    """
-    state = read_world(file)
-    given = robots_for(state, RobotFiles(robot))
-    saved = robots_for(state, RobotFiles(find=partial(resolver.resolve, relative_to=Path(file))))
-
-    def meshes(of: RobotModel) -> Callable[[str], Path]:
-        return partial(resolver.resolve, relative_to=of.urdf.places.source)
-
-    for model in state.models:
-        old, new = saved.get(model.name), given.get(model.name)
-        if old is None or new is None or describes_another_robot(model, new) is None:
-            continue
-        found = compare_robots(old, new, meshes(old), meshes(new))
-        place, name = SourcePlace(file, path=path_of(model)), f"model '{model.name}'"
-        if found.same:
-            diagnostics.note("other-robot", f"{name}: the robot of the state moves and collides alike", place)
-            continue
-        listed = "; ".join(difference.text for difference in found.differences[:MOST_DIFFERENCES])
-        more = len(found.differences) - MOST_DIFFERENCES
-        rest = f"; and {more} more" if more > 0 else ""
-        diagnostics.warning("other-robot", f"{name}: since the state was saved: {listed}{rest}", place)

@@ -27,8 +27,9 @@ from robot_semantics.cli.frame.argument_values import (
     single_value,
 )
 from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.console import Bar, print_all
 from robot_semantics.cli.frame.inputs import add_reading_arguments, exit_code, print_diagnostics, require_urdf, xacro_of
-from robot_semantics.cli.frame.printing import Bar, add_json_argument, counted, print_all, print_line, print_output
+from robot_semantics.cli.frame.printing import add_json_argument, counted, print_line, print_output
 
 if TYPE_CHECKING:
     from robot_semantics.recording.export import ExportRequest, Report

@@ -15,9 +15,10 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.frame.argument_values import add_repeatable
 from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.console import print_all
 from robot_semantics.cli.frame.inputs import add_reading_arguments, exit_code, print_diagnostics, read_robot
 from robot_semantics.cli.frame.outputs import add_output
-from robot_semantics.cli.frame.printing import print_all, print_line
+from robot_semantics.cli.frame.printing import print_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

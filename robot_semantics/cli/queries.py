@@ -26,15 +26,8 @@ from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import number_in_range, numbers_by_name
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.printing import (
-    add_json_argument,
-    console_for_output,
-    print_document,
-    print_line,
-    print_output,
-    print_result,
-    table,
-)
+from robot_semantics.cli.frame.console import console_for_output, table
+from robot_semantics.cli.frame.printing import add_json_argument, print_document, print_line, print_output, print_result
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.queries import (
     end_effectors_of,

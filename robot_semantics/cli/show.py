@@ -24,14 +24,9 @@ from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import output_file
 from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.console import console_for_output, table
 from robot_semantics.cli.frame.outputs import add_output
-from robot_semantics.cli.frame.printing import (
-    add_json_argument,
-    console_for_output,
-    print_line,
-    print_result,
-    table,
-)
+from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_result
 from robot_semantics.kinematics.joint_orders import (
     ORDERS,
     Component,

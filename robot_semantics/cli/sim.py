@@ -29,6 +29,7 @@ from robot_semantics.cli.frame.argument_values import (
     single_value,
 )
 from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.console import Bar
 from robot_semantics.cli.frame.inputs import (
     add_package_argument,
     add_reading_arguments,
@@ -37,7 +38,7 @@ from robot_semantics.cli.frame.inputs import (
     xacro_of,
 )
 from robot_semantics.cli.frame.outputs import add_output, check_not_there
-from robot_semantics.cli.frame.printing import Bar, print_line
+from robot_semantics.cli.frame.printing import print_line
 from robot_semantics.cli.usdf.files import FORMATS, print_lost, save_state
 from robot_semantics.simulation.loading import ENGINES
 from robot_semantics.simulation.simulator import Simulator

@@ -16,8 +16,9 @@ from typing import Any
 from robot_semantics.base.nanoseconds import short_seconds, stamp_ns
 from robot_semantics.cli.frame.argument_values import add_repeatable, wait
 from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.console import console_for_output, table
 from robot_semantics.cli.frame.node_inputs import ros_needed
-from robot_semantics.cli.frame.printing import add_json_argument, console_for_output, print_line, print_result, table
+from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_result
 
 
 def _save_arguments(parser: argparse.ArgumentParser) -> None:

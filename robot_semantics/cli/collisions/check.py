@@ -13,14 +13,8 @@ import argparse
 
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.command import Command
-from robot_semantics.cli.frame.printing import (
-    add_json_argument,
-    console_for_output,
-    counted,
-    print_line,
-    print_result,
-    table,
-)
+from robot_semantics.cli.frame.console import console_for_output, table
+from robot_semantics.cli.frame.printing import add_json_argument, counted, print_line, print_result
 from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
 from robot_semantics.collision.audit import AuditFinding, AuditRow, audit, pair_table
 from robot_semantics.collision.report import evidence_words, pair_json, witness_json

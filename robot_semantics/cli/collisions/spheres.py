@@ -22,8 +22,9 @@ from robot_semantics.base.json_value import JsonObject
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import add_repeatable, integer, number_in_range
 from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.console import Bar
 from robot_semantics.cli.frame.outputs import add_output
-from robot_semantics.cli.frame.printing import Bar, add_json_argument, counted, print_json, print_line
+from robot_semantics.cli.frame.printing import add_json_argument, counted, print_json, print_line
 from robot_semantics.cli.frame.sampling import collision_pieces
 from robot_semantics.cli.usdf.files import print_lost
 from robot_semantics.collision.sphere_check import LinkCheck, check_spheres

@@ -17,7 +17,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import integer, named_state, number_in_range
-from robot_semantics.cli.frame.printing import Bar
+from robot_semantics.cli.frame.console import Bar
 from robot_semantics.collision.matrix import CollisionMatrix, Settings, generate_matrix
 from robot_semantics.collision.pieces import READINGS, pieces_of
 from robot_semantics.collision.sampling import SAMPLERS

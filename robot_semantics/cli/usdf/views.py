@@ -24,15 +24,9 @@ from robot_semantics.base.names import shown
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.cli.frame.argument_values import add_repeatable, number_in_range
 from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.console import console_for_output, table
 from robot_semantics.cli.frame.node_inputs import add_node_argument, world_of_node
-from robot_semantics.cli.frame.printing import (
-    add_json_argument,
-    console_for_output,
-    counted,
-    print_json,
-    print_result,
-    table,
-)
+from robot_semantics.cli.frame.printing import add_json_argument, counted, print_json, print_result
 from robot_semantics.cli.frame.problems import add_report_arguments, report
 from robot_semantics.cli.usdf import files as usdf_files
 from robot_semantics.convert.json_form import world_to_json
