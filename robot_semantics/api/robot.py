@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import ArrayError, DescriptionError, RobotSemanticsError
-from robot_semantics.base.names import shown
+from robot_semantics.base.names import frame_name, shown
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
@@ -212,6 +212,7 @@ class Robot(RobotModel):
             maker = MAKER
         else:
             maker = MessageMaker(types)
+        frame_prefix = frame_name(frame_prefix)
         transforms = self._local.transforms(q)
         if transforms.ndim != 2:
             raise ArrayError("q", f"expected shape ({self.space.size},), got {np.shape(q)}")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 MAX_COMPARISONS = 20_000
@@ -94,6 +94,43 @@ def _distance(one: str, other: str) -> int:
         for place, wanted in enumerate(other, 1):
             above, row[place] = row[place], min(above + (letter != wanted), row[place] + 1, row[place - 1] + 1)
     return row[-1]
+
+
+class PrefixChange(NamedTuple):
+    """The change that makes a set of names known: ``lack`` or ``should not have`` one of the `prefixes`."""
+
+    verb: str
+    prefixes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.verb} the prefix {' or '.join(repr(prefix) for prefix in self.prefixes)}"
+
+
+def common_prefix(names: Sequence[str], valid: Collection[str]) -> PrefixChange | None:
+    """Return the change by which all `names` become `valid`: a prefix that all lack or have; None without one.
+
+    Of a robot with two arms, two prefixes may fit.
+    """
+    first = names[0]
+    ends = {known[: len(known) - len(first)] for known in valid if known.endswith(first) and known != first}
+    lacking = tuple(sorted(start for start in ends if all(start + name in valid for name in names)))
+    if lacking:
+        return PrefixChange("lack", lacking)
+    starts = {first[: len(first) - len(known)] for known in valid if first.endswith(known) and known != first}
+    extra = tuple(
+        sorted(
+            start for start in starts if all(name.startswith(start) and name[len(start) :] in valid for name in names)
+        )
+    )
+    return PrefixChange("should not have", extra) if extra else None
+
+
+def frame_name(written: str) -> str:
+    """Return the name of a frame as tf2 reads it: without ONE leading slash.
+
+    Every reader of frame names calls it: TF, odometry, SRDF, USDF, parameters, options, live and recorded.
+    """
+    return written.removeprefix("/")
 
 
 class LinkPair(NamedTuple):

@@ -9,11 +9,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Severity, SourcePlace
-from robot_semantics.base.names import quoted
+from robot_semantics.base.names import common_prefix, quoted
 from robot_semantics.base.yaml_reader import YamlNode
 from robot_semantics.bringup.configuration import (
     Configuration,
@@ -94,11 +94,9 @@ def unknown_names(
     code, known = f"unknown-{what}", tuple(valid)
     for (_, severity), wrong in by_file.items():
         names = list(dict.fromkeys(use.name for use in wrong))
-        better = _with_common_prefix(names, valid) if len(names) >= FEWEST else None
+        better = common_prefix(names, valid) if len(names) >= FEWEST else None
         if better is not None:
-            verb, prefix = better
-            first = f"{what} '{names[0]}' and {len(names) - 1} more"
-            message = f"{first} {verb} the prefix '{prefix}' of the robot's names"
+            message = f"{what} '{names[0]}' and {len(names) - 1} more {better} of the robot's names"
             yield ConfigurationProblem(severity, code, message, wrong[0].place)
             continue
         for use in wrong:
@@ -135,18 +133,6 @@ def joints_left_out(
                 missing = quoted(sorted(named[whole] - part), 5)
                 message = f"controller '{name}' does not have {missing} here, but in '{whole}'"
                 yield ConfigurationProblem(Severity.NOTE, "joint-not-served", message, lists[file].key_place)
-
-
-def _with_common_prefix(names: Sequence[str], valid: Collection[str]) -> tuple[str, str] | None:
-    """Return ``lack`` or ``have`` and the prefix that makes all names valid when added or removed; None without one."""
-    first = names[0]
-    for known in sorted(valid):
-        if known.endswith(first) and all(known[: -len(first)] + name in valid for name in names):
-            return "lack", known[: -len(first)]
-        prefix = first[: len(first) - len(known)]
-        if first.endswith(known) and all(name.startswith(prefix) and name[len(prefix) :] in valid for name in names):
-            return "should not have", prefix
-    return None
 
 
 RULES: tuple[Rule, ...] = (_named_things_exist,)

@@ -18,6 +18,7 @@ import struct
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
+from robot_semantics.base.names import frame_name
 from robot_semantics.cdr.layout import LayoutError, MessageLayout
 from robot_semantics.cdr.message_types import FIELDS, ODOMETRY_FRAMES, TF_MESSAGE, MessageField
 
@@ -64,7 +65,7 @@ def header_stamp_ns(message: bytes, *, ros1: bool) -> int:
 
 
 def transform_children(data: bytes) -> Iterator[str]:
-    """Yield the child frames of a TFMessage in CDR; if it has a fault, those before the fault."""
+    """Yield the child frames of a TFMessage in CDR; as they are written; of a message with a fault, those before it."""
     with suppress(LayoutError):
         walk = MessageWalk(data, ros1=False)
         (transforms,) = FIELDS[TF_MESSAGE]
@@ -76,11 +77,11 @@ def transform_children(data: bytes) -> Iterator[str]:
 
 
 def odometry_child(data: bytes) -> str:
-    """Return the child frame of an Odometry in CDR, without a leading slash; empty for other bytes."""
+    """Return the name of the child frame of an Odometry in CDR; empty for other bytes."""
     with suppress(LayoutError):
         walk = MessageWalk(data, ros1=False)
         walk.fields(ODOMETRY_FRAMES)
-        return walk.layout.texts["child_frame_id"][0].removeprefix("/")
+        return frame_name(walk.layout.texts["child_frame_id"][0])
     return ""
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.files import save_all, save_bytes
-from robot_semantics.base.names import LinkPair
+from robot_semantics.base.names import LinkPair, frame_name
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import add_repeatable, pair_of
 from robot_semantics.cli.frame.command import Command, UsageError
@@ -114,7 +114,7 @@ def _virtual_joint(text: SrdfText, arguments: argparse.Namespace, robot: RobotMo
         return
     if robot is None:
         raise RobotSemanticsError(f"{text.xml.source}: --virtual-joint needs --urdf, which has the root link")
-    frame = arguments.parent_frame or srdf_new.VIRTUAL_JOINT_FRAMES[kind]
+    frame = frame_name(arguments.parent_frame or "") or srdf_new.VIRTUAL_JOINT_FRAMES[kind]
     yield srdf_new.virtual_joint(arguments.virtual_joint_name or f"{frame}_joint", kind, frame, robot.root_link)
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.base.caches import LruCache
-from robot_semantics.base.names import shown
+from robot_semantics.base.names import frame_name, shown
 from robot_semantics.base.nanoseconds import float_seconds
 from robot_semantics.cdr.fill import TransformMessage
 from robot_semantics.cdr.joint_states import JointStateData
@@ -107,13 +107,13 @@ class RobotFrames:
 
     def frame(self, link: str) -> str:
         """Return the TF name of a link."""
-        return self.settings.frame_prefix + link
+        return frame_name(self.settings.frame_prefix + link)
 
     @property
     def parent_frame(self) -> str:
         """TF name of the root link's parent frame; empty without a virtual joint."""
         root = self.model.root_joint
-        return self.settings.virtual_joint(root.name).parent_frame or root.parent_link
+        return frame_name(self.settings.virtual_joint(root.name).parent_frame) or root.parent_link
 
     def frames_of(self, joint: int) -> tuple[str, str]:
         """Return the TF names (frame_id, child_frame_id) of a joint by its index in the model."""

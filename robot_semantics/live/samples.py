@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from robot_semantics.base.names import frame_name
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.live.order import NEVER_NS
 from robot_semantics.live.settings import Source
@@ -133,7 +134,7 @@ class RobotSample:
     @property
     def root_frame(self) -> str:
         """TF name of the root link."""
-        return self.frame_prefix + self.model.root_link
+        return frame_name(self.frame_prefix + self.model.root_link)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.names import quoted
+from robot_semantics.base.names import frame_name, quoted
 from robot_semantics.base.nanoseconds import float_seconds, short_seconds
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.live.model_series import model_rows, model_state, series_of, with_links
@@ -173,7 +173,9 @@ class _Making:
         self.ages: list[ValueAge] = []
         self.roots = {robot.name: root_of(robot, heard) for robot in sample.robots}
         self.links = {
-            robot.frame_prefix + link: (robot.name, link) for robot in sample.robots for link in robot.model.link_names
+            frame_name(robot.frame_prefix + link): (robot.name, link)
+            for robot in sample.robots
+            for link in robot.model.link_names
         }
         self.model_of = {robot.name: robot.model for robot in sample.robots}
         self.bodies: dict[str, ModelState | Frame] = {}

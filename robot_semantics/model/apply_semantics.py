@@ -15,7 +15,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.names import LinkPair
+from robot_semantics.base.names import LinkPair, common_prefix, frame_name
 from robot_semantics.model.groups import (
     derive_groups,
     resolve_end_effectors,
@@ -43,17 +43,31 @@ Different robots share names such as `base_link`, `world` or a gripper; in an ou
 FEWEST = 5
 """With fewer unknown names, an SRDF may just have misspelt names."""
 
+FEWEST_WITH_PREFIX = 2
+"""Smallest number of unknown names from which a common prefix is derived."""
+
 
 def another_robot_message(semantic: SrdfDocument, model: RobotModel) -> str | None:
     """Return a sentence if the robot has almost no link or joint of the SRDF, else None."""
     links, joints = set(_links(semantic)), set(_joints(semantic))
     total = len(links) + len(joints)
     known = len(links & model.link_index.keys()) + len(joints & model.joint_index.keys())
-    if total - known < FEWEST or known > MOST_KNOWN * total:
+    if known > MOST_KNOWN * total:
         return None
+    strange = [*(name for name in links if name not in model.link_index)]
+    strange += [name for name in joints if name not in model.joint_index]
+    names = {*model.link_index, *model.joint_index}
+    change = common_prefix(sorted(strange), names) if len(strange) >= FEWEST_WITH_PREFIX else None
+    if change is None and total - known < FEWEST:
+        return None
+    advice = ""
+    if change is not None:
+        advice = f"; its names {change} of the robot's names"
+        if change.verb == "lack":
+            advice += ": 'robot_semantics compose --prefix' adds one"
     return (
         f"the SRDF is for another robot, '{semantic.name}': of the {total} links and joints that it names, "
-        f"'{model.name}' has {known or 'none'}"
+        f"'{model.name}' has {known or 'none'}{advice}"
     )
 
 
@@ -146,12 +160,16 @@ def resolve_virtual_joints(scope: ResolutionScope) -> tuple[VirtualJoint, ...]:
     first_on_root: tree.SrdfVirtualJoint | None = None
     for item in scope.semantic.virtual_joints:
         user = f"virtual joint '{item.name}'"
+        kind = item.type if item.type in VIRTUAL_JOINT_TYPES else "fixed"
+        joint = VirtualJoint(item.name, kind, frame_name(item.parent_frame), item.child_link)
         if item.name in urdf_joints:
-            scope.error("duplicate-name", f"{user} has the name of a joint of the robot", item.at, "name")
+            message = f"{user} has the name of a joint of the robot"
+            if item.child_link in scope.model.link_index and _is_world_mount(scope.model, joint):
+                scope.warning("duplicate-name", f"{message}, which fixes the robot to '{WORLD}'", item.at, "name")
+            else:
+                scope.error("duplicate-name", message, item.at, "name")
         if not scope.known_link(item.child_link, item.at, "child_link", user):
             continue
-        kind = item.type if item.type in VIRTUAL_JOINT_TYPES else "fixed"
-        joint = VirtualJoint(item.name, kind, item.parent_frame, item.child_link)
         found.append(joint)
         _check_frames(scope, item)
         if item.child_link != scope.model.root_link:
@@ -162,7 +180,7 @@ def resolve_virtual_joints(scope: ResolutionScope) -> tuple[VirtualJoint, ...]:
                     item.at,
                     "child_link",
                 )
-        elif item.parent_frame:
+        elif joint.parent_frame:
             if first_on_root is not None:
                 scope.error(
                     "second-virtual-joint",
@@ -227,14 +245,27 @@ def _replaces_world(model: RobotModel, joint: VirtualJoint) -> bool:
     )
 
 
+def _is_world_mount(model: RobotModel, joint: VirtualJoint) -> bool:
+    """Report whether a virtual joint only repeats the URDF's fixed joint from `WORLD`: its name is all that is used."""
+    mount = model.joint(joint.name)
+    return _replaces_world(model, joint) and mount.type is JointType.FIXED and mount.parent_link == WORLD
+
+
 def _check_frames(scope: ResolutionScope, item: tree.SrdfVirtualJoint) -> None:
-    user = f"virtual joint '{item.name}'"
-    if not item.parent_frame:
+    user, frame = f"virtual joint '{item.name}'", frame_name(item.parent_frame)
+    if frame != item.parent_frame:
+        scope.warning(
+            "leading-slash",
+            f"{user} has the parent frame '{item.parent_frame}'; tf2 drops the slash, so it is '{frame}'",
+            item.at,
+            "parent_frame",
+        )
+    if not frame:
         scope.error("empty-parent-frame", f"{user} is left out: its parent frame is empty", item.at, "parent_frame")
-    elif item.parent_frame in scope.model.link_index and item.parent_frame != WORLD:
+    elif frame in scope.model.link_index and frame != WORLD:
         scope.warning(
             "parent-frame-is-link",
-            f"{user} has a link of the robot, '{item.parent_frame}', as its parent frame: its transforms form a cycle",
+            f"{user} has a link of the robot, '{frame}', as its parent frame: its transforms form a cycle",
             item.at,
             "parent_frame",
         )

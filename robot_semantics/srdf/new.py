@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from robot_semantics.base.names import frame_name
 from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES
 from robot_semantics.xml.edit import NewElement
 from robot_semantics.xml.numbers import number_text
@@ -23,7 +24,7 @@ def virtual_joint(name: str, joint_type: str, parent_frame: str, child_link: str
     """Return a virtual joint of `child_link` in `parent_frame`; the type is fixed, planar or floating."""
     return NewElement(
         "virtual_joint",
-        (("name", name), ("type", joint_type), ("parent_frame", parent_frame), ("child_link", child_link)),
+        (("name", name), ("type", joint_type), ("parent_frame", frame_name(parent_frame)), ("child_link", child_link)),
     )
 
 

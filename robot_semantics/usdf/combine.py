@@ -95,6 +95,7 @@ def renamed(state: WorldState, names: Mapping[str, str]) -> WorldState:
         RobotSemanticsError: two of them would have one name.
     """
     known = {item.name for item in state.bodies}
+    names = {state.body_name(old): new for old, new in names.items()}
     for name in names:
         if name not in known:
             raise UnknownNameError("model or frame", name, known)

@@ -52,7 +52,7 @@ def set_pose(
     Raises:
         UnknownNameError: the model, the frame or the parent does not exist.
     """
-    names = [item.name for item in state.bodies]
+    name, names = state.body_name(name), [item.name for item in state.bodies]
     if name not in names:
         raise UnknownNameError("model or frame", name, names)
     above = None if parent is None else _carrier(state, parent)
@@ -82,7 +82,7 @@ def removed(state: WorldState, name: str) -> WorldState:
         UnknownNameError: the model or frame does not exist.
         ArrayError: another body is attached to it.
     """
-    names = [item.name for item in state.bodies]
+    name, names = state.body_name(name), [item.name for item in state.bodies]
     if name not in names:
         raise UnknownNameError("model or frame", name, names)
     carried = [item.name for item in state.bodies if item.parent == name]
@@ -97,7 +97,7 @@ def removed(state: WorldState, name: str) -> WorldState:
 
 def _carrier(state: WorldState, parent: str) -> tuple[str, str | None]:
     """Return the model or frame of a parent's name, and the link of the model, if any."""
-    names = (WORLD, *(item.name for item in state.bodies))
+    parent, names = state.body_name(parent), (WORLD, *(item.name for item in state.bodies))
     if parent in names:
         return parent, None
     for model in state.models:

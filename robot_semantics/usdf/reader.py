@@ -9,17 +9,24 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.names import frame_name
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.usdf.table import NAMESPACE, USDF, VERSION
+from robot_semantics.usdf.text_kinds import XML_SPACE
 from robot_semantics.usdf.validity import report, without_faults
 from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.reader import parse_xml, read_text
 from robot_semantics.xml.schema_reader import read_table
 from robot_semantics.xml.source_map import SourceMap
+
+_SLASH = re.compile(rb"""<parent>\s*/|<frame\s[^>]*["']/""")
+"""Quick look for frame names that may begin with a slash."""
 
 
 class Examined(NamedTuple):
@@ -116,4 +123,19 @@ def examine_text(text: str | bytes, source: str) -> Examined:
     if state.version is not None and state.version != VERSION:
         message = f"rs:version is '{state.version}'; content newer than version {VERSION} is kept but not used"
         found.warning("newer-version", message, document.places.place(0, "rs:version"))
+    if _SLASH.search(document.places.text):
+        _report_slashes(document, state, found)
     return Examined(state, document.places, found)
+
+
+def _report_slashes(document: XmlDocument, state: WorldState, found: Diagnostics) -> None:
+    """Warn about frames that are written with a leading slash."""
+    models = {model.name for model in state.models}
+    for element in document.root.iter("frame", "parent"):
+        is_frame = element.tag == "frame"
+        written = element.get("name", "") if is_frame else (element.text or "").strip(XML_SPACE)
+        if frame_name(written) == written or (written in models and not is_frame):
+            continue
+        message = f"the frame name '{written}' begins with a slash; tf2 drops it, so it is '{frame_name(written)}'"
+        place = document.places.place(document.at(element), "name" if is_frame else None)
+        found.warning("leading-slash", message, place)

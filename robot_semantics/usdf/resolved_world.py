@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.names import frame_name
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import Vec6, six
@@ -78,7 +79,7 @@ class ResolvedWorld:
             RobotSemanticsError: links of several models have it.
             NotStatedError: the link is stated, but not its pose.
         """
-        found = self.index.get(name)
+        found = self.index.get(name, self.index.get(frame_name(name)))
         if found is not None:
             return found
         short = [full for full in self.names if full.endswith(f"{SEPARATOR}{name}")]

@@ -17,11 +17,12 @@ angular velocity vectors [m/s, rad/s]. Wrenches are force then torque [N, N m]. 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeVar
 
 from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.base.names import frame_name
 from robot_semantics.transforms.pose import Pose, Vec6
 
 WORLD = "world"
@@ -161,6 +162,23 @@ class WorldState:
     at: int = field(default=-1, compare=False)
     comment: str | None = None
     version: str | None = None
+
+    def __post_init__(self) -> None:
+        """Drop one leading slash of the frames' names and of the parents; a model keeps its name, also as a parent."""
+        if all(body.parent[:1] != "/" for body in self.bodies) and all(frame.name[:1] != "/" for frame in self.frames):
+            return
+        models = {model.name for model in self.models}
+
+        def parent(body: ModelState | Frame) -> str:
+            return body.parent if body.parent in models else frame_name(body.parent)
+
+        object.__setattr__(self, "models", tuple(replace(model, parent=parent(model)) for model in self.models))
+        frames = tuple(replace(frame, name=frame_name(frame.name), parent=parent(frame)) for frame in self.frames)
+        object.__setattr__(self, "frames", frames)
+
+    def body_name(self, written: str) -> str:
+        """Return the name of a model or frame as the state has it: a frame may be written with a leading slash."""
+        return written if any(body.name == written for body in self.bodies) else frame_name(written)
 
     @property
     def bodies(self) -> tuple[ModelState | Frame, ...]:

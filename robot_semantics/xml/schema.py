@@ -418,6 +418,7 @@ def _maker(make: Callable[..., object]) -> Callable[[Fields], object]:
     if (
         not is_dataclass(make)
         or "__slots__" in vars(make)
+        or hasattr(make, "__post_init__")
         or any(field.default_factory is not MISSING for field in fields(make))
     ):
         return lambda values: make(**values)

@@ -99,6 +99,7 @@ KINDS: list[tuple[str, str, str, str]] = [
     ("virtual-joint-not-root", "error", "its child 'a' is not the root 'base'", '<virtual_joint name="v" type="fixed" parent_frame="w" §child_link="a"/>'),
     ("second-virtual-joint", "error", "the root link already has virtual joint 'v'", '<virtual_joint name="v" type="fixed" parent_frame="w" child_link="base"/>§<virtual_joint name="w" type="planar" parent_frame="w" child_link="base"/>'),
     ("empty-parent-frame", "error", "its parent frame is empty", '<virtual_joint name="v" type="fixed" §parent_frame="" child_link="base"/>'),
+    ("leading-slash", "warning", "has the parent frame '/odom'; tf2 drops the slash, so it is 'odom'", '<virtual_joint name="v" type="fixed" §parent_frame="/odom" child_link="base"/>'),
     ("parent-frame-is-link", "warning", "'a', as its parent frame", '<virtual_joint name="v" type="fixed" §parent_frame="a" child_link="base"/>'),
     ("joint-not-in-group", "error", "joint 'jc' of state 's' is not in group 'arm'", f'{ARM}<group_state name="s" group="arm"><joint name="j1" value="0"/><joint name="j2" value="0"/><joint §name="jc" value="0"/></group_state>'),
     ("wrong-count", "error", "joint 'j1' takes 1 value, but state 's' gives 2", f'{ARM}<group_state name="s" group="arm"><joint name="j1" §value="0 1"/><joint name="j2" value="0"/></group_state>'),

@@ -384,3 +384,40 @@ def test_a_root_link_called_world_is_saved_and_restored_as_a_link(node: Any, cli
     client.node.destroy_publisher(publisher)
     answer = restore_by_name(client, "world_link")
     assert answer.success, answer.message
+
+
+@pytest.mark.parametrize("source", ["multi_dof", "odometry", "tf"])
+def test_a_leading_slash_of_a_frame_changes_nothing(
+    node: Any, client: Client, source: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every name has the slash that tf2 drops: of SRDF, parameter, prefix, TF, odometry, restored state."""
+    srdf = SRDF.format("planar", "/odom")
+    more = {} if source == "multi_dof" else {"r.virtual_joints.v.parent_frame": "/odom"}
+    one = node(srdf, transform("/map", "/odom", pose(5.0, 0.0, 0.0)), **{"r.frame_prefix": "/r/", **more})
+    text = """<world_state><model_state name="r"><parent>/odom</parent><pose>1 2 0 0 0 0</pose></model_state>
+      <frame name="/odom"><parent>/map</parent><pose>5 0 0 0 0 0</pose></frame>
+      <frame name="/map"><pose>0 0 0 0 0 0</pose></frame></world_state>"""
+    if source == "multi_dof":
+        answer = one.restore(text)
+        assert answer.success, answer.message
+        client.until(lambda: "r/base_link" in client.newest(), "the root link on TF")
+        assert client.newest()["r/base_link"].header.frame_id == "odom"
+    else:
+        kind, topic = (Odometry, "/odom") if source == "odometry" else (TFMessage, "/tf")
+        publisher = client.publisher(kind, topic, 100)
+        item = transform("/odom", "/r/base_link", pose(1.0, 2.0, 0.0))
+        message: Any = TFMessage(transforms=[item])
+        if source == "odometry":
+            message = Odometry(header=item.header, child_frame_id=item.child_frame_id)
+            message.pose.pose.position.x, message.pose.pose.position.y = 1.0, 2.0
+            message.pose.pose.orientation.w = 1.0
+
+        def heard() -> Any:
+            publisher.publish(message)
+            return one.state().models[0].pose
+
+        client.until(heard, "the pose of the root link")
+        client.node.destroy_publisher(publisher)
+    state = one.state()
+    assert (state.models[0].parent, {frame.name for frame in state.frames}) == ("odom", {"odom", "map"})
+    np.testing.assert_allclose(resolve(state).pose("r"), matrix(6.0, 2.0, 0.0), atol=1e-12)

@@ -78,7 +78,7 @@ class OneNode:
         for name, (urdf, srdf) in robots.items():
             values[f"{name}.robot_description"] = urdf
             values[f"{name}.robot_description_semantic"] = srdf or ""
-            values[f"{name}.frame_prefix"] = f"{name}/"
+            values.setdefault(f"{name}.frame_prefix", f"{name}/")
         self._static = self.client.node.create_publisher(TFMessage, "/tf_static", LATCHED)
         if static:
             self._static.publish(TFMessage(transforms=list(static)))
@@ -109,7 +109,7 @@ class OneNode:
             placed = {body.name: body.pose for body in self.state().bodies if body.pose is not None}
             for item in static:
                 # A root link's transform places the model.
-                pose = placed.get(item.child_frame_id.split("/")[0])
+                pose = placed.get(item.child_frame_id.removeprefix("/").split("/")[0])
                 if pose is None or pose.xyz_rpy[0] != item.transform.translation.x:
                     return False
             return True

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from robot_semantics.base.names import frame_name
 from robot_semantics.cdr.layout import LayoutError
 from robot_semantics.cdr.match import LayoutMatch, LayoutTable
 from robot_semantics.cdr.message_types import FIELDS, JOINT_STATE, MULTI_DOF, ODOMETRY, STRING, TF_MESSAGE
@@ -120,10 +121,10 @@ class TopicReader:
     def transforms(self, match: LayoutMatch, logs: IntArray) -> None:
         """Add the transforms of TF messages."""
         layout = match.layout
-        children = tuple(name.lstrip("/") for name in layout.texts.get("child_frame_id", ()))
+        children = tuple(frame_name(name) for name in layout.texts.get("child_frame_id", ()))
         if not children:
             return
-        parents = tuple(name.lstrip("/") for name in layout.texts["frame_id"])
+        parents = tuple(frame_name(name) for name in layout.texts["frame_id"])
         stamps, poses = layout.stamps_ns(match.rows), layout.doubles(match.rows, "pose")
         stamps = np.where(stamps == 0, logs[:, np.newaxis], stamps)
         bad = self._bad_poses(poses, logs, children, "frame ", "transform")
@@ -138,7 +139,7 @@ class TopicReader:
         found, left = transform_columns(messages, ros1=self._table.ros1)
         for some in found:
             arrays = {"pose": some.poses[:, np.newaxis]}
-            parent, child = some.parent.lstrip("/"), some.child.lstrip("/")
+            parent, child = frame_name(some.parent), frame_name(some.child)
             stamps, came, arrays = self._with_valid_poses(
                 some.stamps_ns, logs[some.message], arrays, (child,), "frame ", "transform"
             )
@@ -152,7 +153,7 @@ class TopicReader:
         """Add odometry: pose of the child frame in the frame, twist in the child frame's axes."""
         texts = match.layout.texts
         arrays = {name: match.layout.doubles(match.rows, name) for name in ("pose", "twist")}
-        child, frame = texts["child_frame_id"][0].lstrip("/"), texts["frame_id"][0].lstrip("/")
+        child, frame = frame_name(texts["child_frame_id"][0]), frame_name(texts["frame_id"][0])
         stamps, logs, arrays = self._with_valid_poses(match.layout.stamps_ns(match.rows)[:, 0], logs, arrays, (child,))
         arrays = {name: values[:, 0] for name, values in arrays.items()}
         self._append("odometry", (child,), (frame,), ("twist",), stamps, logs, arrays)
@@ -168,7 +169,7 @@ class TopicReader:
             return
         arrays: dict[str, Array] = {"pose": poses} | ({"twist": twists} if twists.shape[1] else {})
         if names:
-            parent = texts["frame_id"][0].lstrip("/")
+            parent = frame_name(texts["frame_id"][0])
             stamps, logs, arrays = self._with_valid_poses(layout.stamps_ns(match.rows)[:, 0], logs, arrays, names)
             self._append("multi_dof", names, (parent,), tuple(arrays), stamps, logs, arrays)
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
+from robot_semantics.base.names import frame_name
 from robot_semantics.cdr.message_types import FIELDS, JOINT_STATE, MULTI_DOF, ODOMETRY, STRING, TF_MESSAGE
 from robot_semantics.live.settings import Invalid
 from robot_semantics.model.apply_semantics import apply_semantics
@@ -286,7 +287,7 @@ class RecordedRobot:
                 break
         else:
             prefix = ""
-        frame_of_link = {link: names.of(topic, f"{prefix}{link}") for link in self.links}
+        frame_of_link = {link: names.of(topic, frame_name(f"{prefix}{link}")) for link in self.links}
         return replace(self, prefix=prefix, frame_of_link=frame_of_link)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.base.names import quoted
+from robot_semantics.base.names import frame_name, quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.live.model_series import ABSENT, ModelSeries, with_links
 from robot_semantics.live.samples import RootSource
@@ -273,6 +273,7 @@ class WorldSampler:
     def _choose_world(self, problems: Diagnostics) -> str:
         wanted, history = self.sampling.world_frame, self.history
         if wanted is not None:
+            wanted = frame_name(wanted)
             called = (tf for tf, name in self.recording.called.items() if name == wanted and tf in history.index)
             wanted = next(called, wanted)
             if wanted not in history.index:

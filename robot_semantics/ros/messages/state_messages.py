@@ -22,6 +22,7 @@ from sensor_msgs.msg import JointState as JointStateMessage
 from sensor_msgs.msg import MultiDOFJointState as MultiDOFJointStateMessage
 
 from robot_semantics.base.errors import ArrayError
+from robot_semantics.base.names import frame_name
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
@@ -145,7 +146,7 @@ def from_multi_dof_joint_state(
         if len(getattr(message, word)) != count and (word == "transforms" or getattr(message, word)):
             raise ArrayError(word, f"there are {len(getattr(message, word))} for {count} joints")
     space, lost, joints = JointSpace.of(robot), [], []
-    state = ModelState(robot.name if name is None else name, parent=message.header.frame_id or WORLD)
+    state = ModelState(robot.name if name is None else name, parent=frame_name(message.header.frame_id) or WORLD)
     for at, joint_name in enumerate(message.joint_names):
         index = robot.joint_index.get(joint_name)
         if index is None or robot.joints[index].position_count <= 1:

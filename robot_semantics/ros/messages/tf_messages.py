@@ -20,7 +20,7 @@ from geometry_msgs.msg import TransformStamped
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.base.errors import ArrayError
-from robot_semantics.base.names import duplicates
+from robot_semantics.base.names import duplicates, frame_name
 from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.cdr.fill import TransformMessage
 from robot_semantics.cdr.layout import CdrError
@@ -54,7 +54,8 @@ def to_transforms(
         ArrayError: two transforms would have one child frame.
         NotStatedError: the pose of a carrying link is not stated and cannot be computed.
     """
-    robots, prefixes = robots or {}, prefixes or {}
+    robots = robots or {}
+    prefixes = {name: frame_name(prefix) for name, prefix in (prefixes or {}).items()}
     links = {name: robot.link_index for name, robot in robots.items()}
     on_links = {body.name for body in state.bodies if body.parent_link in links.get(body.parent, ())}
     state = without_parent_links(with_carriers(state, robots), but=on_links)
@@ -155,13 +156,15 @@ class _Graph:
         self, transforms: Sequence[TransformStamped], robots: Mapping[str, RobotModel], prefixes: Mapping[str, str]
     ) -> None:
         self.robots = robots
+        prefixes = {name: frame_name(prefix) for name, prefix in prefixes.items()}
         self.parents: dict[str, str] = {}
         self.stamps: set[int] = set()
         self.lost: list[str] = []
         self._local: dict[str, FloatArray] = {}
         for message in transforms:
-            self.parents[message.child_frame_id] = message.header.frame_id
-            self._local[message.child_frame_id] = matrix_of(message.transform)
+            child = frame_name(message.child_frame_id)
+            self.parents[child] = frame_name(message.header.frame_id)
+            self._local[child] = matrix_of(message.transform)
             self.stamps.add(stamp_ns(message.header.stamp))
         self.owners = {prefixes.get(name, "") + link: name for name in robots for link in robots[name].link_names}
         self._roots = {name: prefixes.get(name, "") + robot.root_link for name, robot in robots.items()}

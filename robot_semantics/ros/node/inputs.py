@@ -17,7 +17,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState, MultiDOFJointState
 
-from robot_semantics.base.names import shown
+from robot_semantics.base.names import frame_name, shown
 from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.base.nanoseconds import stamp_ns as stamp_of
 from robot_semantics.cdr.generated_types import RosMessage
@@ -91,7 +91,7 @@ class MotionTopics:
             is_root = robot.moving.joints[number].index == 0
             if is_root and robot.root_source not in _FED_BY_MULTI_DOF:
                 continue
-            if is_root and message.header.frame_id not in _names_of_parent(robot):
+            if is_root and frame_name(message.header.frame_id) not in _names_of_parent(robot):
                 outcomes.append(_wrong_frame("frame_id", message.header.frame_id, robot.parent_frame))
                 continue
             pose = row_of_pose(transform.translation, transform.rotation)
@@ -104,17 +104,17 @@ class MotionTopics:
         if not root.position_count:
             robot.report_once(f"odometry: the virtual joint '{root.name}' is fixed; its odometry is not used")
             return []
-        if message.header.frame_id not in _names_of_parent(robot):
+        if frame_name(message.header.frame_id) not in _names_of_parent(robot):
             return [_wrong_frame("frame_id", message.header.frame_id, robot.parent_frame)]
         child = robot.frame(robot.model.root_link)
-        if message.child_frame_id.lstrip("/") not in (child, robot.model.root_link, ""):
+        if frame_name(message.child_frame_id) not in (child, robot.model.root_link, ""):
             return [_wrong_frame("child_frame_id", message.child_frame_id, child)]
         time_ns = stamp_ns(message.header.stamp) or self._now_ns()
         return [robot.motion(root.name, *rows_of_odometry(message), time_ns)]
 
 
 def _names_of_parent(robot: RunningRobot) -> tuple[str, ...]:
-    return robot.parent_frame, robot.model.root_joint.parent_link, f"/{robot.parent_frame}", ""
+    return robot.parent_frame, robot.model.root_joint.parent_link, ""
 
 
 def _wrong_frame(field: str, given: str, expected: str) -> Refusal:
@@ -175,7 +175,7 @@ class ReceivedOdometry:
     def _read(self, robot: RunningRobot, link: str, data: bytes) -> RootStatement | None:
         message = deserialized(data, Odometry)
         xyz_quat, twist = rows_of_odometry(message)
-        frame = message.header.frame_id.removeprefix("/")
+        frame = frame_name(message.header.frame_id)
         if not frame or not np.isfinite(xyz_quat).all() or not xyz_quat[3:].any():
             return None
         if link != robot.model.root_link:

@@ -22,6 +22,7 @@ from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics.base.names import frame_name
 from robot_semantics.cdr.walk import transform_children
 from robot_semantics.live.robot import Messages, RunningRobot, TransformRows
 from robot_semantics.ros.messages.tf_messages import rows_message
@@ -138,7 +139,7 @@ class TfAuthority:
                 self._own.remove(data)
                 return
             ours = self._own_frames() - set(self.conflicts)
-            contested = [frame for frame in dict.fromkeys(transform_children(data)) if frame in ours]
+            contested = [frame for frame in dict.fromkeys(map(frame_name, transform_children(data))) if frame in ours]
             if not contested:
                 return
             own_name = self._node.get_fully_qualified_name()

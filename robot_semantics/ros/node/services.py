@@ -33,6 +33,7 @@ from sensor_msgs.msg import JointState
 
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import save_bytes
+from robot_semantics.base.names import frame_name
 from robot_semantics.cdr.generated_types import RosMessage, ServiceType
 from robot_semantics.live.order import NEVER_NS
 from robot_semantics.live.robot import RunningRobot
@@ -344,7 +345,7 @@ def _get_virtual_joints(robot: RunningRobot, _request: srv.GetVirtualJoints.Requ
         VirtualJoint(
             name=joint.name,
             type=joint.type,
-            parent_frame=robot.settings.virtual_joint(joint.name).parent_frame or joint.parent_frame,
+            parent_frame=frame_name(robot.settings.virtual_joint(joint.name).parent_frame) or joint.parent_frame,
             child_link=joint.child_link,
             variable_names=list(root.variable_names) if joint.name == root.name else [],
         )

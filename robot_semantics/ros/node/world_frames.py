@@ -19,6 +19,7 @@ from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics.base.names import frame_name
 from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.cdr.walk import transform_children
 from robot_semantics.live.world import ReceivedFrames, ReceivedTransform
@@ -117,7 +118,7 @@ class WorldFrames:
 
     def _take(self, static: bool, data: bytes) -> None:
         # Skip the node's own messages: parsing them would cost more than sending them.
-        if next(transform_children(data), "") in self._own_frames():
+        if frame_name(next(transform_children(data), "")) in self._own_frames():
             return
         transforms = deserialized(data, TFMessage).transforms
         with self._lock:
@@ -126,11 +127,11 @@ class WorldFrames:
                 item = _read(transform, static)
                 if item is None:
                     continue
-                parents = self._received.setdefault(transform.child_frame_id.removeprefix("/"), {})
+                parents = self._received.setdefault(frame_name(transform.child_frame_id), {})
                 if static:
                     # The last message decides the parent of a static frame.
                     parents.clear()
-                parents[transform.header.frame_id.removeprefix("/")] = item
+                parents[frame_name(transform.header.frame_id)] = item
 
 
 def _current(parents: dict[str, ReceivedTransform]) -> dict[str, ReceivedTransform]:

@@ -28,7 +28,7 @@ from simulation_interfaces.srv import (
     SetSimulationState,
 )
 
-from robot_semantics.base.names import suggestion
+from robot_semantics.base.names import frame_name, suggestion
 from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.ros.messages.maker import MAKER, pose_message, pose_of, row_of_pose, row_of_twist
 from robot_semantics.ros.simulators.simulator_client import UNKNOWN, RemoteReport, RemoteSimulator, SimulatorError
@@ -231,13 +231,14 @@ def _world(simulator: str, entities: Mapping[str, EntityState]) -> WorldState:
     models = []
     stamps = []
     for name, state in entities.items():
-        if state.header.frame_id not in ("", WORLD, *entities):
+        frame = state.header.frame_id if state.header.frame_id in entities else frame_name(state.header.frame_id)
+        if frame not in ("", WORLD, *entities):
             raise SimulatorError(
                 f"simulator '{simulator}' gives '{name}' in the frame '{state.header.frame_id}', which it does not "
                 "place"
             )
         if not row_of_pose(state.pose.position, state.pose.orientation)[3:].any():
             state.pose.orientation.w = 1.0
-        models.append(ModelState(name, state.header.frame_id or WORLD, pose_of(state.pose), row_of_twist(state.twist)))
+        models.append(ModelState(name, frame or WORLD, pose_of(state.pose), row_of_twist(state.twist)))
         stamps.append(stamp_ns(state.header.stamp))
     return WorldState(models=tuple(models), time_ns=max(stamps, default=None))

@@ -26,7 +26,7 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.names import quoted
+from robot_semantics.base.names import frame_name, quoted
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.robot_model import RobotModel
@@ -130,8 +130,8 @@ class TopicListener:
 
     def _transforms(self, topic: str, message: TFMessage, number: int | None) -> None:
         for transform in message.transforms:
-            key = _space(topic), transform.child_frame_id
-            self._parents[key].add(transform.header.frame_id)
+            key = _space(topic), frame_name(transform.child_frame_id)
+            self._parents[key].add(frame_name(transform.header.frame_id))
             self._on[key].setdefault(topic, PublisherDetector()).note_number(number, _base(topic) == "tf_static")
 
     def _states(self, topic: str, message: JointState, number: int | None) -> None:

@@ -28,6 +28,7 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.names import frame_name
 from robot_semantics.base.nanoseconds import short_seconds, stamp_ns
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.observe import JointObserver
@@ -319,7 +320,7 @@ class LiveRobots:
         prefix = None
         if not alone and name:
             stated = self._stated(space, "frame_prefix")
-            prefix = f"{name}/" if stated is None else stated
+            prefix = f"{name}/" if stated is None else frame_name(stated)
         surfaces = link_surfaces(model, resolver, None, diagnostics, kinds=kinds)
         parent = model.root_joint.parent_link or "world"
         return FollowedRobot(Actor(model.name if alone or not name else name, model, surfaces, parent), prefix)
@@ -361,7 +362,8 @@ class LiveRobots:
                 self._stamp_ns = max(self._stamp_ns, stamp_ns(transform.header.stamp))
                 T = matrix_of(transform.transform)
                 if np.isfinite(T).all():
-                    self._transforms[transform.child_frame_id] = (transform.header.frame_id, T)
+                    parent, child = frame_name(transform.header.frame_id), frame_name(transform.child_frame_id)
+                    self._transforms[child] = (parent, T)
             self._number += 1
             self._news.notify_all()
 
