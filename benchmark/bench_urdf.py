@@ -32,7 +32,8 @@ from rich.console import Console
 from rich.table import Table
 from urdf_parser_py.urdf import URDF
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
+from robot_semantics.base.diagnostic import Diagnostic
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.urdf.reader import parse_urdf
 from robot_semantics.urdf.writer import write_urdf

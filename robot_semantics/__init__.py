@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from robot_semantics.api.robot import Robot, load_robot, robot_from_text
     from robot_semantics.api.world import convert_world, plot, resolve, with_joints, with_pose
-    from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity, SourcePlace
+    from robot_semantics.base.diagnostic import Diagnostic, Severity, SourcePlace
+    from robot_semantics.base.diagnostics import Diagnostics
     from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
     from robot_semantics.base.version import __version__ as __version__
     from robot_semantics.kinematics.forward import ForwardKinematics

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import pytest
 
 import robot_semantics
+from tools.rooms import WINGS, imports
 
 PACKAGE = Path(robot_semantics.__file__).parent
 
@@ -320,6 +321,17 @@ def test_the_table_itself_points_one_way() -> None:
     ] == []
     assert {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()} <= set(ROOMS)
     assert list(LIBRARIES) == order
+
+
+def test_a_wing_imports_only_wings_below_it() -> None:
+    wings = list(WINGS)
+    assert sorted(room for rooms in WINGS.values() for room in rooms) == sorted(set(ROOMS) - {"robot_semantics"})
+    assert [
+        (wing, other)
+        for wing, others in imports().items()
+        for other in others
+        if wings.index(other) > wings.index(wing)
+    ] == []
 
 
 PLANTED = [

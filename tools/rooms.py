@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Draw doc/images/rooms.svg: the rooms of the package in layers, from the imports of its modules.
+"""Draw doc/images/rooms.svg: the wings of the package with their rooms, and the imports between wings.
 
-An arrow goes from a room to a room that it imports; arrows that follow from others are left out.
+An arrow goes from a wing to a wing that it imports; arrows that follow from others are left out.
 
 Run: python tools/rooms.py [--check]
 """
@@ -23,80 +23,81 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "robot_semantics"
 PICTURE = ROOT / "doc" / "images" / "rooms.svg"
-WIDTH, HEIGHT, ROOM_WIDTH, ROOM_HEIGHT = 180, 92, 136, 44
+WIDTH, HEIGHT, ROOM_WIDTH, ROOM_HEIGHT, NAME_WIDTH = 140, 76, 120, 36, 130
+
+WINGS: dict[str, tuple[str, ...]] = {
+    "base": ("base", "transforms", "cdr", "examples"),
+    "formats": ("xml", "urdf", "srdf"),
+    "robot": ("model", "kinematics", "comparison", "collision", "bringup"),
+    "world": ("usdf", "convert"),
+    "live": ("live",),
+    "recording": ("recording",),
+    "simulation": ("simulation",),
+    "screen": ("viewer", "lsp"),
+    "ros": ("ros",),
+    "cli": ("cli", "api"),
+}
+"""The rooms of each wing, the ground floor first: a wing imports only wings before it."""
 
 
 def imports() -> dict[str, set[str]]:
-    """Return the imported rooms of each room."""
-    rooms: dict[str, set[str]] = {path.parent.name: set() for path in PACKAGE.glob("*/__init__.py")}
-    for room, others in rooms.items():
+    """Return the imported wings of each wing."""
+    wing_of = {room: wing for wing, rooms in WINGS.items() for room in rooms}
+    wings: dict[str, set[str]] = {wing: set() for wing in WINGS}
+    for room, wing in wing_of.items():
         for path in (PACKAGE / room).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(f"{PACKAGE.name}."):
-                    others.add(node.module.split(".")[1])
-        others.intersection_update(rooms.keys() - {room})
-    return rooms
+                    wings[wing].add(wing_of[node.module.split(".")[1]])
+        wings[wing].discard(wing)
+    return wings
 
 
 def without_implied(graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """Return the arrows of an acyclic graph that are not implied by longer paths."""
 
     @cache
-    def below(room: str) -> frozenset[str]:
-        return frozenset(graph[room]).union(*(below(other) for other in graph[room]))
+    def below(wing: str) -> frozenset[str]:
+        return frozenset(graph[wing]).union(*(below(other) for other in graph[wing]))
 
     return {
-        room: {other for other in others if not any(other in below(between) for between in others)}
-        for room, others in graph.items()
+        wing: {other for other in others if not any(other in below(between) for between in others)}
+        for wing, others in graph.items()
     }
-
-
-def floors(graph: Mapping[str, set[str]]) -> list[list[str]]:
-    """Return the rooms by layers, lowest first; each is directly above the highest room that it imports."""
-
-    @cache
-    def height(room: str) -> int:
-        return max((height(other) + 1 for other in graph[room]), default=0)
-
-    return [
-        sorted(room for room in graph if height(room) == floor) for floor in range(1 + max(height(r) for r in graph))
-    ]
 
 
 def picture() -> str:
-    """Return the drawing."""
+    """Return the drawing: a row for each wing, and arrows on the left."""
     graph = without_implied(imports())
-    storeys = floors(graph)
-    width, height = WIDTH * max(map(len, storeys)), HEIGHT * len(storeys)
-    places = {
-        room: ((width - WIDTH * len(storey)) / 2 + WIDTH * (number + 0.5), height - HEIGHT * (floor + 0.5))
-        for floor, storey in enumerate(storeys)
-        for number, room in enumerate(storey)
-    }
+    lanes = 16 * max(1, sum(map(len, graph.values())))
+    left = lanes + NAME_WIDTH
+    width, height = left + WIDTH * max(map(len, WINGS.values())), HEIGHT * len(WINGS)
+    middle = {wing: height - HEIGHT * (floor + 0.5) for floor, wing in enumerate(WINGS)}
     lines = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
             'font-family="sans-serif" font-size="17" text-anchor="middle">'
         ),
-        "<title>The rooms of robot_semantics; an arrow goes to a room that is imported</title>",
+        "<title>The wings of robot_semantics and their rooms; an arrow goes to a wing that is imported</title>",
         f'<rect width="{width}" height="{height}" fill="white"/>',
         (
             '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
             '<path d="M0 0L8 4L0 8z" fill="#57606a"/></marker>'
         ),
     ]
-    for room in sorted(graph):
-        x, y = places[room]
-        for other in sorted(graph[room]):
-            to_x, to_y = places[other]
-            start, end = y + ROOM_HEIGHT / 2, to_y - ROOM_HEIGHT / 2
-            bend = (end - start) / 2
-            path = f"M{x:g} {start:g}C{x:g} {start + bend:g} {to_x:g} {end - bend:g} {to_x:g} {end:g}"
-            lines.append(f'<path d="{path}" fill="none" stroke="#57606a" marker-end="url(#tip)"/>')
-    for room, (x, y) in sorted(places.items()):
-        left, top = x - ROOM_WIDTH / 2, y - ROOM_HEIGHT / 2
-        box = f'x="{left:g}" y="{top:g}" width="{ROOM_WIDTH}" height="{ROOM_HEIGHT}" rx="8"'
-        lines.append(f'<rect {box} fill="#ddf4ff" stroke="#0969da"/><text x="{x:g}" y="{y + 6:g}">{room}</text>')
+    arrows = sorted((list(WINGS).index(wing), list(WINGS).index(other)) for wing in graph for other in graph[wing])
+    for lane, (start, end) in enumerate(sorted(arrows, key=lambda arrow: arrow[0] - arrow[1])):
+        x, top, bottom = lanes - 16 * (lane + 0.5), middle[list(WINGS)[start]] + 6, middle[list(WINGS)[end]] - 6
+        path = f"M{lanes:g} {top:g}H{x:g}V{bottom:g}H{lanes:g}"
+        lines.append(f'<path d="{path}" fill="none" stroke="#57606a" marker-end="url(#tip)"/>')
+    for wing, rooms in WINGS.items():
+        y = middle[wing]
+        lines.append(f'<text x="{lanes + NAME_WIDTH / 2:g}" y="{y + 6:g}" font-weight="bold">{wing}</text>')
+        for number, room in enumerate(rooms):
+            x = left + WIDTH * (number + 0.5)
+            box = f'x="{x - ROOM_WIDTH / 2:g}" y="{y - ROOM_HEIGHT / 2:g}" width="{ROOM_WIDTH}" height="{ROOM_HEIGHT}"'
+            lines.append(f'<rect {box} rx="8" fill="#ddf4ff" stroke="#0969da"/>')
+            lines.append(f'<text x="{x:g}" y="{y + 6:g}">{room}</text>')
     return "\n".join([*lines, "</svg>", ""])
 
 

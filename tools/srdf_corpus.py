@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics.base.diagnostic import Severity
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model.apply_semantics import check_alone
 from robot_semantics.model.loading import load_robot
 from robot_semantics.srdf.reader import srdf_from_file

@@ -27,7 +27,8 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
+from robot_semantics.base.diagnostic import Diagnostic, Severity
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.model.loading import load_robot
 

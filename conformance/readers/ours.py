@@ -17,7 +17,8 @@ from typing import Any
 
 from common import Answer, serve
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
+from robot_semantics.base.diagnostic import Diagnostic
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.convert.json_form import parse_json, world_to_json
 from robot_semantics.kinematics.forward import ForwardKinematics

@@ -9,85 +9,13 @@
 
 from __future__ import annotations
 
-import enum
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from robot_semantics.base.diagnostic import Diagnostic, Severity, SourcePlace
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.json_value import JsonObject
-from robot_semantics.base.names import NameComparisons, is_certain, nearest_names, shown
-
-_LONGEST = 500
-"""Longest printed message or path [characters]."""
-
-
-class Severity(enum.Enum):
-    """Severity of a diagnostic. Error: the text has no meaning. Warning: the text probably means something else."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class SourcePlace:
-    """A position in a source text; `line` and `column` count from 1; 0 means unknown.
-
-    `path` names the element, for example ``/robot/joint[@name='elbow']/limit/@lower``.
-    """
-
-    source: str
-    line: int = 0
-    column: int = 0
-    path: str = ""
-
-    def __str__(self) -> str:
-        source = shown(self.source, _LONGEST)
-        return f"{source}:{self.line}:{self.column}" if self.line else source
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
-    """One problem; `str()` gives one line, ``file:line:col: error: message [path]``, with any names in it.
-
-    `code` is a stable kebab-case word for the kind of problem. `suggestion` is the nearest valid name, if any.
-    `certain` is True if only this name can be meant. `count` is the number of problems that this one represents: 1, or
-    more if a collection had too many problems to keep.
-    """
-
-    severity: Severity
-    code: str
-    message: str
-    place: SourcePlace
-    suggestion: str | None = None
-    count: int = 1
-    certain: bool = False
-
-    @property
-    def sentence(self) -> str:
-        """The message with the suggestion, safe to print."""
-        hint = f"; did you mean '{shown(self.suggestion)}'?" if self.suggestion else ""
-        return f"{shown(self.message, _LONGEST)}{hint}"
-
-    def __str__(self) -> str:
-        path = f" [{shown(self.place.path, _LONGEST)}]" if self.place.path else ""
-        return f"{self.place}: {self.severity.value}: {self.sentence}{path}"
-
-    def as_json(self) -> JsonObject:
-        """Return the fields as JSON-ready values."""
-        return {
-            "severity": self.severity.value,
-            "code": self.code,
-            "message": self.message,
-            "suggestion": self.suggestion,
-            "file": self.place.source,
-            "line": self.place.line,
-            "column": self.place.column,
-            "path": self.place.path,
-        }
-
+from robot_semantics.base.names import NameComparisons, is_certain, nearest_names
 
 __all__ = ["Diagnostic", "Diagnostics", "Severity", "SourcePlace"]
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from robot_semantics.base.names import nearest_names, shown
 
 if TYPE_CHECKING:
-    from robot_semantics.base.diagnostics import Diagnostic
+    from robot_semantics.base.diagnostic import Diagnostic
 
 
 class RobotSemanticsError(Exception):

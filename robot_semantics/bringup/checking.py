@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from robot_semantics.base.caches import LruCache
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity, SourcePlace
+from robot_semantics.base.diagnostic import Diagnostic, Severity, SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import is_certain, nearest_names
 from robot_semantics.base.yaml_reader import MAX_BYTES, YamlNode, parse_yaml

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Severity, SourcePlace
+from robot_semantics.base.diagnostic import Severity, SourcePlace
 from robot_semantics.base.yaml_reader import YamlNode
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.model.semantics import Group

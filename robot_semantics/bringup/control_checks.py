@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics.base.diagnostic import Severity
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.urdf.control_table import BLOCK, read_control
 from robot_semantics.urdf.control_tree import ControlBlock, ControlInterface, ControlParameter

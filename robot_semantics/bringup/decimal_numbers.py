@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from robot_semantics.base.diagnostics import Severity
+from robot_semantics.base.diagnostic import Severity
 from robot_semantics.base.yaml_reader import YamlNode
 from robot_semantics.bringup.configuration import Configuration, ConfigurationProblem, SectionKind, has_substitution
 from robot_semantics.xml.numbers import one_line

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Severity, SourcePlace
+from robot_semantics.base.diagnostic import Severity, SourcePlace
 from robot_semantics.base.names import common_prefix, quoted
 from robot_semantics.base.yaml_reader import YamlNode
 from robot_semantics.bringup.configuration import (

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Severity
+from robot_semantics.base.diagnostic import Severity
 from robot_semantics.base.names import is_certain, nearest_names
 from robot_semantics.base.yaml_reader import YamlNode
 from robot_semantics.bringup.configuration import Configuration, ConfigurationProblem, Rule, SectionKind

@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
+from robot_semantics.base.diagnostic import Diagnostic
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.yaml_reader import YamlNode, parse_yaml
 from robot_semantics.bringup.decimal_numbers import CODE, decimal_text

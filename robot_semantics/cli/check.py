@@ -16,7 +16,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import resolved, save_bytes, scratch_folder
 from robot_semantics.bringup.checking import FileReaders, YamlText, check_files, is_yaml, read_sections

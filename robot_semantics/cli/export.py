@@ -16,7 +16,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
+from robot_semantics.base.diagnostic import Diagnostic
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.cli.frame.argument_values import (
     add_repeatable,

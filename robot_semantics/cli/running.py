@@ -32,7 +32,7 @@ from robot_semantics.cli.frame.outputs import check_outputs
 from robot_semantics.cli.frame.printing import LONGEST_LINE, print_json, wants_json
 
 if TYPE_CHECKING:
-    from robot_semantics.base.diagnostics import Diagnostic
+    from robot_semantics.base.diagnostic import Diagnostic
 
 
 EXIT_PROBLEMS, EXIT_USAGE = 1, 2

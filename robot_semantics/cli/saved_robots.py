@@ -13,7 +13,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.comparison.robots import compare_robots
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel

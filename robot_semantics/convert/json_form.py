@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.usdf.table import NAMESPACE, USDF
 from robot_semantics.usdf.validity import problems

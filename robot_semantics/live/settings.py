@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
+from robot_semantics.base.diagnostic import Diagnostic, Severity
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.robot_model import RobotModel

@@ -21,7 +21,8 @@ from lsprotocol import types
 from lxml import etree
 from pygls.uris import from_fs_path, to_fs_path
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity, SourcePlace
+from robot_semantics.base.diagnostic import Diagnostic, Severity, SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import quoted, shown
 from robot_semantics.base.yaml_reader import YamlNode

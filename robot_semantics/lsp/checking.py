@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from robot_semantics.base.caches import LruCache
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.bringup.checking import check_sections
 from robot_semantics.bringup.description import CheckedDescription, check_description

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
-from robot_semantics.base.diagnostics import Diagnostic, SourcePlace
+from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.bringup.checking import YamlText, is_yaml, read_sections
 from robot_semantics.lsp.yaml_names import yaml_names

@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
+from robot_semantics.base.diagnostic import Diagnostic
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
 from robot_semantics.model.robot_model import RobotModel

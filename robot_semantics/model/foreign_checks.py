@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics.base.diagnostic import Severity
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.urdf.extras import element_of

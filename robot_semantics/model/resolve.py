@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import quoted
 from robot_semantics.model.element_checks import check_joint, check_links
 from robot_semantics.model.joint_types import MOTION, X_AXIS, JointFrames, JointLimits, JointType, unit_axis

@@ -20,7 +20,8 @@ from urllib.parse import unquote, urlsplit
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import read_bounded
 from robot_semantics.urdf.tree import Mesh, UrdfRobot

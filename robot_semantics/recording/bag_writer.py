@@ -29,7 +29,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.message_types import JOINT_STATE, MULTI_DOF, STRING, TF_MESSAGE

@@ -17,7 +17,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import nearest_names
 from robot_semantics.kinematics.forward import ForwardKinematics

@@ -16,7 +16,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import relative_path, resolved
 from robot_semantics.model.loading import load_robot

@@ -18,7 +18,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.base.names import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics

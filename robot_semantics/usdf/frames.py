@@ -21,7 +21,8 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.transforms import matrix_from_quat
 from robot_semantics.transforms.arrays import FloatArray

@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.kinematics.joint_space import JointSpace

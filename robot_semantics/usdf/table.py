@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from robot_semantics.base.diagnostics import Severity
+from robot_semantics.base.diagnostic import Severity
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.text_kinds import AGE, FOUR, NUMBERS, PARENT, SHA256, SIX, TIME
 from robot_semantics.usdf.world_state import WORLD, EngineState, Frame, JointState, LinkState, ModelState, WorldState

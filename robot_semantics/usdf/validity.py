@@ -19,7 +19,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.transforms.pose import Pose, Quaternion
 from robot_semantics.usdf.fields import ROOT_PATH, lists_of

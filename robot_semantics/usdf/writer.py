@@ -16,7 +16,8 @@ from pathlib import Path
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.usdf.reader import parse_document

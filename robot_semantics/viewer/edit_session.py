@@ -14,7 +14,8 @@ import errno
 from collections.abc import Callable
 from pathlib import Path
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
+from robot_semantics.base.diagnostic import Diagnostic
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved, save_bytes
 from robot_semantics.model.apply_semantics import apply_semantics

@@ -16,7 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.nanoseconds import float_seconds, short_seconds
 from robot_semantics.kinematics.root_motion import JointMotion, joint_motion

@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from robot_semantics.base.diagnostics import Diagnostic
+from robot_semantics.base.diagnostic import Diagnostic
 from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.viewer.scene import Scene
 from robot_semantics.viewer.scene_data import CollisionWitness, scene_bytes

@@ -19,7 +19,7 @@ from typing import Any, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.base.diagnostics import Diagnostic
+from robot_semantics.base.diagnostic import Diagnostic
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.kinematics.forward import ForwardKinematics

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from nicegui import events, run, ui
 
-from robot_semantics.base.diagnostics import Diagnostic, Severity
+from robot_semantics.base.diagnostic import Diagnostic, Severity
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.srdf.edit import SrdfText

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from nicegui import ui
 
-from robot_semantics.base.diagnostics import Diagnostic, Severity
+from robot_semantics.base.diagnostic import Diagnostic, Severity
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.transforms.arrays import FloatArray

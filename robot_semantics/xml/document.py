@@ -17,7 +17,8 @@ from typing import Any, cast
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.xml.source_map import SourceMap, SourceText
 from robot_semantics.xml.well_formed import OPTIONS, name_of_root, not_well_formed, parse_forgiving
 

@@ -23,7 +23,8 @@ from xml.parsers import expat
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import SourcePlace, refusal
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import refusal
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import read_bounded
 from robot_semantics.xml.document import StreamedDocument, XmlDocument

@@ -21,7 +21,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Severity
+from robot_semantics.base.diagnostic import Severity
 from robot_semantics.base.json_value import Json
 from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.foreign import ForeignKeeper, KeptContent

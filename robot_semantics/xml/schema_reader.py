@@ -16,7 +16,8 @@ from typing import Any, Generic, cast
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics.base.diagnostic import Severity
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.xml.document import XmlDocument, is_macro
 from robot_semantics.xml.foreign import MANY_ATTRIBUTES, ForeignKeeper, NoForeignKeeper, attribute_items

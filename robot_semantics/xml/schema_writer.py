@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.xml.foreign import KeptContent, quoted
 from robot_semantics.xml.schema import BadValueError, Child, Element, FormatTable, NamedValue, ValueKind
 

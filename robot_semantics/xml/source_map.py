@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import accumulate
 
-from robot_semantics.base.diagnostics import SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
 
 _TAG_MARK = re.compile(rb"""[>"']""")
 _ATTRIBUTE = re.compile(rb"""\s([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')""")

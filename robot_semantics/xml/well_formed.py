@@ -17,7 +17,8 @@ from urllib.parse import quote
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import SourcePlace, refusal
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import refusal
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.xml.source_map import SKIPPED, SourceText
 

@@ -32,7 +32,8 @@ from typing import Any
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import SourcePlace, refusal
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import refusal
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean

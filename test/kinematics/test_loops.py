@@ -31,7 +31,8 @@ from support.loops import (
 )
 
 from robot_semantics import ForwardKinematics, RobotModel
-from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics.base.diagnostic import Severity
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.kinematics.loop_freedom import LoopError, check_loops
 from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.model.loading import robot_from_text

@@ -22,7 +22,8 @@ from pathlib import Path
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
+from robot_semantics.base.diagnostic import Diagnostic
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.bringup.checking import is_yaml
 from robot_semantics.bringup.yaml_fixing import fixed_yaml

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
+from robot_semantics.base.diagnostic import Diagnostic, Severity
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.cli.frame.argument_values import add_repeatable
 from robot_semantics.cli.frame.command import UsageError

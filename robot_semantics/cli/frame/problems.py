@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 from urllib.parse import quote
 
-from robot_semantics.base.diagnostics import MORE, Diagnostic, Severity
+from robot_semantics.base.diagnostic import Diagnostic, Severity
+from robot_semantics.base.diagnostics import MORE
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import read_bounded, resolved, save_text
 from robot_semantics.base.json_value import JsonObject
@@ -32,7 +33,6 @@ from robot_semantics.base.names import did_you_mean, shown
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.argument_values import add_repeatable
 from robot_semantics.cli.frame.command import UsageError
-from robot_semantics.cli.frame.explanations import explanations
 from robot_semantics.cli.frame.printing import JSON_VERSION, counted
 
 # Severity of problems by the options of the command line and the settings of a project.
@@ -105,6 +105,9 @@ def policy_of_folder(folder: Path) -> ProblemPolicy:
 def _codes(codes: object, where: str) -> frozenset[str]:
     if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
         raise UsageError(f"{where} must be a list of codes, not {codes!r}")
+    # Import here what only some reports need: it reads the pages of all codes.
+    from robot_semantics.cli.frame.explanations import explanations
+
     for code in codes:
         if code not in explanations() and code != MORE:
             nearest = did_you_mean(code, explanations())
@@ -235,6 +238,8 @@ def as_json(found: Sequence[Diagnostic], *, ok: bool) -> ProblemsJson:
 
 def as_sarif(found: Sequence[Diagnostic]) -> dict[str, object]:
     """Return a SARIF 2.1.0 log of one run, which code hosts and editors read."""
+    from robot_semantics.cli.frame.explanations import explanations
+
     codes = list(dict.fromkeys(item.code for item in found))
     pages = explanations()
     rules: list[JsonObject] = [

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
+from robot_semantics.base.diagnostic import Diagnostic
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import (

@@ -18,7 +18,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_all

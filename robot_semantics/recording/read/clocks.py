@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import quoted
 from robot_semantics.live.order import MOST_AHEAD, RESET_NS, TOGETHER_NS, stamp_resets
 from robot_semantics.recording.bags.columns import Array, GroupKey, Part, Pieces, by_part, in_order, kept_rows

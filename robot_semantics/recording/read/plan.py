@@ -15,7 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.base.names import frame_name
 from robot_semantics.cdr.message_types import FIELDS, JOINT_STATE, MULTI_DOF, ODOMETRY, STRING, TF_MESSAGE

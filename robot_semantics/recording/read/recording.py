@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import quoted
 from robot_semantics.base.nanoseconds import short_seconds
 from robot_semantics.cdr.message_types import STRING

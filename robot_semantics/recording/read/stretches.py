@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import install_hint
 from robot_semantics.base.files import read_bounded
 from robot_semantics.cdr.message_types import FIELDS

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import MimicMap, followings

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_all
 from robot_semantics.base.nanoseconds import seconds_text

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import quoted
 from robot_semantics.base.nanoseconds import float_seconds, seconds_text

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.recording.bags.columns import Array, GroupKey, Part, Pieces
 from robot_semantics.recording.tracks.history import Edge, TransformHistory
 from robot_semantics.recording.tracks.namespaces import FrameNames

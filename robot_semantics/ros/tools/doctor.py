@@ -24,7 +24,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics.base.diagnostic import Severity
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import frame_name, quoted
 from robot_semantics.kinematics.joint_space import JointSpace
