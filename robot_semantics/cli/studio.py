@@ -17,10 +17,11 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.argument_values import on_disk, port, wait
+from robot_semantics.cli.frame.argument_values import on_disk, wait
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.node_inputs import ros_needed
 from robot_semantics.cli.frame.outputs import check_not_there
+from robot_semantics.cli.frame.pages import add_page_arguments, page_options
 from robot_semantics.srdf.edit import SrdfText
 
 if TYPE_CHECKING:
@@ -42,8 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", type=wait, default=5.0, metavar="S", help="time to wait for a running robot [s] (5)"
     )
-    parser.add_argument("--port", type=port, default=0, metavar="N", help="port of the page (any free port)")
-    parser.add_argument("--no-browser", action="store_true", help="print the page's address only")
+    add_page_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -106,8 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
         f"{bare.name} · studio",
         content,
         beside=lambda viewer: Studio(viewer, session, pieces, running, newest),
-        port=arguments.port,
-        open_browser=not arguments.no_browser,
+        options=page_options(arguments),
     )
     return 0
 

@@ -24,12 +24,12 @@ from robot_semantics.cli.frame.argument_values import (
     number_in_range,
     numbers_by_name,
     output_file,
-    port,
     wait,
 )
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.node_inputs import ros_needed
 from robot_semantics.cli.frame.outputs import add_output
+from robot_semantics.cli.frame.pages import add_page_arguments, page_options
 from robot_semantics.cli.frame.printing import print_line
 
 if TYPE_CHECKING:
@@ -65,8 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=output_file(".html", ".htm"),
         help="write one page that works offline",
     )
-    out.add_argument("--port", type=port, default=0, metavar="N", help="port of the page (any free port)")
-    out.add_argument("--no-browser", action="store_true", help="print the page's address only")
+    add_page_arguments(out)
     out.add_argument("--live", action="store_true", help="follow the running robots")
     out.add_argument("--node", default="/robot_semantics", metavar="NAME", help="node to follow (/robot_semantics)")
     out.add_argument("--timeout", type=wait, default=10.0, metavar="S", help="time to wait for the node [s] (10)")
@@ -192,8 +191,7 @@ def run(arguments: argparse.Namespace) -> None:
         scene.title,
         FreshContent(files, content),
         robot=lambda name: scene.actor(name).kinematics,
-        port=arguments.port,
-        open_browser=not arguments.no_browser,
+        options=page_options(arguments),
     )
 
 
@@ -243,8 +241,7 @@ def _live(arguments: argparse.Namespace) -> None:
             lambda: content,
             beside=lambda viewer: LivePanel(viewer, robots, title),
             beside_width=300,
-            port=arguments.port,
-            open_browser=not arguments.no_browser,
+            options=page_options(arguments),
         )
 
 

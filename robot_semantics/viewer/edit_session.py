@@ -48,6 +48,7 @@ class EditSession:
         self._steps = [("as it was read", text)]
         self._at = 0
         self.version = 0
+        self._folder = resolved(output.parent)
         # Content of the file when it was last read or saved; None: no file.
         self._known = self._content()
         self.written: SrdfText | None = None
@@ -107,18 +108,20 @@ class EditSession:
         """Write the file atomically; with `output`, write another file and use it from then on.
 
         Args:
-            output: another file, which must not exist.
+            output: another file, which must not exist, in the folder of the first file or below it.
             overwrite: write also if another program changed the session's file since it was read or saved.
 
         Raises:
             FileChangedError: another program changed or deleted the session's file, or no version is
                 chosen yet; nothing is written.
-            OSError: the file cannot be written, is a folder, or is another file that exists.
+            OSError: the file cannot be written, is a folder, is another file that exists, or is outside of the folder.
         """
         target = self.output if output is None else output
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, "is a folder; choose a file", str(target))
         if resolved(target) != resolved(self.output):
+            if not resolved(target).is_relative_to(self._folder):
+                raise PermissionError(errno.EACCES, f"choose a file in '{self._folder}' or below", str(target))
             if target.exists():
                 raise FileExistsError(errno.EEXIST, "exists already; choose another name", str(target))
         elif not overwrite:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Server of pages for browsers on this machine; pages of other sites are refused.
+"""Server of pages for their owner's browser on this machine; other users and pages of other sites are refused.
 
 The pages reload files that change.
 """
@@ -15,19 +15,27 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import hashlib
+import hmac
+import html
+import os
 import secrets
 import socket
+import tempfile
 import threading
 import webbrowser
 from collections import deque
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
+from urllib.parse import parse_qs, quote
 
 import uvicorn
 from fastapi import FastAPI
 from fastapi.responses import Response
 from nicegui import Client, app, run, ui
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.kinematics.forward import ForwardKinematics
@@ -101,19 +109,64 @@ POLICY = "; ".join(
 
 HEADERS = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
 
-REFUSED = b"only for this machine's own page\n"
+FOREIGN = b"only for this machine's own page\n"
+NO_TOKEN = b"open the address that the program printed: it has the token of this page\n"
+
+
+@dataclass(frozen=True)
+class PageOptions:
+    """How a page is served.
+
+    Attributes:
+        port: the port; 0 means any free port.
+        open_browser: show the page in the browser.
+        token: secret in the address of the page; None: every user of this machine can open and control the page.
+    """
+
+    port: int = 0
+    open_browser: bool = True
+    token: str | None = None
+
+
+class PageToken:
+    """Secret of a served page: in the address at first, then in a cookie.
+
+    Attributes:
+        cookie: the cookie as text of a header. Its name has the port: a browser sends a cookie to all ports of a host.
+    """
+
+    def __init__(self, token: str, port: int) -> None:
+        self._digest = _digest(token)
+        self._name, self._value = f"robot_semantics_{port}", _digest(f"cookie {token}")
+        self.cookie = f"{self._name}={self._value}; Path=/; HttpOnly; SameSite=Strict"
+
+    def is_in_query(self, query: bytes) -> bool:
+        """Return True if the query of an address has the token."""
+        tokens = parse_qs(query.decode("latin-1"), errors="surrogateescape").get("token", [])
+        return len(tokens) == 1 and hmac.compare_digest(_digest(tokens[0]), self._digest)
+
+    def is_in_cookies(self, headers: Sequence[str]) -> bool:
+        """Return True if one of the ``Cookie`` headers has the cookie."""
+        cookies = (cookie.strip().partition("=") for header in headers for cookie in header.split(";"))
+        values = [value for name, _, value in cookies if name == self._name]
+        return any(hmac.compare_digest(value.encode("latin-1"), self._value.encode()) for value in values)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 class OwnPageOnly:
-    """ASGI middleware that accepts only requests and websockets of its own pages.
+    """ASGI middleware that accepts only requests and websockets of its own pages, from the owner's browser.
 
     A foreign ``Host`` comes from DNS rebinding: a name of another site that resolves to this machine. A foreign
         ``Origin`` is the page of another site. Browsers send ``Origin`` with every websocket, so a websocket without it
-        is refused.
+        is refused. A request without the token comes from another user of this machine. The first request for the page
+        has the token in its address, and may come from anywhere, such as a link in a terminal.
     """
 
-    def __init__(self, application: Application, port: int) -> None:
-        self._application = application
+    def __init__(self, application: Application, port: int, token: PageToken | None) -> None:
+        self._application, self._token = application, token
         self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
         self._origins = {f"http://{host}" for host in self._hosts}
 
@@ -121,59 +174,154 @@ class OwnPageOnly:
         """Answer or refuse one request."""
         if scope["type"] == "lifespan":
             await self._application(scope, receive, send)
-        elif self._own(scope) and "\0" not in scope["path"]:
-            # No file can have this name; the framework would look for it and fail.
-            await self._application(scope, receive, self._guarded(send) if scope["type"] == "http" else send)
-        elif scope["type"] == "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": 1008})
-        else:
-            headers = [(b"content-type", b"text/plain"), (b"content-length", str(len(REFUSED)).encode())]
-            await send({"type": "http.response.start", "status": 403, "headers": headers})
-            await send({"type": "http.response.body", "body": REFUSED})
-
-    def _own(self, scope: Scope) -> bool:
+            return
         values: dict[str, list[str]] = {}
         for name, value in scope["headers"]:
             values.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
-        origins = values.get("origin", [])
+        in_query = self._token is not None and self._token.is_in_query(scope["query_string"])
+        known = self._token is None or self._token.is_in_cookies(values.get("cookie", []))
+        if not self._is_own(scope, values, is_opened=in_query):
+            refusal = FOREIGN
+        elif not (in_query or known):
+            refusal = NO_TOKEN
+        else:
+            connection = scope.get("state", {}).get(CONNECTION)
+            if connection is not None:
+                connection.is_owners = True
+            cookie = self._token.cookie if self._token is not None and not known else None
+            await self._application(scope, receive, _guarded(send, cookie) if scope["type"] == "http" else send)
+            return
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            headers = [(b"content-type", b"text/plain"), (b"content-length", str(len(refusal)).encode())]
+            await send({"type": "http.response.start", "status": 403, "headers": headers})
+            await send({"type": "http.response.body", "body": refusal})
+
+    def _is_own(self, scope: Scope, values: Mapping[str, list[str]], *, is_opened: bool) -> bool:
+        """Return True if a request comes from an own page, or opens the page with the token."""
+        hosts, origins = values.get("host", []), values.get("origin", [])
+        if len(hosts) != 1 or hosts[0] not in self._hosts or "\0" in scope["path"]:
+            # No file can have a name with NUL; the framework would look for it and fail.
+            return False
+        if is_opened and scope["type"] == "http" and scope["method"] == "GET" and scope["path"] == "/":
+            return True
         return (
-            len(values.get("host", [])) == 1
-            and values["host"][0] in self._hosts
-            and all(origin in self._origins for origin in origins)
+            all(origin in self._origins for origin in origins)
             and (scope["type"] == "http" or len(origins) == 1)
             and all(site in ("none", "same-origin") for site in values.get("sec-fetch-site", []))
         )
 
-    def _guarded(self, send: Send) -> Send:
-        nonce = secrets.token_urlsafe(18)
-        headers = [*HEADERS, (b"content-security-policy", POLICY.format(nonce=nonce).encode())]
-        start: AsgiMessage = {}
-        page: list[bytes] = []
 
-        async def sent(message: AsgiMessage) -> None:
-            # The page's own scripts get the nonce; the page is sent as a whole.
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *headers]
-                start.update(message)
-                if not _is_html(message):
-                    await send(message)
-            elif message["type"] == "http.response.body" and _is_html(start):
-                page.append(message.get("body", b""))
-                if not message.get("more_body", False):
-                    content = b"".join(page).replace(b"<script", f'<script nonce="{nonce}"'.encode())
-                    length = (b"content-length", str(len(content)).encode())
-                    kept = [(name, value) for name, value in start["headers"] if name.lower() != b"content-length"]
-                    await send({**start, "headers": [*kept, length]})
-                    await send({**message, "body": content})
-            else:
+def _guarded(send: Send, cookie: str | None) -> Send:
+    """Return `send` with the security headers, with a nonce for each script of a page, and with the cookie."""
+    nonce = secrets.token_urlsafe(18)
+    headers = [*HEADERS, (b"content-security-policy", POLICY.format(nonce=nonce).encode())]
+    if cookie is not None:
+        headers.append((b"set-cookie", cookie.encode()))
+    start: AsgiMessage = {}
+    page: list[bytes] = []
+
+    async def sent(message: AsgiMessage) -> None:
+        # The page's own scripts get the nonce; the page is sent as a whole.
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", ()), *headers]
+            start.update(message)
+            if not _is_html(message):
                 await send(message)
+        elif message["type"] == "http.response.body" and _is_html(start):
+            page.append(message.get("body", b""))
+            if not message.get("more_body", False):
+                content = b"".join(page).replace(b"<script", f'<script nonce="{nonce}"'.encode())
+                length = (b"content-length", str(len(content)).encode())
+                kept = [(name, value) for name, value in start["headers"] if name.lower() != b"content-length"]
+                await send({**start, "headers": [*kept, length]})
+                await send({**message, "body": content})
+        else:
+            await send(message)
 
-        return sent
+    return sent
 
 
 def _is_html(start: AsgiMessage) -> bool:
     return any(name.lower() == b"content-type" and value.startswith(b"text/html") for name, value in start["headers"])
+
+
+CONNECTION = "robot_semantics_connection"
+"""Key of the connection in the state of a request."""
+REQUEST_S = 30.0
+"""Longest time that a client may take to send a request, or to read the next part of an answer [s]."""
+MAX_CONNECTIONS = 64
+"""Largest number of connections of a server."""
+
+
+MAX_HEADERS_BYTES = 2**16
+"""Longest head of a request: a browser sends the cookies of all programs of this machine [bytes]."""
+
+
+class BoundedConnection(H11Protocol):
+    """An HTTP connection that no client can hold without end.
+
+    Attributes:
+        is_owners: True after a request with the token: such a connection is not closed for another one.
+    """
+
+    def __init__(self, *, app_state: dict[str, Any], **options: Any) -> None:
+        super().__init__(app_state={**app_state, CONNECTION: self}, **options)
+        self.is_owners = False
+        self._began = self.loop.time()
+        self._timeout: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
+        """Begin; if there are too many connections, close the oldest of another user, or this one."""
+        super().connection_made(transport)
+        if len(self.connections) > MAX_CONNECTIONS:
+            others = [other for other in self.connections if isinstance(other, BoundedConnection)]
+            closed = min((other for other in others if not other.is_owners), key=lambda other: other._began)
+            self.connections.discard(closed)
+            closed.transport.abort()
+        self._wait_for_client()
+
+    def data_received(self, data: bytes) -> None:
+        """Take a part of a request."""
+        super().data_received(data)
+        if self._has_whole_request() or self.transport.get_protocol() is not self:
+            self._end_wait()
+
+    def pause_writing(self) -> None:
+        """Wait for a client that reads too slowly."""
+        super().pause_writing()
+        self._wait_for_client()
+
+    def resume_writing(self) -> None:
+        """Continue after the client has read."""
+        super().resume_writing()
+        if self._has_whole_request():
+            self._end_wait()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        self._wait_for_client()
+        super().on_response_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        self._end_wait()
+        super().connection_lost(exc)
+
+    def _has_whole_request(self) -> bool:
+        cycle = vars(self)["cycle"]  # None before the first request
+        return cycle is not None and not cycle.more_body and not cycle.response_complete
+
+    def _wait_for_client(self) -> None:
+        self._end_wait()
+        self._timeout = self.loop.call_later(REQUEST_S, self.transport.abort)
+
+    def _end_wait(self) -> None:
+        if self._timeout is not None:
+            self._timeout.cancel()
+            self._timeout = None
 
 
 LOOPBACK = "127.0.0.1"
@@ -191,6 +339,11 @@ OBJECTS_PER_COLLECTION = 700
 """Python's default; commands that end soon collect less often."""
 LOOK_S = 0.5
 """How often a page looks whether the files have changed [s]."""
+REDIRECTION = """<!doctype html>
+<meta http-equiv="refresh" content="0; url={address}">
+<a href="{address}">robot_semantics</a>
+"""
+"""Page that opens an address."""
 VIEWER_STYLE = ASSETS / "style.css"
 PAGE_STYLE = ASSETS / "served.css"
 WIDTH_COOKIE = "robot_semantics_panel"
@@ -206,8 +359,7 @@ def serve_viewer(
     robot: Callable[[str], ForwardKinematics] | None = None,
     beside: Callable[[ViewerElement], object] | None = None,
     beside_width: int = 440,
-    port: int = 0,
-    open_browser: bool = True,
+    options: PageOptions = PageOptions(),
 ) -> None:
     """Serve a page with the viewer until interrupted; its address is printed.
 
@@ -217,8 +369,7 @@ def serve_viewer(
         robot: returns a robot of the scene by its name; its loops are closed when a person moves its joints.
         beside: builds for each page the panel to the right of the viewer.
         beside_width: width of the panel until the user drags its edge [pixels].
-        port: the port; 0 means any free port.
-        open_browser: show it in the browser.
+        options: port, token, and whether the browser is opened.
 
     Raises:
         OSError: the port is taken.
@@ -249,7 +400,7 @@ def serve_viewer(
     app.config.quasar_config["loadingBar"]["skipHijack"] = True
     app.add_api_route(SCENE, scene)
     ui.page("/", response_timeout=30.0)(page)
-    _serve(port=port, open_browser=open_browser)
+    _serve(options)
 
 
 def _page(beside: Callable[[ViewerElement], object] | None, width: int) -> tuple[ui.element, ViewerElement]:
@@ -309,7 +460,7 @@ def _follow(viewer: ViewerElement, content: FreshContent[bytes]) -> None:
     ui.timer(LOOK_S, poll)
 
 
-def _serve(*, port: int, open_browser: bool) -> None:
+def _serve(options: PageOptions) -> None:
     """Serve the declared pages until interrupted.
 
     Raises:
@@ -317,7 +468,7 @@ def _serve(*, port: int, open_browser: bool) -> None:
     """
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((LOOPBACK, port))
+        listener.bind((LOOPBACK, options.port))
         listener.listen(64)
         app.storage.max_tab_storage_age = TAB_S
         # A closed page is a cycle of objects. The robots stay: without them a full collection takes 5 ms.
@@ -336,20 +487,47 @@ def _serve(*, port: int, open_browser: bool) -> None:
             gzip_middleware_factory=None,
             tailwind=False,
         )
+        token = None if options.token is None else PageToken(options.token, port)
         config = uvicorn.Config(
-            OwnPageOnly(outer, port),
+            OwnPageOnly(outer, port, token),
+            http=BoundedConnection,
+            h11_max_incomplete_event_size=MAX_HEADERS_BYTES,
             log_level="error",
             timeout_graceful_shutdown=1,
             ws_max_size=64 * 1024 * 1024,
         )
         address = f"http://{LOOPBACK}:{port}/"
+        if options.token is not None:
+            address += f"?token={quote(options.token, safe='')}"
 
-        class Server(uvicorn.Server):
-            async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-                """Start, then print the address: from now on a signal ends the server in order."""
-                await super().startup(sockets)
-                print(f"{address}  (Ctrl-C ends)", flush=True)
-                if open_browser:
-                    webbrowser.open(address)
+        with contextlib.ExitStack() as opened:
 
-        asyncio.run(Server(config).serve(sockets=[listener]))
+            class Server(uvicorn.Server):
+                async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+                    """Start, then print the address: from now on a signal ends the server in order."""
+                    await super().startup(sockets)
+                    print(f"{address}  (Ctrl-C ends)", flush=True)
+                    if options.open_browser:
+                        webbrowser.open(opened.enter_context(_redirection(address)))
+
+            asyncio.run(Server(config).serve(sockets=[listener]))
+
+
+@contextlib.contextmanager
+def _redirection(address: str) -> Iterator[str]:
+    """Yield the address of a file that only this user can read; in a browser it opens `address`.
+
+    Other users see the command line of the browser, so it must not have the token.
+    """
+    folder = None
+    with contextlib.suppress(RuntimeError):
+        # A browser from a snap reads neither hidden files nor the folder for temporary files.
+        if Path("/snap/bin").is_dir() and os.access(Path.home(), os.W_OK):
+            folder = Path.home()
+    descriptor, name = tempfile.mkstemp(prefix="robot_semantics-", suffix=".html", dir=folder)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(REDIRECTION.format(address=html.escape(address)))
+        yield Path(name).as_uri()
+    finally:
+        Path(name).unlink(missing_ok=True)

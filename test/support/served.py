@@ -14,13 +14,17 @@ import signal
 import subprocess
 import sys
 from types import TracebackType
+from urllib.parse import urlsplit
 
 
 class Served:
     """A page that another process serves.
 
     Attributes:
+        address: of the page, with its token.
         port: where it is.
+        told: the output up to the address.
+        cookie: the cookie of the page's owner; empty without a token.
     """
 
     def __init__(self, *command: str) -> None:
@@ -28,22 +32,34 @@ class Served:
             [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
         assert self.process.stdout is not None
-        told = ""
+        self.told = ""
         for line in self.process.stdout:
-            told += line
+            self.told += line
             if line.startswith("http://127.0.0.1:"):
                 self.address = line.split()[0]
-                self.port = int(self.address.rpartition(":")[2].strip("/"))
+                self.port = urlsplit(self.address).port or 0
+                self.cookie = self._cookie() if "token=" in self.address else ""
                 return
-        raise AssertionError(told)
+        raise AssertionError(self.told)
 
     def ask(self, path: str, **headers: str) -> tuple[int, bytes]:
+        """Return the status and the content of an answer to the owner; an empty ``Cookie`` asks as another user."""
+        given = {"Cookie": self.cookie, **{name.replace("_", "-"): value for name, value in headers.items()}}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+        connection.request("GET", path, headers={name: value for name, value in given.items() if value})
         answer = connection.getresponse()
         content = answer.read()
         connection.close()
         return answer.status, content
+
+    def _cookie(self) -> str:
+        """Return the cookie that the page sets for a request with the token."""
+        address = urlsplit(self.address)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection.request("GET", f"{address.path}?{address.query}")
+        header = connection.getresponse().getheader("Set-Cookie") or ""
+        connection.close()
+        return header.partition(";")[0]
 
     def __enter__(self) -> Served:
         return self

@@ -132,6 +132,30 @@ def test_a_new_file_that_another_program_creates_first_is_not_overwritten(sessio
     assert fresh.output.read_text() == "theirs"
 
 
+def test_it_saves_only_below_the_folder_of_the_first_file(session: EditSession, tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    (inside / "below").mkdir(parents=True)
+    outside.mkdir()
+    (inside / "way").symlink_to(outside)
+    (inside / "link.srdf").symlink_to(outside / "new.srdf")
+    edited = EditSession(session.bare, SrdfText.empty("rover_arm", "new.srdf"), inside / "new.srdf")
+    for path in (
+        outside / "new.srdf",
+        inside / "../outside/new.srdf",
+        inside / "way/new.srdf",
+        inside / "link.srdf",
+        tmp_path / "inside2.srdf",
+        Path("elsewhere.srdf"),
+    ):
+        with pytest.raises(PermissionError, match="choose a file in"):
+            edited.save(path)
+    assert list(outside.iterdir()) == []
+    edited.save(inside / "below/new.srdf")
+    # Another file does not widen the folder or narrow it.
+    edited.save(inside / "again.srdf")
+    assert sorted(path.name for path in inside.rglob("*.srdf")) == ["again.srdf", "link.srdf", "new.srdf"]
+
+
 def test_a_folder_and_a_file_that_exists_are_no_place_to_save(session: EditSession, tmp_path: Path) -> None:
     (tmp_path / "other.srdf").write_text("other")
     with pytest.raises(FileExistsError):

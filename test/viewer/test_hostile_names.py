@@ -253,7 +253,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.viewer.live_page import LivePanel
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.scene_data import scene_bytes
-from robot_semantics.viewer.server import serve_viewer
+from robot_semantics.viewer.server import PageOptions, serve_viewer
 
 diagnostics = Diagnostics()
 scene = open_files([Path(file) for file in sys.argv[1:3]], Opening(), diagnostics)
@@ -278,7 +278,7 @@ class Puppet:
 
 content = scene_bytes(scene, live=True, problems=diagnostics)
 panel = lambda viewer: LivePanel(viewer, Puppet(), "title" + names[0])
-serve_viewer("page" + names[0], lambda: content, beside=panel, open_browser=False)
+serve_viewer("page" + names[0], lambda: content, beside=panel, options=PageOptions(open_browser=False))
 """
 
 

@@ -9,13 +9,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import importlib.util
 import json
 import re
 import shutil
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -39,7 +43,7 @@ from robot_semantics.examples import example
 from robot_semantics.viewer.live_page import LivePanel
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.scene_data import scene_bytes
-from robot_semantics.viewer.server import serve_viewer
+from robot_semantics.viewer.server import PageOptions, serve_viewer
 from robot_semantics.viewer.scene import Stance
 
 scene = open_files([example("rover_arm.urdf"), example("rover_arm.srdf")], Opening(), Diagnostics())
@@ -77,7 +81,7 @@ class Puppet:
 puppet = Puppet()
 content = scene_bytes(scene, live=True)
 panel = lambda viewer: LivePanel(viewer, puppet, "/node, domain 7")
-serve_viewer("live", lambda: content, beside=panel, open_browser=False)
+serve_viewer("live", lambda: content, beside=panel, options=PageOptions(open_browser=False))
 """
 
 
@@ -122,6 +126,7 @@ def test_the_page_s_own_requests_are_answered(served: Served) -> None:
     assert served.ask("/")[0] == 200
     assert served.ask("/", Host=f"localhost:{served.port}")[0] == 200
     assert served.ask("/scene", **own)[0] == 200
+    assert served.ask(f"/?token={token(served)}")[0] == 200
     assert served.ask("/../setup.py")[0] == 404
 
 
@@ -145,10 +150,204 @@ def test_no_route_of_files_leads_out_of_its_folder(served: Served) -> None:
 def test_websockets_of_other_sites_are_refused(served: Served, origin: str | None) -> None:
     address = f"ws://127.0.0.1:{served.port}/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
     given = None if origin is None else Origin(origin.format(port=served.port))
-    with pytest.raises(WebSocketException), connect(address, origin=given, open_timeout=20):
+    cookie = {"Cookie": served.cookie}
+    with pytest.raises(WebSocketException), connect(address, origin=given, additional_headers=cookie, open_timeout=20):
         pass
-    with connect(address, origin=Origin(f"http://127.0.0.1:{served.port}"), open_timeout=20) as socket_:
+    own = Origin(f"http://127.0.0.1:{served.port}")
+    with connect(address, origin=own, additional_headers=cookie, open_timeout=20) as socket_:
         assert json.loads(str(socket_.recv(20))[1:])["sid"]
+
+
+NO_TOKEN = b"open the address that the program printed: it has the token of this page\n"
+WRONG_COOKIES = [
+    "",
+    "robot_semantics_{port}=",
+    "robot_semantics_{port}=" + "0" * 64,
+    "robot_semantics_{port}={token}",
+    "robot_semantics_1={value}",
+    "robot_semantics={value}",
+]
+
+
+@pytest.mark.parametrize("cookie", WRONG_COOKIES)
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/?token=", "/?token=x", "/?Token={token}", "/scene", "/_nicegui_ws/socket.io/?EIO=4&transport=polling"],
+)
+def test_other_users_of_the_machine_are_refused(served: Served, path: str, cookie: str) -> None:
+    words = {"port": served.port, "token": token(served), "value": served.cookie.partition("=")[2]}
+    wrong = cookie.format(**words)
+    assert served.ask(path.format(token=words["token"]), Cookie=wrong) == (403, NO_TOKEN)
+
+
+def test_every_route_of_the_framework_asks_for_the_token(served: Served) -> None:
+    page = served.ask("/")[1].decode()
+    routes = set(re.findall(r"""["'](/_nicegui/[^"'<> ]+)["']""", page))
+    assert len(routes) > 10
+    for path in routes:
+        assert served.ask(path, Cookie="")[0] == 403, path
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+    for method in ("POST", "PUT", "DELETE", "HEAD", "OPTIONS"):
+        connection.request(method, "/_nicegui/client/1/upload/2", body=b"x" * 10)
+        answer = connection.getresponse()
+        answer.read()
+        assert answer.status == 403, method
+    connection.close()
+
+
+def test_a_websocket_needs_the_cookie(served: Served) -> None:
+    address = f"ws://127.0.0.1:{served.port}/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
+    with (
+        pytest.raises(WebSocketException),
+        connect(address, origin=Origin(f"http://127.0.0.1:{served.port}"), open_timeout=20),
+    ):
+        pass
+
+
+def token(served: Served) -> str:
+    return served.address.partition("token=")[2]
+
+
+def test_the_first_request_has_the_token_and_gets_the_page_with_a_strict_cookie(served: Served) -> None:
+    # A link in a terminal or in a mail: the browser names another site, or none.
+    for headers in ({}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
+        connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+        connection.request("GET", f"/?token={token(served)}", headers=headers)
+        answer = connection.getresponse()
+        assert answer.status == 200
+        assert b"<html" in answer.read()
+        cookies = [cookie.split("; ") for cookie in answer.headers.get_all("Set-Cookie") or []]
+        connection.close()
+        assert [sorted(cookie[1:]) for cookie in cookies] == [["HttpOnly", "Path=/", "SameSite=Strict"]]
+        name, _, value = cookies[0][0].partition("=")
+        # Two pages on one host share their cookies: the port is in the name.
+        assert name == f"robot_semantics_{served.port}"
+        assert token(served) not in value
+    # Only the page itself is for requests from elsewhere, and a foreign name of this machine stays refused.
+    assert served.ask(f"/scene?token={token(served)}", Sec_Fetch_Site="cross-site")[0] == 403
+    assert served.ask(f"/?token={token(served)}", Host=f"evil.example:{served.port}")[0] == 403
+
+
+def test_a_page_without_a_token_is_served_on_request_with_a_warning() -> None:
+    arguments = ("view", str(example("rover_arm.urdf")), "--no-browser", "--no-token")
+    with Served("-m", "robot_semantics.cli.main", *arguments) as open_page:
+        assert open_page.told.startswith("warning: --no-token: every user of this machine")
+        assert open_page.address == f"http://127.0.0.1:{open_page.port}/"
+        assert open_page.ask("/scene")[0] == 200
+        assert open_page.ask("/scene", Origin="http://evil.example")[0] == 403
+
+
+@pytest.mark.parametrize("by", ["--token", "ROBOT_SEMANTICS_TOKEN"])
+def test_a_token_can_be_chosen(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = "a b&c/é"
+    arguments = ["view", str(example("rover_arm.urdf")), "--no-browser"]
+    if by == "--token":
+        arguments += [by, chosen]
+    else:
+        monkeypatch.setenv(by, chosen)
+    with Served("-m", "robot_semantics.cli.main", *arguments) as served:
+        assert served.address.endswith("/?token=a%20b%26c%2F%C3%A9")
+        assert served.ask("/scene")[0] == 200
+        assert served.ask("/scene", Cookie="")[0] == 403
+
+
+def test_the_command_line_of_the_browser_does_not_show_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, told = tmp_path / "browser", tmp_path / "told"
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {told}.part && mv {told}.part {told}\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("BROWSER", str(program))
+    with Served("-m", "robot_semantics.cli.main", "view", str(example("rover_arm.urdf"))) as served:
+        while not told.exists():
+            time.sleep(0.02)
+        (opened,) = told.read_text().split()
+        assert token(served) not in opened
+        file = Path(urlsplit(opened).path)
+        assert file.stat().st_mode & 0o077 == 0
+        assert f'href="{served.address}"' in file.read_text()
+    assert not file.exists()
+
+
+def test_a_page_that_another_site_opened_works(served: Served, browser: Browser, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere.html"
+    elsewhere.write_text(f'<meta http-equiv="refresh" content="0; url={served.address}">')
+    browser.open(elsewhere.as_uri())
+    browser.drawn()
+    assert browser.run("viewer.robots.length") == 1
+    assert browser.run("document.cookie").count("robot_semantics_") == 0
+    # The cookie alone opens the page from now on.
+    browser.open(served.address.partition("?")[0])
+    assert browser.complaints == []
+
+
+IMPATIENT = """
+from robot_semantics.cli.main import main
+from robot_semantics.viewer import server
+server.REQUEST_S = 1.0
+main()
+"""
+
+UNENDING = {
+    "nothing": b"",
+    "half a head": b"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n",
+    "half a body": b"POST /_nicegui_ws/socket.io/ HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 9\r\n\r\nx",
+    "half an own body": b"POST /_nicegui_ws/socket.io/?EIO=4&transport=polling HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+    b"Cookie: {cookie}\r\nContent-Length: 9\r\n\r\nx",
+    "an answer that is not read": b"GET /scene HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: {cookie}\r\n\r\n" * 400,
+}
+
+
+@pytest.fixture(scope="module")
+def impatient() -> Iterator[Served]:
+    """A page whose server waits 1 s for a client, not 30 s."""
+    with Served("-c", IMPATIENT, "view", str(example("rover_arm.urdf")), "--no-browser") as served:
+        yield served
+
+
+@pytest.mark.parametrize("request_", UNENDING.values(), ids=UNENDING)
+def test_requests_that_never_end_are_closed(impatient: Served, request_: bytes) -> None:
+    words = {b"{port}": str(impatient.port).encode(), b"{cookie}": impatient.cookie.encode()}
+    for word, value in words.items():
+        request_ = request_.replace(word, value)
+    with socket.create_connection(("127.0.0.1", impatient.port)) as client:
+        with contextlib.suppress(OSError):
+            client.sendall(request_)
+        began = time.monotonic()
+        while sockets_of(impatient):
+            # A byte now and then does not help.
+            with contextlib.suppress(OSError):
+                client.send(b"x" if request_ else b"")
+            assert time.monotonic() - began < 20.0
+            time.sleep(0.1)
+        assert time.monotonic() - began > 0.5
+    assert impatient.ask("/scene")[0] == 200
+
+
+def sockets_of(served: Served) -> list[str]:
+    """Return the connections of a server by their other ends."""
+    port = f":{served.port:04X}"
+    rows = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return [row[2] for row in rows if row[1].endswith(port) and row[3] == "01"]
+
+
+def test_a_server_has_at_most_64_connections_and_the_owner_always_gets_one(served: Served) -> None:
+    with contextlib.ExitStack() as stack:
+        for _ in range(200):
+            stack.enter_context(socket.create_connection(("127.0.0.1", served.port)))
+            assert len(sockets_of(served)) <= 64 + 100  # the kernel's queue of connections that are not accepted yet
+        for _ in range(5):
+            assert served.ask("/scene")[0] == 200
+        assert len(sockets_of(served)) <= 64
+    address = f"ws://127.0.0.1:{served.port}/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
+    own = {"origin": Origin(f"http://127.0.0.1:{served.port}"), "additional_headers": {"Cookie": served.cookie}}
+    with contextlib.ExitStack() as stack:
+        opened = 0
+        for _ in range(80):
+            with contextlib.suppress(OSError, WebSocketException):
+                stack.enter_context(connect(address, **own, open_timeout=20))  # type: ignore[arg-type]
+                opened += 1
+        assert 60 <= opened <= 64
 
 
 def memory_mb(served: Served) -> float:
@@ -183,7 +382,7 @@ def test_the_page_shows_the_robot_without_complaint(served: Served, browser: Bro
     total = "[...document.querySelectorAll('#panel, #stage')].reduce((sum, part) => sum + part.offsetHeight, 0)"
     assert browser.run(total) == 844
     addresses = browser.run("performance.getEntriesByType('resource').map((entry) => entry.name)")
-    assert all(address.startswith((served.address, "blob:", "data:")) for address in addresses)
+    assert all(address.startswith((served.address.partition("?")[0], "blob:", "data:")) for address in addresses)
     assert browser.complaints == []
 
 

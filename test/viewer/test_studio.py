@@ -194,7 +194,7 @@ from robot_semantics.model.loading import load_robot
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.viewer.edit_session import EditSession
 from robot_semantics.viewer.scene_data import scene_bytes
-from robot_semantics.viewer.server import serve_viewer
+from robot_semantics.viewer.server import PageOptions, serve_viewer
 from robot_semantics.viewer.scene import Actor, alone
 from robot_semantics.viewer.studio import Studio
 
@@ -209,7 +209,7 @@ def running():
 
 content = scene_bytes(alone(Actor(bare.name, session.robot, ())))
 studio = lambda viewer: Studio(viewer, session, tuple, running, lambda: bare)
-serve_viewer("s", lambda: content, beside=studio, open_browser=False)
+serve_viewer("s", lambda: content, beside=studio, options=PageOptions(open_browser=False))
 """
 
 
