@@ -59,14 +59,24 @@ class MotionTopics:
     def __init__(self, served: ServedRobot, group: CallbackGroup, now_ns: Callable[[], int], deliver: Deliver) -> None:
         self._served, self._group, self._now_ns, self._deliver = served, group, now_ns, deliver
 
-    def subscriptions(self) -> list[Subscription]:
-        """Return the topics of the present robot."""
-        result = [self._listen(MultiDOFJointState, self._served.topic("multi_dof_joint_states"), self._multi_dof)]
+    def base_states(self) -> Subscription:
+        """Return the subscription that any robot has."""
+        return self._listen(MultiDOFJointState, self._served.topic("multi_dof_joint_states"), self._multi_dof)
+
+    def odometry(self) -> list[Subscription]:
+        """Return the odometry that moves the present robot, if its source is odometry."""
         robot = self._served.robot
-        if robot is not None and robot.root_source is Source.ODOMETRY:
-            settings = robot.settings.virtual_joint(robot.model.root_joint.name)
-            result.append(self._listen(Odometry, settings.topic, self._odometry))
-        return result
+        if robot is None or robot.root_source is not Source.ODOMETRY:
+            return []
+        topic = robot.settings.virtual_joint(robot.model.root_joint.name).topic
+
+        def read(current: RunningRobot, message: Odometry) -> list[Outcome]:
+            # Another robot may have replaced this one a moment ago, before this subscription is removed.
+            settings = current.settings.virtual_joint(current.model.root_joint.name)
+            is_source = current.root_source is Source.ODOMETRY and settings.topic == topic
+            return self._odometry(current, message) if is_source else []
+
+        return [self._listen(Odometry, topic, read)]
 
     def _listen(self, message_type: type, topic: str, read: Read) -> Subscription:
         def handle(message: RosMessage) -> None:
@@ -161,8 +171,9 @@ class ReceivedOdometry:
         return [self._served.listen(Odometry, self._topic, self._take, self._group, raw=True)]
 
     def _take(self, data: bytes) -> None:
-        if len(self._last) < _MOST:
-            self._last[odometry_child(data)] = data
+        child = odometry_child(data)
+        if len(self._last) < _MOST or child in self._last:
+            self._last[child] = data
 
     def statement(self, robot: RunningRobot) -> RootStatement | None:
         """Return the pose of a robot's root link from odometry of the root link or of a link that is fixed to it."""
@@ -199,45 +210,61 @@ class Inputs:
         """With `raw` joint states are taken as bytes."""
         self._robots, self._outputs, self._frames, self._raw = robots, outputs, frames, raw
         self._node = robots.node
-        self._loops: list[MessageLoop] = []
+        self._loops: list[tuple[MessageLoop, list[Subscription]]] = []
         self._set_aside = SetAside()
-        self._subscriptions: list[Subscription] = []
-        self._heard: list[tuple[Source, str]] = []
-        self._odometry: dict[str, ReceivedOdometry] = {}
+        self._root_loop = MessageLoop(self._node.context)
+        self._root_subscriptions: list[Subscription] = []
+        self._followed_sources: list[tuple[str, Source, str, bool]] = []
+        self._motions = {
+            served.prefix: MotionTopics(served, self._set_aside, robots.now_ns, self._deliver)
+            for served in robots.served
+        }
+        self._odometry = {served.prefix: ReceivedOdometry(served, self._set_aside) for served in robots.served}
 
     def start(self) -> None:
         """Subscribe to the sources of the present robots."""
-        frequent = [self._joint_states(served) for served in self._robots.served]
-        others: list[Subscription] = []
-        for served in self._robots.served:
-            others += MotionTopics(served, self._set_aside, self._robots.now_ns, self._deliver).subscriptions()
-            odometry = self._odometry[served.prefix] = ReceivedOdometry(served, self._set_aside)
-            others += odometry.subscriptions()
-            if served.robot is not None and served.robot.root_source is Source.TF:
-                self._frames.listen_to_all()
-        self._heard = self._root_sources()
-        self._subscriptions = [*frequent, *others]
         # Waiting for a single subscription is the cheapest.
-        for together in (*([subscription] for subscription in frequent), others):
+        groups = [[self._joint_states(served)] for served in self._robots.served]
+        groups.append([motion.base_states() for motion in self._motions.values()])
+        for subscriptions in groups:
             loop = MessageLoop(self._node.context)
-            loop.start(together)
-            self._loops.append(loop)
+            loop.start(subscriptions)
+            self._loops.append((loop, subscriptions))
+        self._follow_roots()
 
     def stop(self) -> None:
         """Remove all subscriptions."""
-        for loop in self._loops:
+        self._leave_roots()
+        for loop, subscriptions in self._loops:
             loop.stop()
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
-        self._loops, self._subscriptions = [], []
+            for subscription in subscriptions:
+                self._node.destroy_subscription(subscription)
+        self._loops = []
 
     def robots_changed(self) -> None:
-        """Subscribe again if a virtual joint has another source now; otherwise keep the subscriptions, so that no
-        message is lost.
+        """Subscribe to other odometry if a virtual joint has another source now.
+
+        The other subscriptions stay: a message between two subscriptions would be lost.
         """
-        if self._root_sources() != self._heard:
-            self.stop()
-            self.start()
+        if self._root_sources() != self._followed_sources:
+            self._leave_roots()
+            self._follow_roots()
+
+    def _follow_roots(self) -> None:
+        """Subscribe to the odometry of the root links, and to TF if a root link follows it."""
+        for served in self._robots.served:
+            self._root_subscriptions += self._motions[served.prefix].odometry()
+            self._root_subscriptions += self._odometry[served.prefix].subscriptions()
+            if served.robot is not None and served.robot.root_source is Source.TF:
+                self._frames.listen_to_all()
+        self._followed_sources = self._root_sources()
+        self._root_loop.start(self._root_subscriptions)
+
+    def _leave_roots(self) -> None:
+        self._root_loop.stop()
+        for subscription in self._root_subscriptions:
+            self._node.destroy_subscription(subscription)
+        self._root_subscriptions = []
 
     def root_statements(self, served: ServedRobot) -> tuple[RootStatement, ...]:
         """Return the poses of a robot's root link by the virtual joint's source and by odometry."""
@@ -266,10 +293,16 @@ class Inputs:
                 with self._robots.lock:
                     robot.motion(robot.model.root_joint.name, found.xyz_quat, None, stamp_ns)
 
-    def _root_sources(self) -> list[tuple[Source, str]]:
+    def _root_sources(self) -> list[tuple[str, Source, str, bool]]:
         return [
-            (robot.root_source, robot.settings.virtual_joint(robot.model.root_joint.name).topic)
-            for robot in self._robots.present
+            (
+                served.prefix,
+                robot.root_source,
+                robot.settings.virtual_joint(robot.model.root_joint.name).topic,
+                robot.root_is_fixed,
+            )
+            for served in self._robots.served
+            if (robot := served.robot) is not None
         ]
 
     def _joint_states(self, served: ServedRobot) -> Subscription:

@@ -114,10 +114,13 @@ class LiveParameters:
                     raise ParameterError(result.reason)
         finally:
             self._busy = False
-        measured = set(_measured(robot))
-        had = [] if before is None else _measured(before)
         if not dry_run:
             self._replace(served, description, robot, text)
+        elif before is not None:
+            with self._robots.lock:
+                robot.adopt(before)
+        measured = set(_measured(robot))
+        had = [] if before is None else _measured(before)
         return Replacement(
             description,
             tuple(name for name in had if name in measured),

@@ -159,6 +159,7 @@ class ConfiguredNode:
             if not served.description_topic("robot_description"):
                 description = served.read({})
                 served.put(description, served.make_robot(description, {}), {})
+                served.log_description()
 
     def _make_parts(self, raw: bool, closing: ExitStack) -> None:
         node, robots = self._node, self.robots
@@ -195,16 +196,22 @@ class ConfiguredNode:
         """Replace a robot and publish all that depends on it."""
         is_new = description is not served.description
         with self.robots.lock:
+            # A message may arrive while the new robot is made: take over the values only now, under the lock.
+            if served.robot is not None:
+                robot.adopt(served.robot)
             served.put(description, robot, changed)
-            self._warn_of_unknown()
-            if not self.robots.active:
-                return
-            if is_new:
-                served.publish_description()
-            self._send_static()
-            self._outputs.send(served, robot.renewed())
-            self._unmoved.start()
-        self._inputs.robots_changed()
+            if self.robots.active:
+                if is_new:
+                    served.publish_description()
+                self._send_static()
+                self._outputs.send(served, robot.renewed())
+                self._unmoved.start()
+        # Write to the log without the lock: messages wait for it.
+        if is_new:
+            served.log_description()
+        self._warn_of_unknown()
+        if self.robots.active:
+            self._inputs.robots_changed()
 
     def _warn_of_unknown(self) -> None:
         """Report each given parameter without effect, once."""

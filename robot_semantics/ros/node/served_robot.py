@@ -156,7 +156,7 @@ class ServedRobot:
         return not changed.get(name, self.values[name])
 
     def make_robot(self, description: Description, changed: Values) -> RunningRobot:
-        """Return a robot for a description, with some changed parameter values.
+        """Return a robot without values for a description, with some changed parameter values.
 
         Raises:
             ParameterError: `default_positions` is not a state of the SRDF.
@@ -167,18 +167,20 @@ class ServedRobot:
             robot = RunningRobot(self.prefix or description.model.name, description.model, settings)
         except UnknownNameError as error:
             raise ParameterError(f"parameter '{self.parameter('default_positions')}': {error}") from None
-        if self.robot is not None:
-            robot.adopt(self.robot)
         return robot
 
     def put(self, description: Description, robot: RunningRobot, changed: Values) -> None:
-        """Replace the description and the robot, and log their problems and summary."""
-        if description is not self.description:
-            for line in one_line_a_kind(description.problems):
-                self.node.get_logger().warning(line)
-            self.node.get_logger().info(shown(_summary(robot), LONGEST_LINE))
+        """Replace the description and the robot."""
         self.values.update(changed)
         self.description, self.robot = description, robot
+
+    def log_description(self) -> None:
+        """Log the problems of the description and a summary of the robot."""
+        if self.description is None or self.robot is None:
+            return
+        for line in one_line_a_kind(self.description.problems):
+            self.node.get_logger().warning(line)
+        self.node.get_logger().info(shown(_summary(self.robot), LONGEST_LINE))
 
     def publish_description(self) -> None:
         """Send the texts to their latched topics."""
