@@ -55,7 +55,7 @@ class CollisionAction:
         self._stop.set()
         if self._work is not None:
             self._work.ended.wait(LONGEST_END_S)
-        self._server.destroy()
+        self._served.node.destroy_action_server(self._server)
 
     def _admit(self, _goal: GenerateCollisionMatrix.Goal) -> GoalResponse:
         if not self._busy.locked():

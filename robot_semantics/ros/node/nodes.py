@@ -274,10 +274,9 @@ class RobotSemanticsNode(GuardedNode):
         # Offer the parameter services last: clients call a service as soon as they discover it.
         self._parameter_service = ParameterService(self)
 
-    def destroy_node(self) -> None:
-        """Stop all threads, then take the node away."""
+    def close(self) -> None:
+        """Stop all threads and forget the robots."""
         self.core.cleanup()
-        super().destroy_node()
 
 
 class RobotSemanticsLifecycleNode(GuardedNode, LifecycleNode):  # type: ignore[misc]  # rclpy is typed in part
@@ -308,10 +307,9 @@ class RobotSemanticsLifecycleNode(GuardedNode, LifecycleNode):  # type: ignore[m
         """Forget everything, from any state."""
         return self._do(self.core.cleanup)
 
-    def destroy_node(self) -> None:
-        """Stop all threads, then take the node away."""
+    def close(self) -> None:
+        """Stop all threads and forget the robots."""
         self.core.cleanup()
-        super().destroy_node()
 
     def _do(self, step: Callable[[], None]) -> TransitionCallbackReturn:
         def take() -> TransitionCallbackReturn:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
+from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
+from functools import partial, wraps
 from typing import Any
 
 from rcl_interfaces.msg import Parameter as ParameterMessage
@@ -21,6 +21,7 @@ from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.client import Client
+from rclpy.executors import Executor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
@@ -92,18 +93,110 @@ ANSWER_WITH_REASONS: dict[type[ServiceType], Callable[[Callback, Explain], Callb
 
 Answer = Callable[..., Any]
 
+_STEPS_OF_ANSWERS = 4
+"""Steps of the executor from the end of a callback until its answer is sent, at most."""
+
 _EXPECTED = (RobotSemanticsError, rclpy_implementation.RCLError)
 """Errors whose text says all; of any other the traceback is wanted."""
 
 
-def guarded(callback: Answer, instead: Answer) -> Answer:
-    """Return a function that calls `callback`; if it raises, the result is `instead(error, *arguments)`."""
+class CleanupError(RobotSemanticsError):
+    """The node is cleaned up while a callback waits."""
+
+
+class _CleanupBegan(BaseException):  # noqa: N818 - like asyncio.CancelledError, `except Exception` must not catch it
+    """Ends a callback that waits; its `finally` blocks may wait again."""
+
+
+class _NextStep:
+    """Awaits the next step of the executor."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    def __await__(self) -> Generator[None, None, None]:
+        self._executor.wake()
+        yield
+
+
+class _Configuration:
+    """The time between `keep_entities` and `destroy_entities`.
+
+    Attributes:
+        is_over: True after `destroy_entities`; callbacks that wait end at their next step.
+        waiting: number of callbacks that wait.
+        removals: functions that remove the entities that these callbacks still need.
+
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self.is_over = False
+        self.waiting = 0
+        self.removals: list[Callable[[], object]] = []
+
+    def end(self) -> None:
+        """End the callbacks that wait, and then remove the rest."""
+        self.is_over = True
+        executor = self._node.executor
+        if executor is None:
+            self._remove()
+        else:
+            executor.create_task(self._remove_later, executor)
+
+    async def _remove_later(self, executor: Executor) -> None:
+        steps = 0
+        while self.waiting or steps < _STEPS_OF_ANSWERS:
+            steps = 0 if self.waiting else steps + 1
+            await _NextStep(executor)
+        self._remove()
+
+    def _remove(self) -> None:
+        removals, self.removals = self.removals, []
+        for remove in removals:
+            remove()
+
+    def run(self, coroutine: Coroutine[Any, Any, object]) -> _Interruptible:
+        """Return an awaitable of a coroutine; if the configuration is over, `_CleanupBegan` ends it."""
+        return _Interruptible(self, coroutine)
+
+
+class _Interruptible:
+    def __init__(self, configuration: _Configuration, coroutine: Coroutine[Any, Any, object]) -> None:
+        self._configuration, self._coroutine = configuration, coroutine
+
+    def __await__(self) -> Generator[object, None, object]:
+        configuration, is_told = self._configuration, False
+        configuration.waiting += 1
+        try:
+            while True:
+                if configuration.is_over and not is_told:
+                    is_told = True
+                    awaited = self._coroutine.throw(_CleanupBegan())
+                else:
+                    awaited = self._coroutine.send(None)
+                yield awaited
+        except StopIteration as end:
+            return end.value
+        finally:
+            configuration.waiting -= 1
+            self._coroutine.close()
+
+
+def guarded(callback: Answer, instead: Answer, configuration: _Configuration | None = None) -> Answer:
+    """Return a function that calls `callback`; if it raises, the result is `instead(error, *arguments)`.
+
+    A callback that waits ends with its `configuration`, with a `CleanupError`.
+    """
     if inspect.iscoroutinefunction(callback):
 
         @wraps(callback)
         async def call_later(*arguments: object) -> object:
+            coroutine = callback(*arguments)
             try:
-                return await callback(*arguments)
+                return await (coroutine if configuration is None else configuration.run(coroutine))
+            except _CleanupBegan:
+                return instead(CleanupError("the node is being cleaned up"), *arguments)
             except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the node
                 return instead(error, *arguments)
 
@@ -139,6 +232,8 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         self._reports = Throttle()
         self._guarded_callbacks: dict[Answer, Answer] = {}
         self._kept: list[object] | None = None
+        self._configuration = _Configuration(self)
+        self._is_ending = False
         super().__init__(name, **options)
         for service in self.services:
             # rclpy makes these services without `create_service`.
@@ -148,16 +243,41 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
     def keep_entities(self) -> None:
         """Remember the existing topics, services, clients and timers; `destroy_entities` does not remove them."""
         self._kept = [entity for entities, _ in self._entities() for entity in entities]
+        self._configuration = _Configuration(self)
 
     def destroy_entities(self) -> None:
-        """Remove the later ones, except those that rclpy made for /clock; no thread may use them."""
-        kept = self._kept
-        if kept is None:
+        """Remove the later ones, except those that rclpy made for /clock; no thread may use them.
+
+        Callbacks that wait end, and pending requests are answered, before services, actions and clients are removed.
+        """
+        if self._kept is None:
             return
+        kept, configuration = set(map(id, self._kept)), self._configuration
+        self._configuration = _Configuration(self)
         for entities, destroy in self._entities():
             for entity in entities:
-                if entity not in kept and getattr(entity, "topic_name", "") != "/clock":
-                    destroy(entity)
+                if id(entity) not in kept and getattr(entity, "topic_name", "") != "/clock":
+                    if isinstance(entity, (Service, Client)) and not self._is_ending:
+                        configuration.removals.append(partial(destroy, entity))
+                    else:
+                        destroy(entity)
+        configuration.end()
+
+    def destroy_action_server(self, server: ActionServer) -> None:
+        """Remove an action; its running goals end first."""
+        if self._is_ending:
+            server.destroy()
+        else:
+            self._configuration.removals.append(server.destroy)
+
+    def close(self) -> None:
+        """Stop the threads and remove what was made after the start; a node with such parts overrides this."""
+
+    def destroy_node(self) -> None:
+        """Close the node and remove it now: nothing answers a pending request any more."""
+        self._is_ending = True
+        self.close()
+        super().destroy_node()
 
     def _entities(self) -> list[tuple[list[object], Callable[[Any], object]]]:
         return [
@@ -188,9 +308,10 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         """Return a callback without a result; errors are logged."""
 
         def instead(error: Exception, *_: object) -> None:
-            self.report(what, error)
+            if not isinstance(error, CleanupError):
+                self.report(what, error)
 
-        return guarded(callback, instead)
+        return guarded(callback, instead, self._configuration)
 
     def create_service(
         self, srv_type: type[ServiceType], srv_name: str, callback: Answer, **options: object
@@ -241,7 +362,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
             self,
             kind,
             name,
-            guarded(execute, abort),
+            guarded(execute, abort, self._configuration),
             goal_callback=guarded(goal, refuse(GoalResponse.REJECT)),
             cancel_callback=guarded(cancel, refuse(CancelResponse.REJECT)),
         )
@@ -279,7 +400,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
                 refusal.nearest = list(error.nearest)
             return refusal
 
-        return guarded(callback, refuse)
+        return guarded(callback, refuse, self._configuration)
 
     # --- parameters
 
