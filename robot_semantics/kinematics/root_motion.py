@@ -17,13 +17,14 @@ from robot_semantics.kinematics.motions import plane_axes
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import quat_from_rotvec, quat_rotate, wrapped_angles
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.rows import LARGEST
 
 SMALLEST_QUATERNION = 1e-6
 """A shorter quaternion has no direction; a longer one is normalised."""
 
 
 class UnusablePose(NamedTuple):
-    """A pose that no joint can take: it is not finite, or else its quaternion is zero."""
+    """A pose that no joint can take: it is not finite or too far away, or else its quaternion is zero."""
 
     is_finite: bool
     message: str
@@ -50,11 +51,13 @@ def joint_motion(joint: JointModel, xyz_quat: FloatArray, twist: FloatArray | No
     """Return a joint's state for a pose (7,) and a twist (6,) of the child in the parent's axes [m/s, rad/s].
 
     Returns:
-        The state; or why the pose is refused: it is not finite, or its quaternion is zero.
+        The state; or why the pose is refused: it is not finite or too far away, or its quaternion is zero.
 
     """
     if not np.isfinite(xyz_quat).all():
         return UnusablePose(False, f"the pose of '{joint.name}' is not finite")
+    if np.linalg.norm(xyz_quat[:3]) > LARGEST:
+        return UnusablePose(False, f"the position of '{joint.name}' is farther away than {LARGEST:g} m")
     length = float(np.linalg.norm(xyz_quat[3:]))
     if length < SMALLEST_QUATERNION:
         return UnusablePose(True, f"the quaternion of '{joint.name}' is zero")

@@ -12,7 +12,7 @@ Rules: doc/usdf.md, "Where a robot is"; doc/snapshots.md, "What is saved".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.names import frame_name, quoted
+from robot_semantics.base.names import frame_name, quoted, shown
 from robot_semantics.base.nanoseconds import float_seconds, short_seconds
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.live.model_series import model_rows, model_state, series_of, with_links
@@ -39,9 +39,11 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import invert, matrix_from_pose
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import Pose, pose_from_matrix, pose_from_row, pose_matrix, pose_rows
+from robot_semantics.transforms.rows import LARGEST, usable_poses
 from robot_semantics.usdf.ages import ValueAge
 from robot_semantics.usdf.frames import root_frame
 from robot_semantics.usdf.restore_report import RestoreItem
+from robot_semantics.usdf.validity import name_fault
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, ModelState, WorldState
 
 # Frames and root links in TF, and the pose of each robot's root link by the rule of doc/usdf.md.
@@ -64,6 +66,37 @@ class ReceivedTransform(NamedTuple):
 
 ReceivedFrames = Mapping[str, Mapping[str, ReceivedTransform]]
 """TF name of a frame → TF name of a parent → received transform, without the node's own ones."""
+
+
+class LeftOutFrame(NamedTuple):
+    """A frame on TF that is not in the world state.
+
+    Attributes:
+        name: TF name of the frame.
+        reason: why, with the nodes that publish it.
+    """
+
+    name: str
+    reason: str
+
+
+def transform_fault(parent: str, child: str, xyz_quat: FloatArray) -> str | None:
+    """Return why a transform, T_parent_child (7,), cannot be in a world state; None if it can.
+
+    No file can hold such names, and tf2 or the simulators do not use such poses.
+    """
+    for name, what in ((child, "its name"), (parent, "the name of its parent")):
+        fault = name_fault(name)
+        if fault is not None:
+            return f"{what} {fault}" if fault.startswith("is ") else f"{what}, '{shown(name)}', {fault}"
+    if usable_poses(xyz_quat):
+        return None
+    numbers = ", ".join(f"{number:g}" for number in xyz_quat)
+    if not np.isfinite(xyz_quat).all():
+        return f"its pose ({numbers}) is not finite"
+    if usable_poses(np.concatenate([np.zeros(3), xyz_quat[3:]])):
+        return f"its position ({numbers}) is farther away than {LARGEST:g} m"
+    return f"its quaternion ({numbers}) is not a rotation, and tf2 ignores the transform"
 
 
 class Root(NamedTuple):
@@ -137,6 +170,9 @@ def live_world(
     *,
     elsewhere: Collection[str] = (),
     given: Mapping[str, ModelState] | None = None,
+    left_out: Iterable[LeftOutFrame] = (),
+    link_names: Collection[str] = (),
+    publishers: Callable[[], str] = lambda: "another node",
     all_frames: bool = True,
     max_age_ns: int = 0,
 ) -> LiveWorld:
@@ -147,6 +183,9 @@ def live_world(
         heard: the frames that others publish.
         elsewhere: names of frames and models with another source.
         given: states of the robots with another source; bodies may be attached to their links.
+        left_out: frames with a transform that cannot be used.
+        link_names: names ``model::link`` of models with another source, which no frame can have.
+        publishers: gives the nodes that publish the frames.
         all_frames: False: only the frames that the robots stand in, directly or not.
         max_age_ns: the largest allowed age of a value before the sample's stamp; 0 for no limit.
 
@@ -154,7 +193,18 @@ def live_world(
         StaleStateError: a value is older.
 
     """
-    return _Making(sample, heard, frozenset(elsewhere), given or {}, all_frames, max_age_ns).made()
+    making = _Making(sample, heard, frozenset(elsewhere), given or {}, all_frames, max_age_ns)
+    making.leave_out(left_out, link_names, publishers)
+    return making.made()
+
+
+def world_link_names(models: Mapping[str, RobotModel]) -> frozenset[str]:
+    """Return the names ``model::link`` of all links of models, which no frame of a world state can have."""
+    return frozenset(f"{name}{SEPARATOR}{link}" for name, model in models.items() for link in model.link_names)
+
+
+def _is_of_link(name: str) -> str:
+    return f"'{shown(name)}' is a link of a model in a world state, so no frame can have this name"
 
 
 class _Making:
@@ -202,6 +252,30 @@ class _Making:
             for name, root in self.roots.items()
         }
         return LiveWorld(state, tuple(self.missing), tuple(self.ages), self.roots, parents)
+
+    def leave_out(
+        self, left_out: Iterable[LeftOutFrame], link_names: Collection[str], publishers: Callable[[], str]
+    ) -> None:
+        """Note the frames that are left out, and leave out those with the name ``model::link`` of a model's link."""
+        for frame in left_out:
+            self.lacks("frame", "", frame.name, "left_out", frame.reason)
+        taken = world_link_names(self.model_of).union(link_names)
+        usable = {
+            name: {parent: item for parent, item in parents.items() if parent not in taken}
+            for name, parents in self.heard.items()
+            if name not in taken
+        }
+        for name, parents in self.heard.items():
+            if len(usable.get(name, {})) < len(parents):
+                odd = name if name in taken else next(parent for parent in parents if parent in taken)
+                self.lacks("frame", "", name, "left_out", f"{_is_of_link(odd)} (published by {publishers()})")
+        self.heard = {name: parents for name, parents in usable.items() if parents}
+        for robot in self.sample.robots:
+            said = tuple(statement for statement in robot.said if statement.candidate.parent not in taken)
+            for statement in set(robot.said).difference(said):
+                reason = f"{_is_of_link(statement.candidate.parent)} ('{statement.candidate.name}')"
+                self.lacks("pose", robot.name, "", "left_out", reason)
+            self.roots[robot.name] = root_of(replace(robot, said=said), self.heard)
 
     def lacks(self, kind: str, model: str, name: str, code: str, reason: str) -> None:
         """Note an unknown value."""

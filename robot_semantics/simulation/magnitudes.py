@@ -13,12 +13,10 @@ from collections.abc import Iterable
 
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.transforms.pose import Pose
+from robot_semantics.transforms.rows import LARGEST
 from robot_semantics.usdf.fields import fields_of, walk
 from robot_semantics.usdf.table import NUMERIC
 from robot_semantics.usdf.world_state import WorldState
-
-LARGEST = 1e10
-"""Largest number [m, rad, their rates, N, N m]. MuJoCo treats a larger one as a divergence (mjMAXVAL)."""
 
 
 def check_numbers(what: str, numbers: Iterable[float]) -> None:

@@ -27,7 +27,6 @@ except ImportError as error:  # pragma: no cover - depends on the installation
 
 from robot_semantics.base.nanoseconds import whole_nanoseconds
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.simulation.magnitudes import LARGEST
 from robot_semantics.simulation.mujoco_builder import BuiltWorld, build_world
 from robot_semantics.simulation.mujoco_layout import JointIndices, ModelLayout
 from robot_semantics.simulation.restoring import TIME_DIFFERS, RestorePlan
@@ -48,7 +47,7 @@ from robot_semantics.transforms import (
 )
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import Pose, Vec6, pose_from_matrix, six
-from robot_semantics.transforms.rows import into_axes, twist_at, wrench_about
+from robot_semantics.transforms.rows import LARGEST, into_axes, twist_at, wrench_about
 from robot_semantics.usdf.apply import AppliedState
 from robot_semantics.usdf.commands import commands_of
 from robot_semantics.usdf.resolved_world import ResolvedWorld

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.arrays import BoolArray, FloatArray
 from robot_semantics.transforms.rotations import cross, quat_conjugate, quat_multiply, quat_rotate, quat_slerp
 
 IDENTITY_POSE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
@@ -23,8 +23,24 @@ IDENTITY_POSE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 UNIT_TOLERANCE = 1e-9
 """How far from 1 a quaternion's length, or its square, may be to count as 1."""
 
+TF2_TOLERANCE = 0.01
+"""How far from 1 the square of a quaternion's length may be in a transform; tf2 ignores the transform otherwise."""
+
+LARGEST = 1e10
+"""Largest number of a world state [m, rad, their rates, N, N m]. MuJoCo treats a larger one as a divergence
+(mjMAXVAL)."""
+
 SMALL_ANGLE = 1e-7
 """Below this angle [rad] the chord is the arc, to the last bit."""
+
+
+def usable_poses(xyz_quat: FloatArray) -> BoolArray:
+    """Return (...) whether poses (..., 7) x y z qx qy qz qw are finite, near enough, and not ignored by tf2."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.square(xyz_quat)
+        is_near = squares[..., :3].sum(axis=-1) <= LARGEST**2
+        usable: BoolArray = is_near & (np.abs(squares[..., 3:].sum(axis=-1) - 1.0) <= TF2_TOLERANCE)
+    return usable
 
 
 def compose_poses(T_a_b: FloatArray, T_b_c: FloatArray) -> FloatArray:

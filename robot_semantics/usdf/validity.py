@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -171,6 +172,20 @@ def _names(tag: str, items: Sequence[_Named], parent: str) -> Iterator[Problem]:
     # Check all names together first: usually they are good.
     if "" in names or list(map(str.strip, names)) != names:
         yield from (_bad_name(item, parent) for item in items if _is_bad(item.name))
+
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def name_fault(name: str) -> str | None:
+    """Return why no file can hold a frame of this name, as the end of a sentence; None if a file can."""
+    if not name:
+        return "is empty"
+    if not name.strip(XML_SPACE):
+        return "is blank"
+    if _is_bad(name):
+        return "begins or ends with white space"
+    return "has a control character" if _CONTROL.search(name) else None
 
 
 def _is_bad(name: str) -> bool:

@@ -31,6 +31,7 @@ from robot_semantics.live.order import NEVER_NS
 from robot_semantics.live.robot import Messages, RunningRobot
 from robot_semantics.live.samples import RootCandidate, RootSource, RootStatement
 from robot_semantics.live.settings import Source
+from robot_semantics.live.world import transform_fault
 from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.ros.messages.maker import deserialized, row_of_pose, row_of_twist, rows_of_odometry
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
@@ -187,7 +188,9 @@ class ReceivedOdometry:
         message = deserialized(data, Odometry)
         xyz_quat, twist = rows_of_odometry(message)
         frame = frame_name(message.header.frame_id)
-        if not frame or not np.isfinite(xyz_quat).all() or not xyz_quat[3:].any():
+        fault = transform_fault(frame, robot.frame(robot.model.root_link), xyz_quat)
+        if fault is not None:
+            robot.report_once(f"the odometry on {self._topic} is not used: {fault}")
             return None
         if link != robot.model.root_link:
             kinematics = ForwardKinematics(robot.model)

@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
+from robot_semantics.base.foreign_text import shown
 from robot_semantics.live.health import Health
 from robot_semantics.live.robot import RunningRobot
 from robot_semantics.ros.node.inputs import Inputs
@@ -27,13 +28,15 @@ from robot_semantics.ros.running.pulse import Pulse
 
 PERIOD_S = 1.0
 """The longest time between two checks."""
+_MOST_NAMED = 10
+"""Number of left-out frames in one message of /diagnostics."""
 
 
 class Monitor:
     """Checks every robot, logs changes of its health, and publishes diagnostics."""
 
     def __init__(self, robots: Robots, inputs: Inputs, outputs: Outputs, frames: WorldFrames) -> None:
-        self._robots, self._outputs = robots, outputs
+        self._robots, self._outputs, self._frames = robots, outputs, frames
         node = robots.node
         logger = node.get_logger()
         self._health = {served.prefix: Health(served.report, logger.info) for served in robots.served}
@@ -157,6 +160,8 @@ class Monitor:
             **{f"outside the limits: {name}": f"{value:.6g}" for name, value in health.beyond.items()},
             **health.loops,
             **{f"also published by {other}": frame for frame, other in conflicts.items()},
+            "transforms of others left out": self._frames.left_out_count,
+            **{f"left out: {shown(frame.name)}": frame.reason for frame in self._frames.left_out()[:_MOST_NAMED]},
             **{f"error {number}": text for number, text in enumerate(traffic.last_errors, 1)},
         }
         return DiagnosticStatus(

@@ -21,6 +21,7 @@ from rclpy.parameter_service import ParameterService
 from robot_semantics.live.order import RESET_NS
 from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.settings import Description
+from robot_semantics.live.world import world_link_names
 from robot_semantics.ros.messages.tf_messages import raw_transforms_agree
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.node.inputs import Inputs
@@ -164,7 +165,7 @@ class ConfiguredNode:
     def _make_parts(self, raw: bool, closing: ExitStack) -> None:
         node, robots = self._node, self.robots
         self._outputs = outputs = Outputs(node)
-        self._frames = frames = WorldFrames(node, self._sent_frames)
+        self._frames = frames = WorldFrames(node, self._sent_frames, self._link_names)
         closing.callback(frames.stop)
         self._inputs = inputs = Inputs(robots, outputs, frames, raw=raw)
         self._unmoved = unmoved = UnmovedRobots(robots, outputs)
@@ -244,6 +245,9 @@ class ConfiguredNode:
         """Return the frames that this node publishes, without root links whose pose is still unknown."""
         awaited = {robot.frame(robot.model.root_link) for robot in self.robots.present if robot.root_is_awaited}
         return self._outputs.frames - awaited if awaited else self._outputs.frames
+
+    def _link_names(self) -> frozenset[str]:
+        return world_link_names({robot.name: robot.model for robot in self.robots.present})
 
     def _send_static(self) -> None:
         self._outputs.send_static(self.robots.present, self.robots.now_ns())

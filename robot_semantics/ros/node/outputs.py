@@ -30,7 +30,7 @@ from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.guarded_node import GuardedNode
-from robot_semantics.ros.running.node_names import UNKNOWN_NODE, node_name
+from robot_semantics.ros.running.node_names import UNKNOWN_NODE, other_publishers
 
 # Detects another node that publishes our frames: two authorities make a frame jump.
 
@@ -89,7 +89,7 @@ class TfAuthority:
             self._own.append(own_static)
         self._own_static = own_static
         now_s = time.monotonic()
-        others = {topic: self._other_publishers(topic) for topic, _ in _TOPICS}
+        others = {topic: other_publishers(self._node, topic) for topic, _ in _TOPICS}
         self._nameless = self._nameless + 1 if any(UNKNOWN_NODE in names for names in others.values()) else 0
         if self._subscriptions:
             if now_s > self._until_s:
@@ -122,16 +122,6 @@ class TfAuthority:
         self._subscriptions = []
         self.watching = False
         self._own.clear()
-
-    def _other_publishers(self, topic: str) -> frozenset[str]:
-        """Return the names of the other nodes that publish on a topic; also our own name, if a second node has it."""
-        if self._node.count_publishers(self._resolved[topic]) <= 1:
-            return frozenset()
-        own = self._node.get_fully_qualified_name()
-        names = [node_name(info) for info in self._node.get_publishers_info_by_topic(self._resolved[topic])]
-        own_publishers = sum(publisher.topic_name == self._resolved[topic] for publisher in self._node.publishers)
-        has_twin = names.count(own) > own_publishers
-        return frozenset(name for name in names if name != own or has_twin)
 
     def _listener(self, topic: str) -> Callable[[bytes], None]:
         def handle(data: bytes) -> None:

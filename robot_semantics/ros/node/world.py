@@ -30,7 +30,7 @@ from robot_semantics.usdf.ages import with_ages
 from robot_semantics.usdf.check import match_models
 from robot_semantics.usdf.combine import renamed
 from robot_semantics.usdf.restore_report import RestoreItem
-from robot_semantics.usdf.world_state import EngineState, Frame, ModelState, WorldState
+from robot_semantics.usdf.world_state import SEPARATOR, EngineState, Frame, ModelState, WorldState
 
 ENTITIES = "simulation_interfaces:"
 """Prefix of the name of a simulator with the services of simulation_interfaces."""
@@ -104,12 +104,21 @@ class World:
         *,
         elsewhere: Collection[str] = (),
         given: Mapping[str, ModelState] | None = None,
+        link_names: Collection[str] = (),
         max_age_ns: int = 0,
     ) -> LiveWorld:
         """Return the node's own data: its robots and TF. Arguments and errors are those of `live_world`."""
-        all_frames = bool(self._robots.node.get_parameter("snapshots.frames").value)
-        heard = self._frames.received()
-        return live_world(sample, heard, elsewhere=elsewhere, given=given, all_frames=all_frames, max_age_ns=max_age_ns)
+        return live_world(
+            sample,
+            self._frames.received(),
+            elsewhere=elsewhere,
+            given=given,
+            left_out=self._frames.left_out(),
+            link_names=link_names,
+            publishers=self._frames.publishers,
+            all_frames=bool(self._robots.node.get_parameter("snapshots.frames").value),
+            max_age_ns=max_age_ns,
+        )
 
     async def take(self, names: Sequence[str] = (), *, max_age_ns: int = 0, hold: bool = True) -> WorldCapture:
         """Return the state of the whole world: the simulators' where they answer, the node's own for the rest.
@@ -135,7 +144,13 @@ class World:
             for model, robot in match.robot_of.items()
             if state.model(model).joints and state.model(model).pose is not None
         }
-        own = self.own(sample, elsewhere=elsewhere, given=whole, max_age_ns=max_age_ns)
+        link_names = {
+            f"{model.name}{SEPARATOR}{link.name}"
+            for state in simulated.values()
+            for model in state.models
+            for link in model.links
+        }
+        own = self.own(sample, elsewhere=elsewhere, given=whole, link_names=link_names, max_age_ns=max_age_ns)
         missing += own.missing
         for match in found:
             missing += [_perhaps(model, robot) for model, robot in match.likely.items() if robot not in whole]

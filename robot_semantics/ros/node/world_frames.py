@@ -10,24 +10,30 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
-from geometry_msgs.msg import TransformStamped
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 from tf2_msgs.msg import TFMessage
 
-from robot_semantics.base.names import frame_name
+from robot_semantics.base.names import frame_name, shown
 from robot_semantics.base.nanoseconds import stamp_ns
+from robot_semantics.base.throttle import Throttle
 from robot_semantics.cdr.walk import transform_children
-from robot_semantics.live.world import ReceivedFrames, ReceivedTransform
+from robot_semantics.live.world import LeftOutFrame, ReceivedFrames, ReceivedTransform, transform_fault
 from robot_semantics.ros.messages.maker import deserialized, row_of_pose
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.guarded_node import GuardedNode
+from robot_semantics.ros.running.node_names import other_publishers
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
+from robot_semantics.usdf.world_state import SEPARATOR
+
+_TOPICS = ("/tf", "/tf_static")
+_MOST_LEFT_OUT = 100
+"""Number of left-out frames that are named; all are counted."""
 
 _PACE_S = 0.05
 _KEPT_NS = 10_000_000_000
@@ -37,19 +43,29 @@ _KEPT_NS = 10_000_000_000
 class WorldFrames:
     """Listens to /tf and /tf_static, except the node's own messages, and keeps the newest transform of each frame.
 
+    A transform that cannot be in a world state is left out, counted and logged with the nodes that publish it.
+
     Attributes:
         news: grows with every stored message.
+        left_out_count: number of left-out transforms since the start.
 
     """
 
-    def __init__(self, node: GuardedNode, own_frames: Callable[[], frozenset[str]]) -> None:
-        """`own_frames` gives the child frames that the node itself publishes."""
+    def __init__(
+        self, node: GuardedNode, own_frames: Callable[[], frozenset[str]], link_names: Callable[[], frozenset[str]]
+    ) -> None:
+        """`own_frames` gives the child frames that the node itself publishes, `link_names` the names ``model::link``
+        of its robots' links.
+        """
         self.news = 0
+        self.left_out_count = 0
         self._node = node
         self._moving_topic = node.resolve_topic_name("/tf")
-        self._own_frames = own_frames
+        self._own_frames, self._link_names = own_frames, link_names
         self._lock = threading.Lock()
         self._received: dict[str, dict[str, ReceivedTransform]] = {}
+        self._left_out: dict[str, LeftOutFrame] = {}
+        self._throttle = Throttle()
         self._group = SetAside()
         self._loop = MessageLoop(node.context, _PACE_S)
         self._subscriptions = [self._listen("/tf_static", qos.STATIC_LISTENER, static=True)]
@@ -101,6 +117,16 @@ class WorldFrames:
             }
         return {child: _current(parents) for child, parents in received.items()}
 
+    def left_out(self) -> list[LeftOutFrame]:
+        """Return the frames whose newest transform is left out."""
+        with self._lock:
+            return list(self._left_out.values())
+
+    def publishers(self, topics: Sequence[str] = _TOPICS) -> str:
+        """Return the names of the other nodes that publish on TF, for a sentence."""
+        names = sorted(set().union(*(other_publishers(self._node, topic) for topic in topics)))
+        return " or ".join(names) or "a node that has gone"
+
     def pose(self, parent_frame: str, frame: str) -> ReceivedTransform | None:
         """Return the newest pose of `frame` in `parent_frame`, along the transforms between them; None if unknown."""
         received = self.received()
@@ -120,18 +146,40 @@ class WorldFrames:
         # Skip the node's own messages: parsing them would cost more than sending them.
         if frame_name(next(transform_children(data), "")) in self._own_frames():
             return
-        transforms = deserialized(data, TFMessage).transforms
-        with self._lock:
-            self.news += 1
-            for transform in transforms:
-                item = _read(transform, static)
-                if item is None:
-                    continue
-                parents = self._received.setdefault(frame_name(transform.child_frame_id), {})
+        for transform in deserialized(data, TFMessage).transforms:
+            child = frame_name(transform.child_frame_id)
+            parent = frame_name(transform.header.frame_id)
+            values = row_of_pose(transform.transform.translation, transform.transform.rotation)
+            fault = transform_fault(parent, child, values)
+            if fault is not None:
+                self._leave_out(static, parent, child, fault)
+                continue
+            if SEPARATOR in child + parent and {child, parent} & self._link_names():
+                # It is kept: another robot may come that has no such link.
+                self.left_out_count += 1
+            item = ReceivedTransform(values, None if static else stamp_ns(transform.header.stamp))
+            with self._lock:
+                self.news += 1
+                self._left_out.pop(child, None)
+                parents = self._received.setdefault(child, {})
                 if static:
                     # The last message decides the parent of a static frame.
                     parents.clear()
-                parents[frame_name(transform.header.frame_id)] = item
+                parents[parent] = item
+
+    def _leave_out(self, static: bool, parent: str, child: str, fault: str) -> None:
+        """Count a transform that cannot be in a world state, and log it with the nodes that may have sent it."""
+        self.left_out_count += 1
+        topic = _TOPICS[static]
+        with self._lock:
+            if child in self._left_out or len(self._left_out) >= _MOST_LEFT_OUT:
+                return
+            by = self.publishers([topic])
+            reason = f"{fault}; a transform in '{shown(parent)}' on {topic}, published by {by}"
+            self._left_out[child] = LeftOutFrame(child, reason)
+        line = self._throttle.admit_sentence(topic, f"frame '{shown(child)}' on TF is left out: {reason}")
+        if line is not None:
+            self._node.get_logger().warning(line)
 
 
 def _current(parents: dict[str, ReceivedTransform]) -> dict[str, ReceivedTransform]:
@@ -142,10 +190,3 @@ def _current(parents: dict[str, ReceivedTransform]) -> dict[str, ReceivedTransfo
         for parent in sorted(parents)
         if (stamp := parents[parent].stamp_ns) is None or stamp >= newest - _KEPT_NS
     }
-
-
-def _read(transform: TransformStamped, static: bool) -> ReceivedTransform | None:
-    values = row_of_pose(transform.transform.translation, transform.transform.rotation)
-    if not np.isfinite(values).all() or not values[3:].any():
-        return None
-    return ReceivedTransform(values, None if static else stamp_ns(transform.header.stamp))

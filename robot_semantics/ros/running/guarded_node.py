@@ -104,7 +104,7 @@ class CleanupError(RobotSemanticsError):
     """The node is cleaned up while a callback waits."""
 
 
-class _CleanupBegan(BaseException):  # noqa: N818 - like asyncio.CancelledError, `except Exception` must not catch it
+class _CleanupBegan(BaseException):
     """Ends a callback that waits; its `finally` blocks may wait again."""
 
 

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from rclpy.node import Node
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 UNKNOWN_NODE = "an unknown node"
@@ -20,3 +21,17 @@ def node_name(info: TopicEndpointInfo) -> str:
     if info.node_name == "_NODE_NAME_UNKNOWN_":
         return UNKNOWN_NODE
     return f"{info.node_namespace.rstrip('/')}/{info.node_name}"
+
+
+def other_publishers(node: Node, topic: str) -> frozenset[str]:
+    """Return the names of the other nodes that publish on a topic; also the node's own name, if a second node has
+    it.
+    """
+    resolved = node.resolve_topic_name(topic)
+    if node.count_publishers(resolved) <= 1:
+        return frozenset()
+    own_name = node.get_fully_qualified_name()
+    names = [node_name(info) for info in node.get_publishers_info_by_topic(resolved)]
+    own_publishers = sum(publisher.topic_name == resolved for publisher in node.publishers)
+    has_twin = names.count(own_name) > own_publishers
+    return frozenset(name for name in names if name != own_name or has_twin)
