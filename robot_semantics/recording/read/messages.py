@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from robot_semantics.base.names import frame_name
+from robot_semantics.base.names import frame_name, shown
 from robot_semantics.cdr.layout import LayoutError
 from robot_semantics.cdr.match import LayoutMatch, LayoutTable
 from robot_semantics.cdr.message_types import FIELDS, JOINT_STATE, MULTI_DOF, ODOMETRY, STRING, TF_MESSAGE
@@ -25,12 +25,12 @@ from robot_semantics.live.joint_state import take_joint_state
 from robot_semantics.live.settings import Invalid
 from robot_semantics.recording.bags.columns import Array, Columns, GroupKey
 from robot_semantics.transforms.arrays import BoolArray, IntArray
+from robot_semantics.transforms.rows import usable_poses
+from robot_semantics.usdf.validity import name_fault
 
 REFUSED = "malformed, "
 """Start of a reason why whole messages are refused."""
-
-QUATERNION_TOLERANCE = 0.01
-"""How far from 1 the length of a quaternion may be, as in tf2."""
+_NO_POSE = "not finite or not a rotation"
 
 
 @dataclass
@@ -122,10 +122,14 @@ class TopicReader:
         """Add the transforms of TF messages."""
         layout = match.layout
         children = tuple(frame_name(name) for name in layout.texts.get("child_frame_id", ()))
-        if not children:
-            return
-        parents = tuple(frame_name(name) for name in layout.texts["frame_id"])
+        parents = tuple(frame_name(name) for name in layout.texts.get("frame_id", ()))
         stamps, poses = layout.stamps_ns(match.rows), layout.doubles(match.rows, "pose")
+        named = [index for index in range(len(children)) if self._can_be_named(parents[index], children[index], logs)]
+        if not named:
+            return
+        if len(named) < len(children):
+            children, parents = (tuple(names[index] for index in named) for names in (children, parents))
+            stamps, poses = stamps[:, named], poses[:, named]
         stamps = np.where(stamps == 0, logs[:, np.newaxis], stamps)
         bad = self._bad_poses(poses, logs, children, "frame ", "transform")
         holes: tuple[str, ...] = ()
@@ -134,12 +138,23 @@ class TopicReader:
         key = GroupKey(self._tf_kind, self.topic, children, parents, holes)
         self._columns.add_rows(key, {"log": logs, "stamp": stamps, "pose": poses})
 
+    def _can_be_named(self, parent: str, child: str, logs: IntArray) -> bool:
+        """Return whether a file can hold the names of a transform's frames; refuse the transform otherwise."""
+        for name, what in ((child, "its name"), (parent, "the name of its parent")):
+            fault = name_fault(name)
+            if fault is not None:
+                self._refusals.add(self.topic, f"frame '{shown(child)}': {what} {fault}", *_first_and_count(logs))
+                return False
+        return True
+
     def _single_transforms(self, messages: Sequence[bytes], logs: IntArray) -> IntArray:
         """Add transforms one by one; return the indices (n,) of messages for the general reader."""
         found, left = transform_columns(messages, ros1=self._table.ros1)
         for some in found:
             arrays = {"pose": some.poses[:, np.newaxis]}
             parent, child = frame_name(some.parent), frame_name(some.child)
+            if not self._can_be_named(parent, child, logs[some.message]):
+                continue
             stamps, came, arrays = self._with_valid_poses(
                 some.stamps_ns, logs[some.message], arrays, (child,), "frame ", "transform"
             )
@@ -192,17 +207,15 @@ class TopicReader:
     def _bad_poses(
         self, poses: Array, logs: IntArray, names: tuple[str, ...], what: str, noun: str
     ) -> BoolArray | None:
-        """Return the poses (n, k, 7) that tf2 would refuse: not finite, or not a unit quaternion; None if all are
-        valid.
-        """
-        with np.errstate(over="ignore", invalid="ignore"):
-            norm = np.sqrt(np.einsum("nki,nki->nk", poses[..., 3:], poses[..., 3:]))
-        good: BoolArray = np.abs(norm - 1.0) < QUATERNION_TOLERANCE
-        if good.all() and _all_finite(poses):
+        """Return (n, k) the poses (n, k, 7) that cannot be used; None if all can."""
+        good = usable_poses(poses)
+        if good.all():
             return None
-        bad = ~(good & np.isfinite(poses).all(axis=-1))
+        bad = ~good
         for index in np.flatnonzero(bad.any(axis=0)).tolist():
-            reason = f"{what}'{names[index]}': a {noun} that is not finite or not a rotation"
+            rotations = usable_poses(np.concatenate([np.zeros((len(poses), 3)), poses[:, index, 3:]], axis=1))
+            is_far = bool(rotations[bad[:, index]].all() and np.isfinite(poses[bad[:, index], index]).all())
+            reason = f"{what}'{names[index]}': a {noun} that is {'too far away' if is_far else _NO_POSE}"
             self._refusals.add(self.topic, reason, int(logs[bad[:, index]].min()), int(bad[:, index].sum()))
         return bad
 
@@ -229,12 +242,6 @@ class TopicReader:
 def _first_and_count(logs: IntArray) -> tuple[int, int]:
     """Return the time of the first message, and the number of messages."""
     return int(logs.min()), len(logs)
-
-
-def _all_finite(values: Array) -> bool:
-    """Return True if all values are finite; a finite sum proves this faster than a check of each value."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
 
 
 class StampReader:

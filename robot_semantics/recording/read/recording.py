@@ -38,7 +38,7 @@ from robot_semantics.recording.tracks.frames import transform_history
 from robot_semantics.recording.tracks.history import TransformHistory
 from robot_semantics.recording.tracks.namespaces import EACH_ROBOTS_OWN, FrameNames, frame_names
 from robot_semantics.transforms.arrays import IntArray
-from robot_semantics.usdf.world_state import WORLD
+from robot_semantics.usdf.world_state import SEPARATOR, WORLD
 
 # The parent frames of virtual joints in a recording; a link called ``world`` is not the world frame.
 
@@ -188,7 +188,8 @@ def read_recording(
     for robot in robots:
         links.setdefault(robot.namespace, set()).update(robot.links)
     names = frame_names(pieces, links)
-    history = transform_history(pieces, names, problems, place)
+    link_names = {f"{robot.name}{SEPARATOR}{link}" for robot in robots for link in robot.links}
+    history = transform_history(pieces, names, problems, place, link_names)
     robots = tuple(robot.in_frames(names, history.frames) for robot in robots)
     _check_frames(robots)
     called = {tf_name: name for bag in plan.bags for tf_name, name in bag.frames.items()}

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -33,15 +34,27 @@ class _Samples(NamedTuple):
 
 
 def transform_history(
-    pieces: Pieces, frames: FrameNames, problems: Diagnostics, place: SourcePlace
+    pieces: Pieces,
+    frames: FrameNames,
+    problems: Diagnostics,
+    place: SourcePlace,
+    link_names: Collection[str] = (),
 ) -> TransformHistory:
-    """Return the history of all transforms; add the problems that tf2 would report to `problems`."""
+    """Return the history of all transforms; add the problems that tf2 would report to `problems`.
+
+    Frames with one of the `link_names`, ``model::link``, are left out: in a world state this is a link.
+    """
     index: dict[str, int] = {}
     found: dict[int, list[_Samples]] = {}
     for key, parts in pieces.items():
         if key.kind not in ("tf", "tf_static"):
             continue
         for column, (child, parent) in enumerate(zip(key.names, key.parents, strict=True)):
+            odd = next((name for name in (child, parent) if name in link_names), None)
+            if odd is not None:
+                text = f"the transform from '{parent}' to '{child}' is left out: '{odd}' is a link of a model"
+                problems.warning("value-refused", f"{text}, so no frame can have this name", place)
+                continue
             above = index.setdefault(frames.of(key.topic, parent), len(index))
             below = index.setdefault(frames.of(key.topic, child), len(index))
             if above == below or not child or not parent:

@@ -29,6 +29,7 @@ from tf2_ros.frame_history import History, MovingHistory, Sample, StaticHistory
 from tf2_ros.rigid_motion import IDENTITY, Motion, canonical, composed, inverted
 
 DEFAULT_CACHE_TIME = Duration(seconds=10)
+QUATERNION_TOLERANCE = 0.01  # how far from 1 the square of a quaternion's length may be
 MAX_DEPTH = 1000  # a longer chain of parents is taken for a loop
 
 
@@ -234,7 +235,7 @@ def _fault(parent: str, child: str, motion: Motion) -> str | None:
         return "frame_id and child_frame_id are the same"
     if any(math.isnan(value) for value in motion.translation):
         return f"it has a nan in its translation {motion.translation}"
-    if not 0.0 < sum(value * value for value in motion.quat_xyzw) < math.inf:
+    if not abs(sum(value * value for value in motion.quat_xyzw) - 1.0) <= QUATERNION_TOLERANCE:
         return f"its quaternion {motion.quat_xyzw} is no rotation"
     return None
 
