@@ -125,7 +125,7 @@ GUARDED: dict[str, set[str]] = {
     "importlib": {"simulation", "ros", "cli", "robot_semantics"},
     "importlib.metadata": {"base", "simulation", "cli"},
     "importlib.util": {"viewer", "cli"},
-    "ctypes": {"base", "simulation"},
+    "ctypes": {"base", "ros", "simulation"},
     **{name: set() for name in ("eval", "exec", "compile", "__import__", "__builtins__", "breakpoint")},
     **{name: set() for name in ("builtins", "sys.modules", "sys.meta_path", "sys.path_hooks")},
     **{name: set() for name in ("imp", "pkgutil", "runpy", "zipimport", "code", "codeop", "bdb", "pdb", "trace")},

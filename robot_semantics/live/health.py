@@ -39,8 +39,14 @@ class Health:
 
     """
 
-    def __init__(self, report: Callable[[str], None], info: Callable[[str], None]) -> None:
-        self._report, self._info = report, info
+    def __init__(
+        self,
+        report: Callable[[str], None],
+        info: Callable[[str], None],
+        remedy: Callable[[bool], str] = lambda _is_root: "",
+    ) -> None:
+        """`remedy` ends the sentence about joints, or about the root joint, whose values have never come."""
+        self._report, self._info, self._remedy = report, info, remedy
         self._model: object = None
         self._low = self._high = np.zeros(0)
         self._reported_beyond: set[str] = set()
@@ -49,13 +55,20 @@ class Health:
         self.loops_are_open = False
         self.loops: dict[str, str] = {}
 
-    def update(self, robot: RunningRobot, now_ns: int) -> None:
-        """Check a robot; `now_ns` is on the monotonic clock, as is `JointBuffer.received_ns`."""
+    def update(self, robot: RunningRobot, now_ns: int, *, root_is_elsewhere: bool = False) -> None:
+        """Check a robot.
+
+        Args:
+            robot: the robot.
+            now_ns: time on the monotonic clock, as is `JointBuffer.received_ns`.
+            root_is_elsewhere: True if another node gives the pose of the root link, so that its joint needs no values.
+
+        """
         if robot.model is not self._model:
             self._model = robot.model
             self._low, self._high = robot.space.lower - _BEYOND, robot.space.upper + _BEYOND
             self.stale, self._reported_beyond = {}, set()
-        self._check_silence(robot, now_ns)
+        self._check_silence(robot, now_ns, root_is_elsewhere)
         self._check_limits(robot)
         if robot.loops is not None:
             self._check_loops(robot.loops)
@@ -81,7 +94,7 @@ class Health:
             for name, at in zip(robot.moving.names, received, strict=True)
         }
 
-    def _check_silence(self, robot: RunningRobot, now_ns: int) -> None:
+    def _check_silence(self, robot: RunningRobot, now_ns: int, root_is_elsewhere: bool) -> None:
         timeout_s = robot.settings.stale_timeout_ns / 1e9
         if not timeout_s:
             self.stale = {}
@@ -96,7 +109,7 @@ class Health:
             name: age if age == age else (now_ns - robot.made_ns) / 1e9
             for name, age in self.ages(robot, now_ns).items()
         }
-        if robot.root_source in (Source.FIXED, Source.TF):
+        if robot.root_source in (Source.FIXED, Source.TF) or root_is_elsewhere:
             ages.pop(robot.model.root_joint.name, None)
         stale = {name: age for name, age in ages.items() if age > timeout_s}
         self._report_silence(robot, [name for name in stale if name not in self.stale], timeout_s)
@@ -108,9 +121,13 @@ class Health:
     def _report_silence(self, robot: RunningRobot, joints: list[str], timeout_s: float) -> None:
         never = [name for name in joints if robot.values.received_ns[robot.moving.number[name]] == NEVER_NS]
         before = [name for name in joints if name not in never]
-        for names, what in ((never, "no values have come yet"), (before, "no new values")):
+        root = robot.model.root_joint.name
+        for names, is_root in (([name for name in never if name != root], False), ([root] * (root in never), True)):
             if names:
-                self._report(f"{what} in {timeout_s:g} s for {quoted(names, 8)}")
+                remedy = self._remedy(is_root)
+                self._report(f"no values have come yet in {timeout_s:g} s for {quoted(names, 8)}{remedy}")
+        if before:
+            self._report(f"no new values in {timeout_s:g} s for {quoted(before, 8)}")
 
     def _check_limits(self, robot: RunningRobot) -> None:
         positions, space, moving = robot.values.positions, robot.space, robot.moving

@@ -40,6 +40,7 @@ class Reason(enum.Enum):
     NOT_FINITE = "not_finite"
     BAD_QUATERNION = "bad_quaternion"
     TIME_BACKWARDS = "time_backwards"
+    NEGATIVE_STAMP = "negative_stamp"
     MALFORMED = "malformed"
     NO_MODEL = "no_model"
     WRONG_FRAME = "wrong_frame"

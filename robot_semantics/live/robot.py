@@ -253,7 +253,16 @@ class RunningRobot(RobotFrames):
     def root_is_awaited(self) -> bool:
         """True if this robot should publish its root link's transform, but does not know it yet."""
         moving = self.model.root_joint.position_count and self.publishable[0]
-        return bool(moving) and not self.values.known[0]
+        # Without `values`, which parses messages: any thread may ask.
+        return bool(moving) and not self._buffer.known[0]
+
+    @property
+    def awaited_frames(self) -> frozenset[str]:
+        """The frames that this robot will publish as soon as it knows the positions of their joints."""
+        awaited = self.publishable & ~self._buffer.known
+        if not awaited.any():
+            return frozenset()
+        return frozenset(child for _, child in self._frames_of(awaited)[1])
 
     def _fix_root(self) -> None:
         root = self.model.root_joint
@@ -466,6 +475,8 @@ class RunningRobot(RobotFrames):
 
     def _late(self, order: MessageOrder, stamp_ns: int, joint: str) -> Refusal | None:
         """Return why a message is late, or None; after a reset of the clock, make all values unknown."""
+        if stamp_ns < 0:
+            return Refusal(Reason.NEGATIVE_STAMP, f"its stamp is negative: {float_seconds(stamp_ns):g} s")
         if self.settings.ignore_timestamp:
             order.last_ns = stamp_ns
             return None

@@ -229,6 +229,8 @@ class SnapshotStore:
         if name == LAST:
             raise SnapshotError(f"'{LAST}' means the newest snapshot: choose another name")
         path = self.path(name)
+        if path.name.startswith(_AUTOSAVE):
+            raise SnapshotError(f"'{_AUTOSAVE}' begins the names of automatic snapshots: choose another name")
         with self._locked(path):
             self._save(path, state, comment, overwrite=overwrite, texts=texts)
         return path

@@ -95,7 +95,7 @@ def test_a_base_controller_that_owns_the_base_frame_is_no_rival(
     assert "world_joint" not in str(values(status)), "another node moves the base"
 
     # As soon as the node sends this frame too, the rival is named, with the remedy.
-    for number in range(200):
+    for number in range(800):
         joints.publish(joint_state({"world_joint/x": 1.0, "world_joint/y": 0.0, "world_joint/theta": 0.0}))
         tf.publish(TFMessage(transforms=[odometry_frame(0.01 * number)]))
         client.spin_for(0.05)
@@ -175,7 +175,7 @@ def test_negative_stamps_are_refused(client: Client, start: Callable[..., NodePr
 
     client.publish_until(joints, lambda: negative, refused, "a refusal")
     answer = client.call(GetWorldState, "/negative/get_world_state")
-    assert answer.state.stamp.sec >= 0 if hasattr(answer.state, "stamp") else True
+    assert answer.state.header.stamp.sec >= 0
     assert "stamp is negative" in node.output
     # In the fast path too.
     for number in range(20):

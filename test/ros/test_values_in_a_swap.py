@@ -51,9 +51,7 @@ SRDF = """<robot name="comb"><virtual_joint name="root" type="planar" parent_fra
 
 def parameters(**values: Any) -> SetParameters.Request:
     return SetParameters.Request(
-        parameters=[
-            Parameter(name.replace("__", "."), value=value).to_parameter_msg() for name, value in values.items()
-        ]
+        parameters=[Parameter(name.replace("__", "."), value=value).to_parameter_msg() for name, value in values.items()]
     )
 
 

@@ -23,7 +23,13 @@ ABOUT = "Publishes the transforms of a robot, answers questions about its SRDF, 
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node; return the exit code."""
-    return run("robot_semantics_node", "robot_semantics.ros.node.nodes:RobotSemanticsNode", ABOUT, args)
+    return run(
+        "robot_semantics_node",
+        "robot_semantics.ros.node.nodes:RobotSemanticsNode",
+        ABOUT,
+        args,
+        file_argument="ros2 launch robot_semantics robot_semantics.launch.py model:=",
+    )
 
 
 if __name__ == "__main__":

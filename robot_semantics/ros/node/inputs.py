@@ -189,6 +189,8 @@ class ReceivedOdometry:
         xyz_quat, twist = rows_of_odometry(message)
         frame = frame_name(message.header.frame_id)
         fault = transform_fault(frame, robot.frame(robot.model.root_link), xyz_quat)
+        if fault is None and stamp_ns(message.header.stamp) < 0:
+            fault = "its stamp is negative"
         if fault is not None:
             robot.report_once(f"the odometry on {self._topic} is not used: {fault}")
             return None

@@ -24,7 +24,11 @@ ABOUT = "The same node as robot_semantics_node, with the states of a lifecycle n
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node; return the exit code."""
     return run(
-        "robot_semantics_lifecycle_node", "robot_semantics.ros.node.nodes:RobotSemanticsLifecycleNode", ABOUT, args
+        "robot_semantics_lifecycle_node",
+        "robot_semantics.ros.node.nodes:RobotSemanticsLifecycleNode",
+        ABOUT,
+        args,
+        file_argument="ros2 launch robot_semantics lifecycle.launch.py model:=",
     )
 
 

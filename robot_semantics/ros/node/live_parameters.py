@@ -112,6 +112,9 @@ class LiveParameters:
                 result = self._robots.node.set_parameters_atomically(changes)
                 if not result.successful:
                     raise ParameterError(result.reason)
+        except RobotSemanticsError:
+            served.undeclare_unused()
+            raise
         finally:
             self._busy = False
         if not dry_run:
@@ -119,6 +122,7 @@ class LiveParameters:
         elif before is not None:
             with self._robots.lock:
                 robot.adopt(before)
+            served.undeclare_unused()
         measured = set(_measured(robot))
         had = [] if before is None else _measured(before)
         return Replacement(
@@ -148,6 +152,8 @@ class LiveParameters:
                 elif own and served.robot is not None:
                     served.read(own)
         except RobotSemanticsError as error:
+            for served in self._robots.served:
+                served.undeclare_unused()
             self._robots.node.get_logger().error(f"parameters are not changed: {error}")
             return SetParametersResult(successful=False, reason=str(error))
         finally:

@@ -18,6 +18,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.live.health import Health
 from robot_semantics.live.robot import RunningRobot
+from robot_semantics.live.settings import Source
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.outputs import Outputs
 from robot_semantics.ros.node.robots import Robots
@@ -36,10 +37,12 @@ class Monitor:
     """Checks every robot, logs changes of its health, and publishes diagnostics."""
 
     def __init__(self, robots: Robots, inputs: Inputs, outputs: Outputs, frames: WorldFrames) -> None:
-        self._robots, self._outputs, self._frames = robots, outputs, frames
+        self._robots, self._inputs, self._outputs, self._frames = robots, inputs, outputs, frames
         node = robots.node
         logger = node.get_logger()
-        self._health = {served.prefix: Health(served.report, logger.info) for served in robots.served}
+        self._health = {
+            served.prefix: Health(served.report, logger.info, served.remedy_of_silence) for served in robots.served
+        }
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.fresh(qos.DIAGNOSTICS))
         self._period_s = 0.0
         self._next_s = 0.0
@@ -82,10 +85,22 @@ class Monitor:
             for served in robots.served:
                 with robots.lock:
                     if served.robot is not None:
-                        self._health[served.prefix].update(served.robot, time.monotonic_ns())
+                        self._health[served.prefix].update(
+                            served.robot,
+                            time.monotonic_ns(),
+                            root_is_elsewhere=self._root_is_elsewhere(served, served.robot),
+                        )
         self._rates = {served.prefix: self._rates_of(served) for served in robots.served}
         if any(is_due() for is_due, _ in self._watched):
             self._attention.trigger()
+
+    def _root_is_elsewhere(self, served: ServedRobot, robot: RunningRobot) -> bool:
+        """Return True if transforms or odometry of another node give the pose of the root link, and nothing else
+        does.
+        """
+        if robot.root_source is not Source.AUTO or not robot.root_is_awaited:
+            return False
+        return self._frames.has(robot.frame(robot.model.root_link)) or bool(self._inputs.root_statements(served))
 
     def _diagnostics_are_due(self) -> bool:
         # Do not publish without subscribers: the message costs more than all checks.
@@ -166,8 +181,9 @@ class Monitor:
         }
         return DiagnosticStatus(
             level=DiagnosticStatus.WARN if complaints else DiagnosticStatus.OK,
-            name=f"{self._robots.node.get_name()}: {served.name or 'robot'}",
+            # With the namespace: two robots of one kind have nodes and robots of the same names.
+            name=f"{self._robots.node.get_fully_qualified_name().lstrip('/')}: {served.name or 'robot'}",
             message="; ".join(complaints) or "ok",
-            hardware_id=served.name,
+            hardware_id=f"{self._robots.node.get_namespace().strip('/')}/{served.name}".lstrip("/"),
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
         )

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -72,6 +72,11 @@ class Core:
         if self._configured is not None:
             self._configured.activate()
 
+    def offer_status(self) -> None:
+        """Offer the service that tells the state of the node, which is complete now."""
+        if self._configured is not None:
+            self._configured.offer_status()
+
     def deactivate(self) -> None:
         """Stop publishing and listening."""
         if self._configured is not None:
@@ -127,6 +132,11 @@ class ConfiguredNode:
             self._warn_of_unknown()
             self._closing = closing.pop_all()
 
+    def offer_status(self) -> None:
+        """Offer ``~/get_status``."""
+        if self._services is not None:
+            self._services.offer_status()
+
     def close(self) -> None:
         """Stop all threads and remove the topics."""
         if self.robots.active:
@@ -160,11 +170,12 @@ class ConfiguredNode:
             if not served.description_topic("robot_description"):
                 description = served.read({})
                 served.put(description, served.make_robot(description, {}), {})
+                served.undeclare_unused()
                 served.log_description()
 
     def _make_parts(self, raw: bool, closing: ExitStack) -> None:
         node, robots = self._node, self.robots
-        self._outputs = outputs = Outputs(node)
+        self._outputs = outputs = Outputs(node, self._sent_frames, self._remedy_of_conflict)
         self._frames = frames = WorldFrames(node, self._sent_frames, self._link_names)
         closing.callback(frames.stop)
         self._inputs = inputs = Inputs(robots, outputs, frames, raw=raw)
@@ -209,6 +220,7 @@ class ConfiguredNode:
                 self._unmoved.start()
         # Write to the log without the lock: messages wait for it.
         if is_new:
+            served.undeclare_unused()
             served.log_description()
         self._warn_of_unknown()
         if self.robots.active:
@@ -242,9 +254,18 @@ class ConfiguredNode:
         self._frames.forget()
 
     def _sent_frames(self) -> frozenset[str]:
-        """Return the frames that this node publishes, without root links whose pose is still unknown."""
-        awaited = {robot.frame(robot.model.root_link) for robot in self.robots.present if robot.root_is_awaited}
+        """Return the frames that this node publishes, without those whose joints have no known positions yet."""
+        awaited = frozenset().union(*(robot.awaited_frames for robot in self.robots.present))
         return self._outputs.frames - awaited if awaited else self._outputs.frames
+
+    def _remedy_of_conflict(self, frames: Collection[str]) -> str:
+        """Return what to do if another node publishes one of these frames: the end of a sentence."""
+        for served in self.robots.served:
+            robot = served.robot
+            if robot is not None and robot.model.has_virtual_joint and robot.frame(robot.model.root_link) in frames:
+                name = served.parameter(f"{parameters.VIRTUAL_JOINTS}.{robot.model.root_joint.name}.source")
+                return f"; if that node moves this robot, set the parameter '{name}' to 'tf'"
+        return ""
 
     def _link_names(self) -> frozenset[str]:
         return world_link_names({robot.name: robot.model for robot in self.robots.present})
@@ -271,6 +292,7 @@ class RobotSemanticsNode(GuardedNode):
         try:
             self.core.configure()
             self.core.activate()
+            self.core.offer_status()
         except BaseException:
             # Destroy the node now: at the end of the interpreter, a message could crash it.
             self.destroy_node()
@@ -293,7 +315,7 @@ class RobotSemanticsLifecycleNode(GuardedNode, LifecycleNode):  # type: ignore[m
 
     def on_configure(self, _state: LifecycleState) -> TransitionCallbackReturn:
         """Read the parameters and parse the descriptions; after an error, log it and stay unconfigured."""
-        return self._do(self.core.configure)
+        return self._do(self._configure)
 
     def on_activate(self, _state: LifecycleState) -> TransitionCallbackReturn:
         """Publish and listen."""
@@ -314,6 +336,10 @@ class RobotSemanticsLifecycleNode(GuardedNode, LifecycleNode):  # type: ignore[m
     def close(self) -> None:
         """Stop all threads and forget the robots."""
         self.core.cleanup()
+
+    def _configure(self) -> None:
+        self.core.configure()
+        self.core.offer_status()
 
     def _do(self, step: Callable[[], None]) -> TransitionCallbackReturn:
         def take() -> TransitionCallbackReturn:

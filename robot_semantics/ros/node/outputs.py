@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 import numpy as np
 from rclpy.serialization import serialize_message
@@ -58,9 +58,14 @@ class TfAuthority:
     """
 
     def __init__(
-        self, node: GuardedNode, own_frames: Callable[[], frozenset[str]], report: Callable[[str], None]
+        self,
+        node: GuardedNode,
+        own_frames: Callable[[], frozenset[str]],
+        report: Callable[[str], None],
+        remedy: Callable[[Collection[str]], str] = lambda _frames: "",
     ) -> None:
-        self._node, self._own_frames, self._report = node, own_frames, report
+        """`own_frames` gives the frames that are sent, `remedy` the end of a sentence about contested frames."""
+        self._node, self._own_frames, self._report, self._remedy = node, own_frames, report, remedy
         self._resolved = {topic: node.resolve_topic_name(topic) for topic, _ in _TOPICS}
         self._subscriptions: list[Subscription] = []
         self._others: dict[str, frozenset[str]] = {}
@@ -139,7 +144,10 @@ class TfAuthority:
             self.conflicts.update(dict.fromkeys(contested, others))
             more = f" and {len(contested) - 1} more frames" if contested[1:] else ""
             verb, end = ("are", "their transforms") if more else ("is", "its transform")
-            self._report(f"'{contested[0]}'{more} {verb} published on {topic} by {others} too: {end} will jump")
+            self._report(
+                f"'{contested[0]}'{more} {verb} published on {topic} by {others} too: {end} will jump"
+                + self._remedy(contested)
+            )
 
         return handle
 
@@ -153,12 +161,18 @@ class Outputs:
 
     Attributes:
         active: nothing is sent while this is False.
-        frames: the child frames of all sent transforms.
+        frames: the child frames of all transforms that are sent, now or when their joints are known.
         authority: records the sent frames while it listens for other publishers.
 
     """
 
-    def __init__(self, node: GuardedNode) -> None:
+    def __init__(
+        self,
+        node: GuardedNode,
+        sent_frames: Callable[[], frozenset[str]],
+        remedy: Callable[[Collection[str]], str],
+    ) -> None:
+        """`sent_frames` gives the frames whose transforms are sent by now, `remedy` what to do about a conflict."""
         self._node = node
         options = qos.overridable()
         self._moving = node.create_publisher(TFMessage, "/tf", qos.fresh(qos.TF), qos_overriding_options=options)
@@ -170,7 +184,7 @@ class Outputs:
         self.frames: frozenset[str] = frozenset()
         self.static_message = b""
         self._twins: set[tuple[str, str]] = set()
-        self.authority = TfAuthority(node, lambda: self.frames, lambda text: self._node.get_logger().warning(text))
+        self.authority = TfAuthority(node, sent_frames, lambda text: self._node.get_logger().warning(text), remedy)
 
     def send(self, served: ServedRobot, messages: Messages) -> None:
         """Publish transforms of a robot."""

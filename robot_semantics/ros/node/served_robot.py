@@ -9,7 +9,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
@@ -33,6 +35,12 @@ from robot_semantics.ros.running.parameter_table import ParameterError, Values
 LONGEST_LINE = 1000
 """Characters of a line of the log at most."""
 DESCRIPTIONS = ("robot_description", "robot_description_semantic")
+_LAUNCH_ARGUMENTS = {
+    "robot_description": "model",
+    "robot_description_semantic": "semantic_model",
+    "robot_description_loops": "loops",
+}
+"""Parameters with texts, and the launch argument that takes the file of each."""
 
 
 def declare_robot(
@@ -77,6 +85,7 @@ class ServedRobot:
         self._notices = Throttle(burst=50)
         self.refusals = RefusalLog(self.traffic, self.report, self.publishers_of)
         profile, options = qos.fresh(qos.LATCHED), qos.overridable()
+        self._sent_texts: set[str] = set()
         self._latched = {
             name: node.create_publisher(String, self.topic(name), profile, qos_overriding_options=options)
             for name in DESCRIPTIONS
@@ -115,6 +124,27 @@ class ServedRobot:
         found = self.node.get_publishers_info_by_topic(self.node.resolve_topic_name(topic))
         return [node_name(info) for info in found]
 
+    def remedy_of_silence(self, is_root: bool) -> str:
+        """Return the end of a sentence about joints, or about the root joint, whose values have never come."""
+        topic = self.node.resolve_topic_name(self.topic("joint_states"))
+        if is_root:
+            assert self.robot is not None
+            root = self.robot.model.root_joint
+            parameter = self.parameter(f"{parameters.VIRTUAL_JOINTS}.{root.name}.source")
+            return (
+                f": nothing moves '{root.child_link}' in '{self.robot.parent_frame}'; publish its transform, odometry,"
+                f" or the joint's values on {topic}, or set the parameter '{parameter}' ('fixed' if it never moves)"
+            )
+        publishers = " and ".join(sorted(set(self.publishers_of(topic))))
+        if not publishers:
+            return (
+                f": {topic} has no publisher; start the driver, joint_state_broadcaster or joint_state_publisher, or"
+                f" remap joint_states to the topic that has them"
+            )
+        if not self.traffic.received:
+            return f": no message has come on {topic} from {publishers}"
+        return f": the messages on {topic} from {publishers} do not have them; check the joint names of this publisher"
+
     def report(self, sentence: str) -> None:
         """Log a warning and keep it for `~/get_status` and `/diagnostics`."""
         line = shown(sentence, LONGEST_LINE)
@@ -143,7 +173,9 @@ class ServedRobot:
 
         """
         values = {**self.values, **changed}
-        texts = [values[self.parameter(name)] for name in (*DESCRIPTIONS, "robot_description_loops")]
+        texts = [values[self.parameter(name)] for name in _LAUNCH_ARGUMENTS]
+        for text, (name, argument) in zip(texts, _LAUNCH_ARGUMENTS.items(), strict=True):
+            _check_is_text(self.parameter(name), text, argument)
         strict, implicit_links = (values[self.parameter(name)] for name in ("strict", "implicit_links"))
         known = self.description
         if known is not None and known[:4] == (*texts, implicit_links) and not strict:
@@ -163,11 +195,40 @@ class ServedRobot:
 
         """
         settings = self._settings(description.model, {**self.values, **changed})
+        if self.lacking_state(description, changed) is not None:
+            settings = replace(settings, default_positions="none")
         try:
             robot = RunningRobot(self.prefix or description.model.name, description.model, settings)
         except UnknownNameError as error:
             raise ParameterError(f"parameter '{self.parameter('default_positions')}': {error}") from None
         return robot
+
+    def lacking_state(self, description: Description, changed: Values) -> str | None:
+        """Return a warning if `default_positions` names a state that another description lacks.
+
+        The state of the first description must exist, and that of a changed parameter: an error says so.
+        """
+        name = self.parameter("default_positions")
+        is_first = self.description is None and not self.description_topic("robot_description")
+        choice = self.values[name]
+        if is_first or name in changed or "/" not in choice:
+            return None
+        try:
+            description.model.semantics.state_from_path(choice)
+        except UnknownNameError as error:
+            return f"parameter '{name}': there is no '{choice}' ({error}), so no joint has a default position"
+        return None
+
+    def undeclare_unused(self) -> None:
+        """Undeclare the parameters of virtual joints that the present description does not have."""
+        if self.description is None:
+            return
+        used = {joint.name for joint in self.description.model.semantics.virtual_joints}
+        below = self.parameter(f"{parameters.VIRTUAL_JOINTS}.")
+        for name in self.node.list_parameters([], 0).names:
+            if name.startswith(below) and name.removeprefix(below).rpartition(".")[0] not in used:
+                self.node.undeclare_parameter(name)
+                self.values.pop(name, None)
 
     def put(self, description: Description, robot: RunningRobot, changed: Values) -> None:
         """Replace the description and the robot."""
@@ -180,10 +241,16 @@ class ServedRobot:
             return
         for line in one_line_a_kind(self.description.problems):
             self.node.get_logger().warning(line)
+        warning = self.lacking_state(self.description, {})
+        if warning is not None:
+            self.node.get_logger().warning(shown(warning, LONGEST_LINE))
         self.node.get_logger().info(shown(_summary(self.robot), LONGEST_LINE))
 
     def publish_description(self) -> None:
-        """Send the texts to their latched topics."""
+        """Send the texts to their latched topics.
+
+        An empty text replaces a text that was sent before, and is not sent otherwise: another node may have sent one.
+        """
         if self.description is None:
             return
         texts = {
@@ -191,7 +258,8 @@ class ServedRobot:
             "robot_description_semantic": self.description.srdf,
         }
         for name, publisher in self._latched.items():
-            if texts[name]:
+            if texts[name] or name in self._sent_texts:
+                self._sent_texts.add(name)
                 publisher.publish(String(data=texts[name]))
 
     def _settings(self, model: RobotModel, values: Values) -> RobotSettings:
@@ -205,6 +273,21 @@ class ServedRobot:
         below = self.parameter(f"{parameters.VIRTUAL_JOINTS}.{name}")
         declared = self.node.declare_table(parameters.VIRTUAL_JOINT, below)
         return {key: values.get(key, value) for key, value in declared.items()}
+
+
+def _check_is_text(name: str, text: str, argument: str) -> None:
+    """Refuse the name of a file in place of its text.
+
+    Raises:
+        ParameterError: the value of the parameter `name` is a file name; `argument` is the launch argument for it.
+    """
+    if re.fullmatch(r"[^<\n{}]+\.(urdf|srdf|xacro|xml|ya?ml|sdf)|[^<\n:{}]*/[^<\n:{}]*", text.strip(), re.IGNORECASE):
+        file = shown(text.strip())
+        raise ParameterError(
+            f"parameter '{name}' must be the text of a file, but '{file}' is a file name; start the node with"
+            f" 'ros2 launch robot_semantics robot_semantics.launch.py {argument}:={file}', or give the text:"
+            f' -p {name}:="$({"xacro" if file.endswith(".xacro") else "cat"} {file})"'
+        )
 
 
 def _summary(robot: RunningRobot) -> str:

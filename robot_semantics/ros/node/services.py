@@ -80,7 +80,11 @@ class DescriptionService:
             return response
         response.success = True
         response.message = _replacement_message(served, replacement, dry_run=request.dry_run)
-        response.problems = [str(problem) for problem in replacement.description.problems]
+        warning = served.lacking_state(replacement.description, {})
+        response.problems = [
+            *(str(problem) for problem in replacement.description.problems),
+            *([] if warning is None else [warning]),
+        ]
         response.kept, response.lost = list(replacement.kept), list(replacement.lost)
         return response
 
@@ -401,15 +405,18 @@ class Services:
 
         """
         self._robots, self._monitor = robots, monitor
-        robots.node.create_service(GetStatus, "~/get_status", self._get_status)
-        world = World(robots, states, frames)
-        self.world = WorldServices(robots, states, world)
-        monitor.watch(self.world.subscribers_changed, self.world.follow_subscribers)
-        Snapshots(robots, states, world, frames)
         for served in robots.served:
             closing.callback(CollisionAction(served).destroy)
             DescriptionService(served, live)
             GroupServices(served, robots.lock, lambda: robots.settings.state_tolerance)
+        world = World(robots, states, frames)
+        self.world = WorldServices(robots, states, world)
+        monitor.watch(self.world.subscribers_changed, self.world.follow_subscribers)
+        Snapshots(robots, states, world, frames)
+
+    def offer_status(self) -> None:
+        """Offer ``~/get_status``, after everything else: a client calls a service as soon as it appears."""
+        self._robots.node.create_service(GetStatus, "~/get_status", self._get_status)
 
     def _get_status(self, _request: GetStatus.Request, response: GetStatus.Response) -> GetStatus.Response:
         robots = self._robots

@@ -117,6 +117,11 @@ class WorldFrames:
             }
         return {child: _current(parents) for child, parents in received.items()}
 
+    def has(self, frame: str) -> bool:
+        """Return True if another node publishes a transform of this frame."""
+        with self._lock:
+            return bool(self._received.get(frame))
+
     def left_out(self) -> list[LeftOutFrame]:
         """Return the frames whose newest transform is left out."""
         with self._lock:

@@ -25,7 +25,9 @@ from rclpy.executors import Executor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
+from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
+from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.service import Service
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
@@ -95,6 +97,12 @@ Answer = Callable[..., Any]
 
 _STEPS_OF_ANSWERS = 4
 """Steps of the executor from the end of a callback until its answer is sent, at most."""
+
+_REMOVALS = (
+    *("destroy_timer", "destroy_service", "destroy_client", "destroy_subscription", "destroy_publisher"),
+    *("destroy_guard_condition", "destroy_action_server"),
+)
+"""The methods that remove one entity of a node."""
 
 _EXPECTED = (RobotSemanticsError, rclpy_implementation.RCLError)
 """Errors whose text says all; of any other the traceback is wanted."""
@@ -273,6 +281,17 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
     def close(self) -> None:
         """Stop the threads and remove what was made after the start; a node with such parts overrides this."""
 
+    def close_for_exit(self) -> None:
+        """Stop the threads, but keep topics and services: the process ends, and with it all of them."""
+        self._is_ending = True
+        for name in _REMOVALS:
+            setattr(self, name, lambda _entity: True)
+        self.close()
+
+    def entity_count(self) -> int:
+        """Return the number of timers, services, clients, subscriptions and publishers."""
+        return sum(len(entities) for entities, _ in self._entities())
+
     def destroy_node(self) -> None:
         """Close the node and remove it now: nothing answers a pending request any more."""
         self._is_ending = True
@@ -331,9 +350,30 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         self, msg_type: type[RosMessage], topic: str, callback: Answer, qos_profile: QoSProfile, **options: object
     ) -> Subscription:
         """Listen to a topic; see rclpy."""
+        self._check_overrides(topic, "subscription", options.get("qos_overriding_options"))
         return super().create_subscription(
             msg_type, topic, self.guarded(callback, f"topic {topic}"), qos_profile, **options
         )
+
+    def create_publisher(
+        self, msg_type: type[RosMessage], topic: str, qos_profile: QoSProfile, **options: Any
+    ) -> Publisher:
+        """Publish on a topic; see rclpy."""
+        self._check_overrides(topic, "publisher", options.get("qos_overriding_options"))
+        return super().create_publisher(msg_type, topic, qos_profile, **options)
+
+    def _check_overrides(self, topic: str, kind: str, options: QoSOverridingOptions | None) -> None:
+        """Check the given parameters qos_overrides of a topic; rclpy's errors do not name them.
+
+        Raises:
+            ParameterError: a value is invalid.
+        """
+        if options is None:
+            return
+        overrides, name = self.overrides, f"qos_overrides.{self.resolve_topic_name(topic)}.{kind}"
+        for policy, check in qos.OVERRIDES.items():
+            if f"{name}.{policy}" in overrides:
+                check(f"{name}.{policy}", overrides[f"{name}.{policy}"])
 
     def create_timer(
         self, timer_period_sec: float, callback: Answer, *arguments: object, what: str = "timer", **options: object
@@ -481,6 +521,11 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
             value = list(value)
         parameter.check(name, value)
         return value
+
+    def undeclare_parameter(self, name: str) -> None:
+        """Remove a parameter; see rclpy."""
+        super().undeclare_parameter(name)
+        self._checks.pop(name, None)
 
     def unknown_overrides(self, waiting: bool = False) -> dict[str, str]:
         """Return a sentence for each given parameter that the node never reads.

@@ -113,6 +113,12 @@ class Numbers:
         raise ParameterError(f"parameter '{name}' must be {wanted}, not {value!r}")
 
 
+def whole(name: str, value: object) -> None:
+    """Check that the value is a whole number and not negative."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ParameterError(f"parameter '{name}' must be a whole number, at least 0, not {value!r}")
+
+
 not_negative = Numbers()
 positive = Numbers(beyond=True)
 period = Numbers(gap=0.01)

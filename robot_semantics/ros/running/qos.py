@@ -14,6 +14,8 @@ import copy
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
+from robot_semantics.ros.running.parameter_table import Check, one_of, whole
+
 
 def _reliable(depth: int, durability: DurabilityPolicy) -> QoSProfile:
     return QoSProfile(
@@ -42,6 +44,20 @@ STATIC_LISTENER = _reliable(100, DurabilityPolicy.TRANSIENT_LOCAL)
 
 DIAGNOSTICS = _reliable(10, DurabilityPolicy.VOLATILE)
 """/diagnostics, as diagnostic_updater has it."""
+
+
+def _words(kind: type[HistoryPolicy] | type[ReliabilityPolicy]) -> Check:
+    """Return a check for the words of a policy, in any case."""
+    check = one_of(*(word.lower() for word in kind.__members__ if word != "UNKNOWN"))
+    return lambda name, value: check(name, value.lower() if isinstance(value, str) else value)
+
+
+OVERRIDES: dict[str, Check] = {
+    "history": _words(HistoryPolicy),
+    "depth": whole,
+    "reliability": _words(ReliabilityPolicy),
+}
+"""The policies of `overridable`, each with the check of its values."""
 
 
 def overridable() -> QoSOverridingOptions:
