@@ -280,7 +280,7 @@ def test_diagnostics_tell_rates_refusals_and_silent_joints(client: Client, start
         return values.get("transforms sent", "0") != "0" and (status.message, status.level) == ("ok", b"\x00")
 
     client.publish_until(publisher, lambda: joint_state({"turn": 0.1}), is_well, "use")
-    assert newest()[0].name == "robot_semantics: one"
+    assert newest()[0].name == "diagnosed/robot_semantics: one"
     client.publish_until(publisher, JointState, lambda: "refused: empty" in newest()[1], "the refusal")
     assert "it names no joint" in newest()[1]["error 1"]
     client.until(lambda: "age of turn [s]" in newest()[1], "the silent joint")
