@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 from robot_semantics.live.health import Health
 from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.settings import Source
