@@ -12,7 +12,7 @@ Snapshots, autosave, ``~/get_world_state`` and ``~/world_state`` all use it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -144,12 +144,7 @@ class World:
             for model, robot in match.robot_of.items()
             if state.model(model).joints and state.model(model).pose is not None
         }
-        link_names = {
-            f"{model.name}{SEPARATOR}{link.name}"
-            for state in simulated.values()
-            for model in state.models
-            for link in model.links
-        }
+        link_names = _link_names(simulated.values())
         own = self.own(sample, elsewhere=elsewhere, given=whole, link_names=link_names, max_age_ns=max_age_ns)
         missing += own.missing
         for match in found:
@@ -184,6 +179,12 @@ class World:
     def as_entities(self, state: WorldState) -> WorldState:
         """Return a state with its robots renamed to the entities' names."""
         return _renamed(state, self._robots.settings.entity_of)
+
+
+def _link_names(states: Iterable[WorldState]) -> set[str]:
+    """Return the names ``model::link`` of all links in some states."""
+    models = [model for state in states for model in state.models]
+    return {f"{model.name}{SEPARATOR}{link.name}" for model in models for link in model.links}
 
 
 def _renamed(state: WorldState, names: Mapping[str, str]) -> WorldState:

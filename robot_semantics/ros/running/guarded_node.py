@@ -27,7 +27,6 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
-from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.service import Service
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
@@ -164,13 +163,13 @@ class _Configuration:
         for remove in removals:
             remove()
 
-    def run(self, coroutine: Coroutine[Any, Any, object]) -> _Interruptible:
+    def run(self, coroutine: Coroutine[object, None, object]) -> _Interruptible:
         """Return an awaitable of a coroutine; if the configuration is over, `_CleanupBegan` ends it."""
         return _Interruptible(self, coroutine)
 
 
 class _Interruptible:
-    def __init__(self, configuration: _Configuration, coroutine: Coroutine[Any, Any, object]) -> None:
+    def __init__(self, configuration: _Configuration, coroutine: Coroutine[object, None, object]) -> None:
         self._configuration, self._coroutine = configuration, coroutine
 
     def __await__(self) -> Generator[object, None, object]:
@@ -350,25 +349,25 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         self, msg_type: type[RosMessage], topic: str, callback: Answer, qos_profile: QoSProfile, **options: object
     ) -> Subscription:
         """Listen to a topic; see rclpy."""
-        self._check_overrides(topic, "subscription", options.get("qos_overriding_options"))
+        self._check_overrides(topic, "subscription", options)
         return super().create_subscription(
             msg_type, topic, self.guarded(callback, f"topic {topic}"), qos_profile, **options
         )
 
     def create_publisher(
-        self, msg_type: type[RosMessage], topic: str, qos_profile: QoSProfile, **options: Any
+        self, msg_type: type[RosMessage], topic: str, qos_profile: QoSProfile, **options: object
     ) -> Publisher:
         """Publish on a topic; see rclpy."""
-        self._check_overrides(topic, "publisher", options.get("qos_overriding_options"))
+        self._check_overrides(topic, "publisher", options)
         return super().create_publisher(msg_type, topic, qos_profile, **options)
 
-    def _check_overrides(self, topic: str, kind: str, options: QoSOverridingOptions | None) -> None:
-        """Check the given parameters qos_overrides of a topic; rclpy's errors do not name them.
+    def _check_overrides(self, topic: str, kind: str, options: Mapping[str, object]) -> None:
+        """Check the given parameters qos_overrides of a topic with these options; rclpy's errors do not name them.
 
         Raises:
             ParameterError: a value is invalid.
         """
-        if options is None:
+        if options.get("qos_overriding_options") is None:
             return
         overrides, name = self.overrides, f"qos_overrides.{self.resolve_topic_name(topic)}.{kind}"
         for policy, check in qos.OVERRIDES.items():
