@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.endings import format_of
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import checked_array
 from robot_semantics.transforms.pose import pose_from_matrix
@@ -144,12 +143,12 @@ def convert_world(
         RobotSemanticsError: the state cannot be written in this format.
         OSError: the file cannot be read.
     """
-    from robot_semantics.convert.world_formats import ENDINGS, FormatOptions, read_as, write_as
+    from robot_semantics.convert.world_formats import FormatOptions, format_of_file, read_as, write_as
 
     options = FormatOptions(mujoco_model, robots=robots or {})
     if isinstance(world, WorldState):
         return write_as(world, to, options)
-    read = read_as(world, format_of(world, ENDINGS, "usdf"), options)
+    read = read_as(world, format_of_file(world), options)
     written = write_as(read.value, to, options)
     return replace(written, lost=(*read.lost, *written.lost))
 

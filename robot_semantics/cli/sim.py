@@ -205,7 +205,7 @@ def _save(simulator: Simulator, state: WorldState, output: str | None, place: Pa
 
 
 def _export(arguments: argparse.Namespace) -> None:
-    simulator, _, _ = _started(arguments, "mujoco")
+    simulator, started, _ = _started(arguments, "mujoco")
     from robot_semantics.model.mesh_files import obj_of
     from robot_semantics.simulation.drake_directives import directives_of
     from robot_semantics.simulation.mujoco import MujocoSimulator
@@ -217,7 +217,7 @@ def _export(arguments: argparse.Namespace) -> None:
     if kind == "mjcf":
         save_bytes(mjcf_of(simulator).encode(), arguments.output)
         return
-    output, state = Path(arguments.output), simulator.capture()
+    output, state = Path(arguments.output), replace(simulator.capture(), name=started.name)
     folder = output.with_name(f"{output.stem}_meshes")
     meshes = ObjMeshes(folder)
     if kind == "sdf":

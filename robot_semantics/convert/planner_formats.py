@@ -38,6 +38,9 @@ from robot_semantics.xml.numbers import number_text
 # Reading of cuRobo's YAML and of XRDF 1.0: spheres, ignored pairs, joints, default positions, tool frames.
 
 
+MAX_CLONES = 100
+"""Longest chain of cloned geometry groups."""
+
 _DERIVED = {"format_version", "urdf_path", "asset_root_path", "collision_link_names", "mesh_link_names"}
 """Keys of cuRobo that follow from the URDF and the spheres."""
 
@@ -77,31 +80,21 @@ def from_curobo(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -
 
 
 def from_xrdf(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -> Converted[PlannerRobot]:
-    """Return the planner's facts of a robot in XRDF 1.0; problems as in `from_curobo`.
+    """Return the planner's facts of a robot in XRDF 1.0 or 2.0; problems as in `from_curobo`.
 
     Raises:
-        DescriptionError: the file is not XRDF 1, or a value has a wrong form.
+        DescriptionError: the file is not XRDF of these versions, or a value has a wrong form.
         OSError: the file cannot be read.
     """
     reader = _Reader(read_yaml(path), robot, diagnostics)
     root = reader.root
-    for key, wanted in (("format", "xrdf"), ("format_version", 1.0)):
-        stated = reader.required(root, key)
-        if stated is not None and stated.value != wanted:
-            diagnostics.error("bad-value", f"the {key} should be {wanted}, not '{stated.text}'", stated.place)
+    is_first = _xrdf_version(reader) == "1.0"
     modifiers = reader.list_of(reader.get(root, "modifiers"))
     added = [frame.get("frame_name") for item in modifiers if (frame := reader.get(item, "add_frame")) is not None]
     reader.declare([name.text for name in added if name is not None])
     base = next((base for item in reversed(modifiers) if (base := reader.get(item, "set_base_frame"))), None)
-    cspace, collision = reader.get(root, "cspace"), reader.required(root, "collision")
-    itself = reader.get(root, "self_collision")
-    used, own = reader.required(collision, "geometry"), reader.get(itself, "geometry")
-    geometries = reader.required(root, "geometry") if used is not None else None
-    geometry = reader.required(geometries, used.text) if used is not None else None
-    spheres = reader.spheres(reader.required(geometry, "spheres"))
-    if own is not None and used is not None and own.value != used.value:
-        reader.get(geometries, own.text)
-        reader.lost.append(f"geometry '{own.text}', which only checks of collisions between links use")
+    cspace, itself = reader.get(root, "cspace"), reader.get(root, "self_collision")
+    collision, spheres = _xrdf_spheres(reader, itself, is_first=is_first)
     names = reader.joints(reader.get(cspace, "joint_names"))
     positions = reader.get(root, "default_joint_positions")
     planner = PlannerRobot(
@@ -119,6 +112,36 @@ def from_xrdf(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -> 
     return reader.finish(planner)
 
 
+def _xrdf_version(reader: _Reader) -> str:
+    """Return the version that a file states; another format or version is an error."""
+    texts = []
+    for key, wanted in (("format", ("xrdf",)), ("format_version", ("1.0", "2.0"))):
+        stated = reader.required(reader.root, key)
+        value = stated.value if stated is not None else None
+        texts.append(f"{value:.1f}" if isinstance(value, int | float) else str(value))
+        if stated is not None and texts[-1] not in wanted:
+            reader.error(stated, f"the {key} should be {' or '.join(wanted)}, not '{stated.text}'")
+    return texts[-1]
+
+
+def _xrdf_spheres(
+    reader: _Reader, itself: YamlNode | None, *, is_first: bool
+) -> tuple[YamlNode | None, dict[str, tuple[SrdfSphere, ...]]]:
+    """Return the node with the collisions with the world, and the spheres for them; else those between the links."""
+    root = reader.root
+    collision = reader.required(root, "collision") if is_first else reader.get(root, "world_collision")
+    if not is_first and (old := reader.get(root, "collision")) is not None:
+        reader.error(old, "in XRDF 2.0, the key 'collision' is called 'world_collision'")
+    own = reader.get(itself, "geometry") if collision is not None else reader.required(itself, "geometry")
+    used = reader.required(collision, "geometry") or own
+    geometries = reader.required(root, "geometry") if used is not None else None
+    spheres = reader.geometry_group(geometries, used)
+    if own is not None and used is not None and own.value != used.value:
+        reader.geometry_group(geometries, own)
+        reader.lost.append(f"geometry '{own.text}', which only checks of collisions between links use")
+    return collision, spheres
+
+
 class _Reader:
     """Reads values of a YAML tree; wrong forms are errors, unknown names warnings, and unread keys are lost."""
 
@@ -126,6 +149,7 @@ class _Reader:
         self.root, self._robot, self._found = root, robot, found
         self.lost: list[str] = []
         self._added: set[str] = set()
+        self._groups: dict[str, dict[str, tuple[SrdfSphere, ...]]] = {}
         self._unread: dict[int, dict[str, YamlNode]] = {id(root): dict(root.entries)}
 
     def finish(self, planner: PlannerRobot) -> Converted[PlannerRobot]:
@@ -223,6 +247,26 @@ class _Reader:
                 yield SrdfSphere((center[0], center[1], center[2]), radius)
             elif stated is not None:
                 self.lost.append(no_sphere(link, at, radius))
+
+    def geometry_group(
+        self, groups: YamlNode | None, name: YamlNode | None, above: tuple[str, ...] = ()
+    ) -> dict[str, tuple[SrdfSphere, ...]]:
+        """Return the spheres of a group of XRDF by link, with those of the groups that it clones."""
+        if groups is None or name is None:
+            return {}
+        if name.text in above or len(above) == MAX_CLONES:
+            reason = "clones itself" if name.text in above else f"is one of more than {MAX_CLONES} clones in a chain"
+            self.error(name, f"the group '{name.text}' {reason}")
+            return {}
+        if name.text not in self._groups:
+            group = self.required(groups, name.text)
+            clones = self.get(group, "clone")
+            spheres = self.spheres(self.get(group, "spheres") if clones else self.required(group, "spheres"))
+            for clone in self.list_of(clones):
+                for link, more in self.geometry_group(groups, clone, (*above, name.text)).items():
+                    spheres[link] = tuple(dict.fromkeys((*spheres.get(link, ()), *more)))
+            self._groups[name.text] = spheres
+        return self._groups[name.text]
 
     def pairs(self, node: YamlNode | None) -> tuple[LinkPair, ...]:
         found: dict[LinkPair, None] = {}

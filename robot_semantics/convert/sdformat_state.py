@@ -5,11 +5,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""World states as SDFormat 1.12 `<state>`: every pose and velocity in the world, joints by axis."""
+"""World states as SDFormat `<state>`: every pose and velocity in the world, joints by axis, in names of SDFormat."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from lxml import etree
@@ -25,13 +26,97 @@ from robot_semantics.usdf.world_state import SEPARATOR, WORLD, JointState, LinkS
 from robot_semantics.usdf.writer import check_writable
 from robot_semantics.xml.numbers import shortest
 
-VERSION = "1.12"
+DEFAULT_WORLD = "default"
+"""Name of a world without a name; SDFormat has no world without a name."""
+
 AXES = ("axis_state", "axis2_state")
 _JOINT_VALUES = (("positions", "position"), ("velocities", "velocity"), ("torques", "effort"))
 
 
+VERSION = "1.12"
+"""First version of SDFormat that defines the states of joints. Older readers skip them; Drake accepts no older form."""
+
+
+def is_reserved(name: str) -> bool:
+    """Return True if no world, model, link or joint may have this name in SDFormat."""
+    return name == WORLD or SEPARATOR in name or (len(name) >= 4 and name.startswith("__") and name.endswith("__"))
+
+
+class SdfNames:
+    """Names of a world, its models, links and joints in SDFormat; names that SDFormat refuses are changed.
+
+    Attributes:
+        world: the name of the world.
+        models: names of the models, by their names in USDF.
+        changes: one message for each changed name.
+    """
+
+    def __init__(self, state: WorldState, robots: Mapping[str, RobotModel] = MappingProxyType({})) -> None:
+        """Choose the names.
+
+        Args:
+            state: the state.
+            robots: the robots of models that are in the document too, where no joint may have the name of a link.
+        """
+        self.changes: list[str] = []
+        self.world = state.name or DEFAULT_WORLD
+        if is_reserved(self.world):
+            self.world = DEFAULT_WORLD if self.world == WORLD else unused_name(self.world, "world", ())
+            self.changes.append(f"the world '{state.name}' has a name that SDFormat reserves: it is '{self.world}'")
+        self.models = self._names([model.name for model in state.models], "model", set(), "")
+        self._links: dict[str, dict[str, str]] = {}
+        self._joints: dict[str, dict[str, str]] = {}
+        for model in state.models:
+            robot, part = robots.get(model.name), f"model '{model.name}': "
+            taken: set[str] = set()
+            if robot is None:
+                links, joints = [link.name for link in model.links], [joint.name for joint in model.joints]
+            else:
+                links, joints = list(robot.link_names), [joint.name for joint in robot.joints[1:]]
+            self._links[model.name] = self._names(links, "link", taken, part)
+            self._joints[model.name] = self._names(joints, "joint", taken if robot else set(), part)
+
+    def link(self, model: str, name: str) -> str:
+        """Return the name of a link."""
+        return self._links[model].get(name, name)
+
+    def joint(self, model: str, name: str) -> str:
+        """Return the name of a joint."""
+        return self._joints[model].get(name, name)
+
+    def unused(self, name: str, model: str) -> str:
+        """Return `name`, or a longer one, that no link and no joint of a model has."""
+        return unused_name(name, "joint", {*self._links[model].values(), *self._joints[model].values()})
+
+    def _names(self, names: Sequence[str], kind: str, taken: set[str], part: str) -> dict[str, str]:
+        """Return the names in SDFormat, and add them to `taken`."""
+        allowed = [name for name in names if not is_reserved(name) and name not in taken]
+        result = dict(zip(allowed, allowed, strict=True))
+        taken.update(allowed)
+        for name in names:
+            if name in result:
+                continue
+            reason = "a name that SDFormat reserves" if is_reserved(name) else "the name of a link"
+            result[name] = unused_name(name, kind, taken)
+            taken.add(result[name])
+            self.changes.append(f"{part}{kind} '{name}' has {reason}: it is '{result[name]}'")
+        return result
+
+
+def unused_name(name: str, kind: str, taken: Iterable[str]) -> str:
+    """Return a name that SDFormat allows and that is not taken: without ``::``, with `kind` at its end if need be."""
+    free = name.replace(SEPARATOR, "_")
+    while is_reserved(free) or free in taken:
+        free += f"_{kind}"
+    return free
+
+
 def to_sdformat(
-    state: WorldState, robots: Mapping[str, RobotModel | ForwardKinematics] | None = None
+    state: WorldState,
+    robots: Mapping[str, RobotModel | ForwardKinematics] | None = None,
+    *,
+    version: str = VERSION,
+    names: SdfNames | None = None,
 ) -> Converted[str]:
     """Return the text of an SDFormat document with `state`, and the lost data.
 
@@ -40,26 +125,28 @@ def to_sdformat(
     Args:
         state: the state.
         robots: robots by their models' names: their joints place the links that carry something.
+        version: the version that the document states.
+        names: the names in the document, by default those of the state, as far as SDFormat allows them.
 
     Raises:
         DescriptionError: the state is not valid; see `usdf.writer.write_world`.
         NotStatedError: the pose of a link that carries something is neither stated nor follows.
     """
     check_writable(state)
-    return _SdformatExport(state, resolve(with_carriers(state, robots or {}))).converted()
+    resolved = resolve(with_carriers(state, robots or {}))
+    return _SdformatExport(state, resolved, names or SdfNames(state)).converted(version)
 
 
 class _SdformatExport:
-    def __init__(self, state: WorldState, resolved: ResolvedWorld) -> None:
-        self._state, self._resolved = state, resolved
+    def __init__(self, state: WorldState, resolved: ResolvedWorld, names: SdfNames) -> None:
+        self._state, self._resolved, self._names = state, resolved, names
         self._bodies = {body.name: body for body in state.bodies}
-        self._lost = beyond_motion(state)
+        self._lost = [*names.changes, *beyond_motion(state)]
 
-    def converted(self) -> Converted[str]:
+    def converted(self, version: str) -> Converted[str]:
         """Return the document."""
-        state = self._state
-        name = state.name or "world"
-        sdf = etree.Element("sdf", version=VERSION)
+        state, name = self._state, self._names.world
+        sdf = etree.Element("sdf", version=version)
         root = etree.SubElement(etree.SubElement(sdf, "world", name=name), "state", world_name=name)
         if state.time_ns is not None:
             if state.time_ns >= 0:
@@ -69,7 +156,7 @@ class _SdformatExport:
                 self._lost.append("the time, which is negative")
         _child(root, "iterations", "0")
         for model in state.models:
-            self._model(etree.SubElement(root, "model_state", name=model.name), model)
+            self._model(etree.SubElement(root, "model_state", name=self._names.models[model.name]), model)
         for frame in state.frames:
             self._lost.append(f"frame '{frame.name}': what stands in it is placed in the world")
         etree.indent(sdf)
@@ -92,7 +179,8 @@ class _SdformatExport:
         if model.twist is not None and not any(link.twist is not None for link in model.links):
             self._lost.append(f"model '{model.name}': its twist, as no link has one")
         for link in model.links:
-            self._link(etree.SubElement(element, "link_state", name=link.name), model, link)
+            name = self._names.link(model.name, link.name)
+            self._link(etree.SubElement(element, "link_state", name=name), model, link)
 
     def _link(self, element: etree._Element, model: ModelState, link: LinkState) -> None:
         name = f"{model.name}{SEPARATOR}{link.name}"
@@ -118,7 +206,7 @@ class _SdformatExport:
         if counts and max(counts) > len(AXES):
             self._lost.append(f"model '{model.name}': joint '{joint.name}', which has {max(counts)} values")
             return
-        joint_element = etree.SubElement(element, "joint_state", name=joint.name)
+        joint_element = etree.SubElement(element, "joint_state", name=self._names.joint(model.name, joint.name))
         for axis, tag in enumerate(AXES[: max(counts, default=0)]):
             axis_element = etree.SubElement(joint_element, tag)
             for word, value_tag in _JOINT_VALUES:

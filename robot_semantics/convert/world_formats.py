@@ -10,11 +10,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import ArrayError, MissingExtraError, UnknownNameError
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.json_form import json_text, parse_json
@@ -25,7 +26,8 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
-from robot_semantics.xml.reader import read_text
+from robot_semantics.xml.reader import parse_xml, read_text, utf8_of
+from robot_semantics.xml.well_formed import name_of_root
 
 if TYPE_CHECKING:
     import mujoco
@@ -40,13 +42,17 @@ ENDINGS: Mapping[str, str] = {
 }
 """Format by the ending of a file."""
 
+_ROOTS: Mapping[str, str] = {"mujoco": "mujoco", "key": "mujoco", "sdf": "sdformat"}
+"""Format of an `.xml` file by its root element; others are USDF."""
+
 
 @dataclass(frozen=True)
 class FormatOptions:
     """Additional inputs of some formats.
 
     Attributes:
-        mujoco_model: file of the MuJoCo model that a keyframe belongs to.
+        mujoco_model: file of the MuJoCo model that a keyframe belongs to; by default the file that is read, if it has
+            a model.
         key: name of a MuJoCo keyframe; empty: the first one is read, and one without a name is written.
         robots: the robots of the models by name, as far as known; for a keyframe.
         state_poses: frame of link poses in an SDFormat ``<state>``: ``model`` or ``world``; None: world if it has a
@@ -57,6 +63,38 @@ class FormatOptions:
     key: str = ""
     robots: Mapping[str, RobotModel] = field(default_factory=dict)
     state_poses: str | None = None
+
+
+def format_by_ending(path: str | Path) -> str:
+    """Return the format that the ending of a file's name states; USDF without an ending.
+
+    Raises:
+        UnknownEndingError: the ending belongs to no format.
+    """
+    return format_of(path, ENDINGS, "usdf")
+
+
+def format_of_file(path: str | Path) -> str:
+    """Return the format of a file by its ending; `.xml` files of MuJoCo and SDFormat are known by their root element.
+
+    Raises:
+        UnknownEndingError: the ending belongs to no format.
+        DescriptionError: an `.xml` file cannot be read.
+    """
+    found = format_by_ending(path)
+    if Path(path).suffix.lower() != ".xml":
+        return found
+    return _ROOTS.get(name_of_root(utf8_of(read_text(path), str(path))), found)
+
+
+def has_mujoco_model(path: str | Path) -> bool:
+    """Return whether an MJCF file has a model, and not only the keyframes of another file's model.
+
+    Raises:
+        DescriptionError: the file cannot be read.
+    """
+    root = parse_xml(read_text(path), str(path)).root
+    return root.tag == "mujoco" and any(child.tag != "keyframe" for child in root.iterchildren("*"))
 
 
 def read_as(
@@ -97,7 +135,10 @@ def write_as(state: WorldState, target: str, options: FormatOptions = FormatOpti
 def _from_keyframe(path: str, options: FormatOptions, diagnostics: Diagnostics | None) -> Converted[WorldState]:
     from robot_semantics.convert.mujoco_keyframe import from_keyframe
 
-    return from_keyframe(parse_keyframe(read_text(path), options.key or None, path), _mujoco_model(options))
+    key = parse_keyframe(read_text(path), options.key or None, path)
+    if options.mujoco_model is None and has_mujoco_model(path):
+        options = replace(options, mujoco_model=path)
+    return from_keyframe(key, _mujoco_model(options))
 
 
 def _to_model(state: WorldState, options: FormatOptions) -> Converted[str]:

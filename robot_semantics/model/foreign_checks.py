@@ -169,17 +169,35 @@ def _reference_known(gazebo: etree._Element, names: ValidNames) -> Iterator[Fore
         )
 
 
+def _gazebo_loop(gazebo: etree._Element, names: ValidNames) -> Iterator[ForeignProblem]:
+    """Yield the joints of SDFormat between two links of the robot, which the URDF connects too."""
+    for joint in gazebo.iterchildren("joint"):
+        ends = {(joint.findtext(end) or "").strip().rpartition("::")[2] for end in ("parent", "child")}
+        if len(ends) == 2 and ends <= set(names.links):
+            yield _loop(joint, "<joint> in <gazebo>")
+
+
+def _mujoco_loop(mujoco: etree._Element, names: ValidNames) -> Iterator[ForeignProblem]:
+    for equality in mujoco.iterchildren("equality"):
+        for constraint in equality.iterchildren("connect", "weld"):
+            yield _loop(constraint, f"<{constraint.tag}> in <equality> of <mujoco>")
+
+
+def _loop(element: etree._Element, what: str) -> ForeignProblem:
+    message = f"{what} closes a loop for another program only; write a <constraint> for it"
+    return ForeignProblem(element, None, "foreign-loop", message)
+
+
 def _other_loop(block: etree._Element, names: ValidNames) -> Iterator[ForeignProblem]:
     tag = block.tag.rpartition("}")[2]
-    yield ForeignProblem(
-        block, None, "foreign-loop", f"<{tag}> closes a loop for another program only; write a <constraint> for it"
-    )
+    yield _loop(block, f"<{tag}>")
 
 
 RULES: Mapping[str, tuple[Rule, ...]] = {
     "ros2_control": (_control_joint_known, _control_joint_moves, _interface_spelt, _mimic_agrees, _mimic_commanded),
     "transmission": (_transmission_joint_known,),
-    "gazebo": (_reference_known,),
+    "gazebo": (_reference_known, _gazebo_loop),
+    "mujoco": (_mujoco_loop,),
     "loop": (_other_loop,),
     "loop_joint": (_other_loop,),
     "coupling": (_other_loop,),

@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 MOST_INSTANCES = 100_000
 """Largest number of shapes in a file; each use of a shape counts."""
 
+IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tga", ".tif", ".tiff", ".webp")
+"""Endings of pictures."""
+
 _FORMATS = frozenset(("3mf", "dae", "glb", "gltf", "obj", "off", "ply", "stl", "zae"))
 _BYTES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
@@ -96,10 +99,11 @@ def check_mesh(path: Path, content: bytes) -> None:
         _check_gltf(path, content, limit)
 
 
-def bounded_files(path: Path, size: int) -> FilePathResolver:
+def bounded_files(path: Path, size: int, pictures: list[str], missing: list[str]) -> FilePathResolver:
     """Return a resolver for trimesh that finds the files that a mesh file of `size` bytes names.
 
-    Each must be a regular file below the folder of the mesh; together they are limited like one mesh.
+    Each must be a regular file below the folder of the mesh; together they are limited like one mesh. `pictures`
+    takes the names of pictures that are read, `missing` the names of files that do not exist there.
     """
     from trimesh.resolvers import FilePathResolver
 
@@ -112,7 +116,10 @@ def bounded_files(path: Path, size: int) -> FilePathResolver:
                 if found.is_relative_to(Path(self.parent).resolve()) and found.exists():
                     content = read_bounded(found, self.room)
                     self.room -= len(content)
+                    if name.lower().endswith(IMAGES):
+                        pictures.append(name)
                     return content
+            missing.append(name)
             raise FileNotFoundError(name)
 
     return BoundedFiles(str(path))
@@ -212,6 +219,14 @@ _HEADER = 100_000
 
 
 @dataclass(frozen=True, eq=False)
+class FaceImage:
+    """A texture: the (h, w, 4) red, green, blue, alpha of its pixels, and the numbers of the faces that have it."""
+
+    pixels: Bytes
+    faces: npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
 class Surface:
     """A surface: (n, 3) vertices [m], (m, 3) faces, counter-clockwise seen from outside.
 
@@ -219,6 +234,9 @@ class Surface:
         colours: (m, 4) red, green, blue, alpha of each face; None if the file has no colours.
         unit: the unit that the file states [m]; the vertices are in metres.
         y_up: True if the file states that y is up; as in RViz, the surface is not turned.
+        uv: (m, 3, 2) texture coordinates at the corners of the faces; NaN for a face without; None if no face has some.
+        images: the textures of the file.
+        missing: names of files, such as textures, that the file names and that cannot be read.
     """
 
     vertices: FloatArray
@@ -226,9 +244,12 @@ class Surface:
     colours: Bytes | None = None
     unit: float = 1.0
     y_up: bool = False
+    uv: npt.NDArray[np.float32] | None = None
+    images: tuple[FaceImage, ...] = ()
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for array in (self.vertices, self.faces, self.colours):
+        for array in (self.vertices, self.faces, self.colours, self.uv):
             if array is not None:
                 array.setflags(write=False)
 
@@ -236,8 +257,11 @@ class Surface:
         """Return the surface scaled along its axes; the faces of a mirrored one are turned outwards again."""
         if scale is None or scale == (1.0, 1.0, 1.0):
             return self
-        faces = self.faces[:, ::-1].copy() if np.prod(scale) < 0.0 else self.faces
-        return replace(self, vertices=self.vertices * np.asarray(scale), faces=faces)
+        vertices = self.vertices * np.asarray(scale)
+        if np.prod(scale) >= 0.0:
+            return replace(self, vertices=vertices)
+        uv = None if self.uv is None else self.uv[:, ::-1].copy()
+        return replace(self, vertices=vertices, faces=self.faces[:, ::-1].copy(), uv=uv)
 
 
 def obj_of(surface: Surface) -> str:
@@ -271,9 +295,11 @@ def _surface(path: str, modified_ns: int) -> Surface:
         return plain
     import trimesh
 
+    pictures: list[str] = []
+    missing: list[str] = []
     try:
         check_mesh(Path(path), content)
-        files = bounded_files(Path(path), len(content))
+        files = bounded_files(Path(path), len(content), pictures, missing)
         kind = Path(path).suffix.lower().removeprefix(".")
         pieces = _meshes(trimesh.load_scene(io.BytesIO(content), file_type=kind, resolver=files, process=False), path)
         if not pieces and kind == "dae":
@@ -287,6 +313,9 @@ def _surface(path: str, modified_ns: int) -> Surface:
         raise RobotSemanticsError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
     if surface is None:
         raise RobotSemanticsError(f"{path} has no triangles")
+    # trimesh says nothing about a damaged picture.
+    lost = missing if surface.images else [*missing, *pictures]
+    surface = replace(surface, missing=tuple(dict.fromkeys(lost)))
     if kind != "dae":
         return surface
     unit = _unit(content[:_HEADER])
@@ -356,14 +385,38 @@ def _joined(pieces: list[trimesh.Trimesh]) -> Surface | None:
     faces = np.concatenate([piece.faces + start for piece, start in zip(pieces, starts[:-1], strict=True)])
     vertices = np.concatenate([np.asarray(piece.vertices, dtype=np.float64) for piece in pieces])
     colours = [_colours(piece) for piece in pieces]
+    uv, images = _textures(pieces)
     if all(of_piece is None for of_piece in colours):
-        return Surface(vertices, faces.astype(np.int32))
+        return Surface(vertices, faces.astype(np.int32), uv=uv)
     grey = np.array([178, 178, 178, 255], dtype=np.uint8)
     filled = [
         np.broadcast_to(grey, (len(piece.faces), 4)) if of_piece is None else of_piece
         for piece, of_piece in zip(pieces, colours, strict=True)
     ]
-    return Surface(vertices, faces.astype(np.int32), np.concatenate(filled))
+    return Surface(vertices, faces.astype(np.int32), np.concatenate(filled), uv=uv, images=images)
+
+
+def _textures(pieces: list[trimesh.Trimesh]) -> tuple[npt.NDArray[np.float32] | None, tuple[FaceImage, ...]]:
+    """Return (faces, 3, 2) texture coordinates of all pieces, and their textures."""
+    uv = np.full((sum(len(piece.faces) for piece in pieces), 3, 2), np.nan, dtype=np.float32)
+    images, start = [], 0
+    for piece in pieces:
+        numbers = np.arange(start, start + len(piece.faces), dtype=np.int32)
+        start += len(piece.faces)
+        of_corners = getattr(piece.visual, "uv", None)
+        if of_corners is None or len(of_corners) != len(piece.vertices):
+            continue
+        uv[numbers] = np.asarray(of_corners, dtype=np.float32)[piece.faces, :2]
+        image = _image(piece.visual)
+        if image is not None:
+            images.append(FaceImage(np.asarray(image.convert("RGBA")), numbers))
+    return (None if np.isnan(uv).all() else uv), tuple(images)
+
+
+def _image(visual: Any) -> Any:
+    """Return the image of a texture (from Pillow); None without one."""
+    material = getattr(visual, "material", None)
+    return getattr(material, "image", None) or getattr(material, "baseColorTexture", None)
 
 
 def _colours(piece: trimesh.Trimesh) -> Bytes | None:
@@ -372,8 +425,7 @@ def _colours(piece: trimesh.Trimesh) -> Bytes | None:
     if not visual.defined:
         return None
     if visual.kind == "texture":
-        image = getattr(visual.material, "image", None) or getattr(visual.material, "baseColorTexture", None)
-        if image is None or visual.uv is None:
+        if _image(visual) is None or visual.uv is None:
             return np.broadcast_to(np.asarray(visual.material.main_color, dtype=np.uint8), (len(piece.faces), 4))
         visual = visual.to_color()
     if visual.kind == "vertex":

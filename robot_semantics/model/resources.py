@@ -13,6 +13,7 @@ The resolver is a replaceable object: every function that looks up files takes o
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -24,6 +25,7 @@ from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import read_bounded
+from robot_semantics.base.names import NameComparisons, did_you_mean
 from robot_semantics.urdf.tree import Mesh, UrdfRobot
 
 _MANIFEST_BYTES = 2**20
@@ -34,18 +36,30 @@ CRAWL_DEPTH = 5
 MODEL_PATH_VARIABLES = ("GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZEBO_MODEL_PATH")
 
 
+_OF_WINDOWS = re.compile(r"(file:/*)?[A-Za-z]:[\\/]|\\\\")
+_LARGE_FOLDER = 10_000
+"""Entries of a folder in which no similar name is searched."""
+
+
 class ResourceNotFoundError(RobotSemanticsError):
     """A file that a description names was not found.
 
     Attributes:
         uri: the requested file.
         tried: every path or search that failed, in order.
+        nearest: `uri` with the letters of a file that exists; None without a similar file.
     """
 
-    def __init__(self, uri: str, tried: Iterable[str]) -> None:
+    def __init__(self, uri: str, tried: Iterable[str], nearest: str | None = None) -> None:
         self.uri = uri
         self.tried = tuple(dict.fromkeys(tried))
-        super().__init__(f"'{uri}' is not found; tried {', '.join(self.tried) or 'nothing: no search path is set'}")
+        self.nearest = nearest
+        places = f"tried {', '.join(self.tried) or 'nothing: no search path is set'}"
+        if _OF_WINDOWS.match(uri):
+            places = "it is a Windows path; write package://PACKAGE/FILE, or a path relative to this file"
+        elif nearest is not None:
+            places = f"did you mean '{nearest}'?"
+        super().__init__(f"'{uri}' is not found; {places}")
 
 
 class PackageResolver:
@@ -60,6 +74,7 @@ class PackageResolver:
         # Absolute paths: the results may be used from another folder, for example by an included xacro.
         self.package_paths = tuple(Path(path).absolute() for path in package_paths)
         self._environment = os.environ if environment is None else environment
+        self._comparisons = NameComparisons()
 
     def resolve(self, uri: str, relative_to: str | Path | None = None) -> Path:
         """Return the file that `uri` names in a description at `relative_to`.
@@ -68,11 +83,41 @@ class PackageResolver:
             ResourceNotFoundError: it does not exist; the error lists what was tried.
         """
         tried: list[str] = []
+        paths: list[Path] = []
+        slashed = uri
         for path in self._files(uri, None if relative_to is None else Path(relative_to), tried):
             if _exists(path.is_file):
                 return path
             tried.append(str(path))
-        raise ResourceNotFoundError(uri, tried)
+            paths.append(path)
+        if "\\" in uri:
+            slashed, paths = uri.replace("\\", "/"), [Path(str(path).replace("\\", "/")) for path in paths]
+        nearest = (_with_letters_of(slashed, path, self._similar_file(path)) for path in paths)
+        raise ResourceNotFoundError(uri, tried, next(filter(None, nearest), None))
+
+    def _similar_file(self, path: Path) -> Path | None:
+        """Return the file whose path differs in the case of letters, else that of a similar name in the same folder."""
+        similar = Path(path.anchor or ".")
+        for number, part in enumerate(path.parts[1 if path.anchor else 0 :], 1 if path.anchor else 0):
+            is_last = number == len(path.parts) - 1
+            if not _exists((similar / part).is_file if is_last else (similar / part).is_dir):
+                names = _names_in(similar)
+                same = [name for name in names if name.casefold() == part.casefold()]
+                if not same and is_last:
+                    same = self._similar_names(part, names)
+                if len(same) != 1:
+                    return None
+                similar /= same[0]
+            else:
+                similar /= part
+        return similar if _exists(similar.is_file) else None
+
+    def _similar_names(self, file: str, names: list[str]) -> list[str]:
+        """Return the name of a file that resembles another one with the same ending; empty without one."""
+        ending = Path(file).suffix.casefold()
+        files = {Path(name).stem: name for name in names if Path(name).suffix.casefold() == ending}
+        nearest = did_you_mean(Path(file).stem, files) if self._comparisons.allow(files) else None
+        return [] if nearest is None else [files[nearest]]
 
     def package(self, name: str, relative_to: str | Path | None = None) -> Path:
         """Return the folder of a package.
@@ -164,6 +209,27 @@ def check_files(
     for material in materials:
         if material.texture is not None:
             check("texture", material.texture, robot.places.place(material.at))
+
+
+def _with_letters_of(uri: str, path: Path, similar: Path | None) -> str | None:
+    """Return the URI of `path` with the names of a similar path; None without one."""
+    if similar is None:
+        return None
+    for written, name in zip(reversed(path.parts), reversed(similar.parts), strict=False):
+        before, found, after = uri.rpartition(written)
+        if written != name and not found:
+            return str(similar)
+        if written != name:
+            uri = f"{before}{name}{after}"
+    return uri
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        names = [entry.name for entry in folder.iterdir()]
+    except (OSError, ValueError):
+        return []
+    return sorted(names) if len(names) <= _LARGE_FOLDER else []
 
 
 def _exists(ask: Callable[[], bool]) -> bool:

@@ -22,7 +22,7 @@ from robot_semantics.transforms import quat_normalize, xyz_rpy_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Mesh
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.world_state import ModelState, WorldState
+from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
 from robot_semantics.xml.numbers import shortest
 
 FLOATING_Q = (4, 5, 6, 1, 2, 3, 0)
@@ -35,14 +35,19 @@ MESHES = (".obj", ".vtk", ".gltf")
 def directives_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
     """Return model directives that load the URDFs of the robots in Drake, posed as in a captured `state`.
 
+    Comments at its beginning say what the program that loads it must have.
+
     Raises:
-        WorldSpecError: the path of a robot's URDF is unknown.
+        WorldSpecError: the path of a robot's URDF is unknown, or Drake cannot name or place its root link.
     """
     placed, lines, lost = resolve(state), ["directives:"], []
+    needs: dict[str, None] = {}
     states = {model.name: model for model in state.models}
     for model in spec.models:
         T_world_root = placed.pose(model.name)
+        _check_names(model, T_world_root)
         lines += _added(model, states[model.name], T_world_root)
+        needs.update(dict.fromkeys(_needs(model)))
         if model.has_planar_base:
             lost.append(f"model '{model.name}': the planar motion of its base: it is welded in place")
         lost += lost_loops(model)
@@ -56,12 +61,49 @@ def directives_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
     lost.append("velocities, commands and the time")
     if spec.ground:
         lost.append("the floor")
-    return Converted("\n".join(lines) + "\n", tuple(lost))
+    comments = [f"# The program that loads this file needs {need}" for need in needs]
+    lost += [f"what the program that loads the file needs: {need}" for need in needs]
+    return Converted("\n".join([*comments, *lines]) + "\n", tuple(lost))
+
+
+def _check_names(spec: ModelSpec, T_world_root: FloatArray) -> None:
+    """Refuse a robot whose links Drake takes for others: the directives name the URDF, so no name can be changed.
+
+    Raises:
+        WorldSpecError: it is one.
+    """
+    root = spec.robot.root_link
+    advice = "write an .sdf, in which names are changed"
+    is_at_world = spec.has_fixed_base and np.array_equal(T_world_root, np.eye(4))
+    if WORLD in spec.robot.link_names[0 if not is_at_world else 1 :]:
+        reason = f"Drake takes link '{WORLD}' for the world itself"
+        reason += ", from which its root cannot stand apart" if root == WORLD else ", which no joint may move"
+        raise WorldSpecError(f"model '{spec.name}': {reason}; {advice}")
+    if "" in spec.name.split("::"):
+        raise WorldSpecError(f"model '{spec.name}': Drake has no model with this name; {advice}")
+    if not spec.has_floating_base and f"{spec.name}::{root}".rpartition("::") != (spec.name, "::", root):
+        raise WorldSpecError(f"model '{spec.name}': Drake cannot name its root link '{root}'; {advice}")
+
+
+def _needs(spec: ModelSpec) -> Iterator[str]:
+    """Yield the packages and files of a robot that the directives name but do not contain."""
+    names = sorted({shape.filename for shape in _shapes(spec, with_visuals=True)})
+    files = [str(spec.description), *names]
+    packages = dict.fromkeys(name.split("/")[2] for name in files if name.startswith("package://"))
+    yield from (f"package '{name}' in the package map of its parser" for name in packages)
+    if not files[0].startswith("package://"):
+        yield f"the file '{spec.description}' of this computer, and the files that it names"
+
+
+def _shapes(spec: ModelSpec, *, with_visuals: bool = False) -> list[Mesh]:
+    links = [link.urdf for link in spec.robot.links]
+    shapes = [part.geometry for link in links for part in link.collisions]
+    shapes += [part.geometry for link in links for part in link.visuals if with_visuals]
+    return [shape for shape in shapes if isinstance(shape, Mesh)]
 
 
 def _unread_meshes(spec: ModelSpec) -> list[str]:
-    shapes = [collision.geometry for link in spec.robot.links for collision in link.urdf.collisions]
-    names = {shape.filename for shape in shapes if isinstance(shape, Mesh)}
+    names = {shape.filename for shape in _shapes(spec)}
     return sorted(name for name in names if not name.lower().endswith(MESHES))
 
 
@@ -86,7 +128,7 @@ def _added(spec: ModelSpec, state: ModelState, T_world_root: FloatArray) -> Iter
         yield "    default_free_body_pose:"
         yield f"      {json.dumps(root)}:"
         yield from _pose(T_world_root, "        ")
-    else:
+    elif root != WORLD:
         yield "- add_weld:"
         yield "    parent: world"
         yield f"    child: {json.dumps(f'{spec.name}::{root}')}"

@@ -9,8 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -18,8 +17,9 @@ import numpy as np
 from lxml import etree
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.names import quoted
 from robot_semantics.convert.conversion import Converted
-from robot_semantics.convert.sdformat_state import to_sdformat
+from robot_semantics.convert.sdformat_state import SdfNames, to_sdformat, unused_name
 from robot_semantics.kinematics.joint_space import followings
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.mesh_files import Surface, mesh_surface
@@ -33,7 +33,7 @@ from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
 from robot_semantics.urdf.dialects import matrix_of
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.world_state import WORLD, WorldState
+from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.xml.numbers import shortest
 from robot_semantics.xml.reader import parse_xml
 
@@ -45,6 +45,16 @@ _TYPES = {
     JointType.PLANAR: "fixed",
 }
 """SDFormat's joint types. A link without a joint floats."""
+
+
+NO_INERTIA = BodyInertia(1e-6, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.full(3, 1e-12))
+"""Inertia of a link without mass that cannot move against its parent. SDFormat gives a link without `<inertial>` 1 kg,
+and refuses a mass of zero.
+"""
+
+
+GROUND = (1000.0, 1000.0, 1.0)
+"""Size of the floor [m]; its upper side is at z = 0."""
 
 
 class ObjMeshes:
@@ -66,7 +76,7 @@ class ObjMeshes:
 
         """
         if mesh not in self._names:
-            name = f"{_unique(mesh.stem, set(self._names.values()), '_')}.obj"
+            name = f"{unused_name(mesh.stem, 'mesh', self._names.values())}.obj"
             self.surfaces[self.folder / name] = mesh_surface(mesh, "mujoco")
             self._names[mesh] = name.removesuffix(".obj")
         return f"{quote(self.folder.name)}/{quote(self._names[mesh])}.obj"
@@ -77,19 +87,19 @@ def sdf_of(spec: WorldSpec, state: WorldState, meshes: ObjMeshes | None = None) 
 
     Collision meshes have the URIs of `meshes`, or of their own files without it.
     """
-    # No world may have the name "world": it is a frame.
-    named = state if state.name not in (None, WORLD) else replace(state, name="simulation")
-    stated = to_sdformat(named)
+    names = SdfNames(state, {model.name: model.robot for model in spec.models})
+    mimics = any(joint.mimic is not None for model in spec.models for joint in model.robot.joints)
+    stated = to_sdformat(state, version="1.11" if mimics else "1.9", names=names)
     document = parse_xml(stated.value, "<sdf>").root
     world = document[0]
-    exporter = _SdfExporter(meshes)
+    exporter = _SdfExporter(names, meshes)
     physics = etree.Element("physics", name="default", type="ignored")
     _child(physics, "max_step_size", shortest(spec.timestep))
     gravity = etree.Element("gravity")
     gravity.text = f"0 0 {shortest(spec.gravity)}"
     placed = resolve(state)
     models = [exporter.model(model, placed.pose(model.name)) for model in spec.models]
-    for at, element in enumerate((physics, gravity, *([_ground()] if spec.ground else []), *models)):
+    for at, element in enumerate((physics, gravity, *([_ground(names)] if spec.ground else []), *models)):
         world.insert(at, element)
     etree.indent(document)
     text = etree.tostring(document, xml_declaration=True, encoding="UTF-8").decode()
@@ -97,33 +107,39 @@ def sdf_of(spec: WorldSpec, state: WorldState, meshes: ObjMeshes | None = None) 
 
 
 class _SdfExporter:
-    def __init__(self, meshes: ObjMeshes | None) -> None:
+    def __init__(self, names: SdfNames, meshes: ObjMeshes | None) -> None:
         self.lost: list[str] = []
-        self._meshes = meshes
+        self._names, self._meshes = names, meshes
 
     def model(self, spec: ModelSpec, T_world_root: FloatArray) -> etree._Element:
         """Return a robot with its root link at a (4, 4) pose in the world."""
-        robot, element = spec.robot, etree.Element("model", name=spec.name)
+        robot, element = spec.robot, etree.Element("model", name=self._names.models[spec.name])
         _pose(element, T_world_root)
         notes: list[BuildNote] = []
         inertias = link_inertias(spec, notes)
         self.lost += [str(note) for note in notes]
-        names = self._joint_names(spec)
+        weightless = [link.name for link, inertia in zip(robot.links, inertias, strict=True) if not inertia.mass]
+        if weightless:
+            self.lost.append(
+                f"model '{spec.name}': that links have no mass: {NO_INERTIA.mass:g} kg: {quoted(weightless, 3)}"
+            )
+        link_names = [self._names.link(spec.name, name) for name in robot.link_names]
         if not spec.has_floating_base:
-            root = _unique("world_joint", {*robot.link_names, *names.values()})
-            self._joint(spec, element, ("world", robot.root_link), {spec.root_joint.name: root}, spec.root_joint)
+            name = self._names.unused("world_joint", spec.name)
+            self._joint(spec, element, name, ("world", link_names[0]), spec.root_joint)
         for link, joint in zip(robot.links, robot.joints, strict=True):
-            made = etree.SubElement(element, "link", name=link.name)
+            made = etree.SubElement(element, "link", name=link_names[link.index])
             if link.index:
-                _pose(made, joint.T_parent_joint).set("relative_to", robot.link_names[link.parent])
-            _inertial(made, inertias[link.index])
+                _pose(made, joint.T_parent_joint).set("relative_to", link_names[link.parent])
+            _inertial(made, inertias[link.index] if inertias[link.index].mass else NO_INERTIA)
             for number, collision in enumerate(link.urdf.collisions):
                 self._geometry(spec, made, f"collision_{number}", collision)
             for number, visual in enumerate(link.urdf.visuals):
                 self._geometry(spec, made, f"visual_{number}", visual)
         for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
             if not joint.motion.has_quaternion:
-                self._joint(spec, element, (robot.link_names[link.parent], link.name), names, joint)
+                name = self._names.joint(spec.name, joint.name)
+                self._joint(spec, element, name, (link_names[link.parent], link_names[link.index]), joint)
         self.lost += lost_loops(spec)
         for joint, leader, _ in followings(robot):
             if joint.position_count > 1:
@@ -132,27 +148,15 @@ class _SdfExporter:
             self.lost.append(f"model '{spec.name}': what its SRDF says: its links do not collide with each other")
         return element
 
-    def _joint_names(self, spec: ModelSpec) -> dict[str, str]:
-        """Return the names of the joints. In SDFormat, no joint may have the name of a link."""
-        taken, names = set(spec.robot.link_names), {}
-        for joint in spec.robot.joints[1:]:
-            names[joint.name] = _unique(joint.name, taken)
-            if names[joint.name] != joint.name:
-                message = (
-                    f"joint '{joint.name}' has the name of a link: it is '{names[joint.name]}', and not in the state"
-                )
-                self.lost.append(f"model '{spec.name}': {message}")
-        return names
-
     def _joint(
         self,
         spec: ModelSpec,
         element: etree._Element,
+        name: str,
         links: tuple[str, str],
-        names: Mapping[str, str],
         joint: JointModel,
     ) -> None:
-        made = etree.SubElement(element, "joint", name=names[joint.name], type=_TYPES[joint.type])
+        made = etree.SubElement(element, "joint", name=name, type=_TYPES[joint.type])
         _child(made, "parent", links[0])
         _child(made, "child", links[1])
         if joint.motion.is_planar:
@@ -177,7 +181,7 @@ class _SdfExporter:
             _child(words, "damping", shortest(dynamics.damping or 0.0))
             _child(words, "friction", shortest(dynamics.friction or 0.0))
         if joint.mimic is not None:
-            mimic = etree.SubElement(axis, "mimic", joint=names[joint.mimic.joint])
+            mimic = etree.SubElement(axis, "mimic", joint=self._names.joint(spec.name, joint.mimic.joint))
             _child(mimic, "multiplier", shortest(joint.mimic.multiplier))
             _child(mimic, "offset", shortest(joint.mimic.offset))
             _child(mimic, "reference", "0")
@@ -216,8 +220,6 @@ def _shape(geometry: urdf_tree.Geometry, spec: ModelSpec, meshes: ObjMeshes | No
 
 
 def _inertial(link: etree._Element, inertia: BodyInertia) -> None:
-    if inertia.mass == 0.0:
-        return
     element = etree.SubElement(link, "inertial")
     _pose(element, matrix_from_xyz_quat(inertia.xyz, inertia.quat_xyzw))
     _child(element, "mass", shortest(inertia.mass))
@@ -227,21 +229,14 @@ def _inertial(link: etree._Element, inertia: BodyInertia) -> None:
         _child(moments, tag, shortest(value))
 
 
-def _ground() -> etree._Element:
-    model = etree.Element("model", name="ground")
+def _ground(names: SdfNames) -> etree._Element:
+    model = etree.Element("model", name=unused_name("ground", "plane", names.models.values()))
     _child(model, "static", "true")
     collision = etree.SubElement(etree.SubElement(model, "link", name="link"), "collision", name="collision")
-    plane = etree.SubElement(etree.SubElement(collision, "geometry"), "plane")
-    _child(plane, "normal", "0 0 1")
-    _child(plane, "size", "100 100")
+    # A box, because Drake crashes with many shapes beside a <plane>.
+    _child(collision, "pose", f"0 0 {shortest(-0.5 * GROUND[2])} 0 0 0")
+    _child(etree.SubElement(etree.SubElement(collision, "geometry"), "box"), "size", _row(GROUND))
     return model
-
-
-def _unique(name: str, taken: set[str], more: str = "_joint") -> str:
-    while name in taken:
-        name += more
-    taken.add(name)
-    return name
 
 
 def _child(parent: etree._Element, tag: str, text: str) -> etree._Element:

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -23,7 +23,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
 from robot_semantics.urdf.dialects import matrix_of
-from robot_semantics.viewer.triangles import primitive
+from robot_semantics.viewer.triangles import painted, primitive, with_image
 
 Rgba = tuple[float, float, float, float]
 
@@ -96,19 +96,26 @@ def link_surfaces(
             surface = _surface(model.urdf, item.geometry, resolver, relative_to, diagnostics)
             if surface is not None and surface.y_up and isinstance(item.geometry, urdf_tree.Mesh):
                 y_ups.append(item.geometry)
-            material = item.material if isinstance(item, urdf_tree.Visual) else None
             if surface is not None:
-                surfaces.append(
-                    LinkSurface(link.index, surface, matrix_of(item.origin), _colour(material, named), kind)
-                )
+                rgba = None
+                if isinstance(item, urdf_tree.Visual):
+                    material = _definition(item.material, named)
+                    textured = _textured(model.urdf, item, material, surface, resolver, relative_to, diagnostics)
+                    rgba = material.rgba if material is not None and textured is surface else None
+                    surface = textured
+                surfaces.append(LinkSurface(link.index, surface, matrix_of(item.origin), rgba, kind))
             elif kind != "collision":
                 surfaces.append(LinkSurface(link.index, MISSING, matrix_of(item.origin), PLAIN, "missing"))
-    if y_ups:
-        first = y_ups[0]
-        others = f" and {len(y_ups) - 1} other meshes say" if len(y_ups) > 1 else " says"
-        text = f"{Path(first.filename).name}{others} that y is up; they are drawn with z up, as RViz draws them"
-        diagnostics.note("y-up-mesh", text, model.urdf.places.place(first.at, "filename"))
+    _note_y_up(model.urdf, y_ups, diagnostics)
     return tuple(surfaces)
+
+
+def _note_y_up(robot: urdf_tree.UrdfRobot, meshes: Sequence[urdf_tree.Mesh], diagnostics: Diagnostics) -> None:
+    """Add a note about the meshes that say that y is up."""
+    if meshes:
+        others = f" and {len(meshes) - 1} other meshes say" if len(meshes) > 1 else " says"
+        text = f"{Path(meshes[0].filename).name}{others} that y is up; they are drawn with z up, as RViz draws them"
+        diagnostics.note("y-up-mesh", text, robot.places.place(meshes[0].at, "filename"))
 
 
 def _surface(
@@ -132,8 +139,41 @@ def _surface(
         return None
 
 
-def _colour(material: urdf_tree.Material | None, named: Mapping[str, urdf_tree.Material]) -> Rgba | None:
-    if material is None or material.rgba is not None:
-        return None if material is None else material.rgba
-    meant = named.get(material.name or "")
-    return None if meant is None else meant.rgba
+def _textured(
+    robot: urdf_tree.UrdfRobot,
+    visual: urdf_tree.Visual,
+    material: urdf_tree.Material | None,
+    surface: Surface,
+    resolver: PackageResolver,
+    relative_to: Path | None,
+    diagnostics: Diagnostics,
+) -> Surface:
+    """Return the surface with the textures that a visual shows; warn about each texture that is not shown."""
+    if material is not None and material.rgba is not None and material.texture is None:
+        return surface
+    if material is None or material.texture is None:
+        for name in surface.missing:
+            mesh = visual.geometry.filename if isinstance(visual.geometry, urdf_tree.Mesh) else ""
+            message = f"'{mesh}' is drawn without '{name}', which it names: no such file is beside the mesh"
+            diagnostics.warning("unshown-texture", message, robot.places.place(visual.geometry.at))
+        return surface if not surface.images else painted(surface)
+    place = robot.places.place(material.at)
+    if surface.uv is None:
+        kind = type(visual.geometry).__name__.lower()
+        reason = "the mesh has no texture coordinates" if kind == "mesh" else f"textures of a {kind} are not drawn"
+        diagnostics.warning("unshown-texture", f"texture '{material.texture}' is not shown: {reason}", place)
+        return surface
+    try:
+        path = resolver.resolve(material.texture, relative_to)
+        return painted(with_image(surface, path, path.stat().st_mtime_ns))
+    except (RobotSemanticsError, OSError) as error:
+        diagnostics.warning("unshown-texture", f"texture not shown: {error}", place)
+        return surface
+
+
+def _definition(
+    material: urdf_tree.Material | None, named: Mapping[str, urdf_tree.Material]
+) -> urdf_tree.Material | None:
+    if material is None or material.rgba is not None or material.texture is not None:
+        return material
+    return named.get(material.name or "")

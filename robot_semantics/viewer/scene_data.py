@@ -288,6 +288,7 @@ def live_moment(moment: Moment) -> LiveMoment:
 
 REMEDIES = {
     "unshown-mesh": "name the folder with the packages of the meshes: --package-path DIR",
+    "unshown-texture": "put the pictures into the folder of the mesh, and give the mesh texture coordinates",
     "y-up-mesh": "where that looks wrong: choose 'turn Y_UP' above; better, export the meshes with z up",
 }
 """Remedy of a kind of problem, by its code."""

@@ -13,7 +13,7 @@ import copy
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from lxml import etree
 
@@ -23,6 +23,13 @@ from robot_semantics.xml.source_map import SourceMap, SourceText
 from robot_semantics.xml.well_formed import OPTIONS, name_of_root, not_well_formed, parse_forgiving
 
 _PIECE = 1 << 16
+
+
+class OddBytes(NamedTuple):
+    """Bytes that no XML has: what they are and how they are read, and where the first of them is."""
+
+    message: str
+    place: SourcePlace
 
 
 class XmlDocument:
@@ -36,6 +43,7 @@ class XmlDocument:
             text of `places` has spaces instead.
         odd_comments: places of comments with ``--``, which XML forbids; only if `parse_xml` was forgiving. The text of
             `places` has the same number of other characters instead.
+        odd_bytes: bytes that no XML has; only if `parse_xml` was forgiving.
         unused_arguments: for an expanded xacro: given arguments that no file of the robot asks for, each with the
             nearest argument that a file asks for.
     """
@@ -47,6 +55,7 @@ class XmlDocument:
         undeclared_prefixes: Mapping[str, int] | None = None,
         odd_declaration: SourcePlace | None = None,
         odd_comments: tuple[SourcePlace, ...] = (),
+        odd_bytes: tuple[OddBytes, ...] = (),
         unused_arguments: Mapping[str, str | None] | None = None,
     ) -> None:
         """Without `root`, the tree is made from the text when it is first used."""
@@ -57,6 +66,7 @@ class XmlDocument:
         self.undeclared_prefixes: Mapping[str, int] = undeclared_prefixes or {}
         self.odd_declaration = odd_declaration
         self.odd_comments = odd_comments
+        self.odd_bytes = odd_bytes
         self.unused_arguments: Mapping[str, str | None] = unused_arguments or {}
 
     @cached_property
@@ -104,7 +114,7 @@ class XmlDocument:
     def copied(self) -> XmlDocument:
         """Return the document with a copy of its tree that may be changed; `ordinals` keep the numbers of the text."""
         root = copy.deepcopy(self.root.getroottree()).getroot()
-        odd = self.odd_declaration, self.odd_comments
+        odd = self.odd_declaration, self.odd_comments, self.odd_bytes
         made = XmlDocument(root, self.places, self.undeclared_prefixes, *odd, self.unused_arguments)
         made.changed = True
         assert len(made.ordinals) == len(made.elements)
@@ -213,6 +223,8 @@ def report_oddities(document: XmlDocument, diagnostics: Diagnostics) -> None:
     if document.odd_declaration is not None:
         message = "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is ignored"
         diagnostics.warning("odd-declaration", message, document.odd_declaration)
+    for message, place in document.odd_bytes:
+        diagnostics.warning("odd-bytes", message, place)
     for place in document.odd_comments:
         message = "a comment should have no '--' in it; it is read with '~' instead of '-'"
         diagnostics.warning("odd-comment", message, place)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from robot_semantics.xml.reader import parse_xml
+from robot_semantics.xml.reader import forgiving_utf8, parse_xml
 from robot_semantics.xml.source_map import start_tag_end
 
 _TAG_NAME = re.compile(rb"""<[^\s/>]+""")
@@ -73,8 +73,8 @@ class XmlText:
         self.document = parse_xml(text, source, forgiving=True)
         self.places = self.document.places
         # The parser may change forgiven parts, with the same number of bytes; edits need the original text.
-        self.utf8 = text.removeprefix("\ufeff").encode() if isinstance(text, str) else _decoded(text).encode()
-        self.original = _encoded(self.utf8, self.utf8) if isinstance(text, str) else text
+        self.utf8, odd_bytes = forgiving_utf8(text, source)
+        self.original = _encoded(self.utf8, self.utf8) if odd_bytes or isinstance(text, str) else text
 
     @property
     def root(self) -> etree._Element:
@@ -202,15 +202,6 @@ class XmlText:
 
 
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
-
-
-def _decoded(original: bytes) -> str:
-    """Return a parsed (so decodable) text without its byte-order mark."""
-    for mark, encoding in _MARKS:
-        if original.startswith(mark):
-            return original[len(mark) :].decode(encoding)
-    declared = _DECLARED_ENCODING.match(original)
-    return original.decode(declared.group(1).decode() if declared else "utf-8").removeprefix("\ufeff")
 
 
 def _encoded(utf8: bytes, like: bytes) -> bytes:

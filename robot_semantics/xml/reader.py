@@ -23,11 +23,12 @@ from xml.parsers import expat
 
 from lxml import etree
 
-from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import refusal
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import read_bounded
-from robot_semantics.xml.document import StreamedDocument, XmlDocument
+from robot_semantics.base.names import shown
+from robot_semantics.xml.document import OddBytes, StreamedDocument, XmlDocument
 from robot_semantics.xml.source_map import SKIPPED, SourceMap, SourceText
 from robot_semantics.xml.well_formed import (
     UNDECLARED_NAMESPACE,
@@ -44,6 +45,12 @@ MAX_BYTES = 64 * 1024 * 1024
 _NO_CHARACTER_SETS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape"})
 """Encodings of Python that no XML document uses; to decode a long text from them may take hours."""
 
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_TAG_OR_CONTROL = re.compile(rb"<(?!!--)[^<>]*>|" + _CONTROL.pattern)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_NO_UTF8 = re.compile("[\udc80-\udcff]")
+"""What `surrogateescape` makes of bytes that are not UTF-8."""
+
 _REFERENCE = re.compile(rb"&(?!#|amp;|lt;|gt;|quot;|apos;)[^;\s]{1,80};")
 _IS_UNDECLARED = f"starts-with(namespace-uri(), '{UNDECLARED_NAMESPACE}')"
 _UNDECLARED = etree.XPath(f"//*[{_IS_UNDECLARED}] | //@*[{_IS_UNDECLARED}]")
@@ -54,31 +61,38 @@ _SMALL = 1 << 20
 def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False, streamed: bool = False) -> XmlDocument:
     """Parse `text`; every message calls it `source`. With `streamed`, a long text without a fault gets no tree.
 
-    Entity declarations, external entities, network access and recovery from errors are off. If `forgiving`, three
-    faults are allowed, as in the C++ readers:
+    Entity declarations, external entities, network access and recovery from errors are off. If `forgiving`, four faults
+    are allowed, as in the C++ readers:
 
     - prefixes without a declaration, as in ``<gazebo:x/>``
     - an XML declaration that is not first or has another version
     - comments with ``--``
+    - bytes that `forgiving_utf8` can read
 
     Raises:
         DescriptionError: the text is too large, nested too deep, not decodable, not well-formed, or declares entities;
             the one diagnostic has line and column.
 
     """
-    read = SourceText(utf8_of(text, source), source)
+    utf8, odd_bytes = forgiving_utf8(text, source) if forgiving else (utf8_of(text, source), ())
+    read = SourceText(utf8, source)
     has_doctype = starts_with_doctype(read.utf8)
     if has_doctype and b"<!ENTITY" in read.utf8:
         _refuse_entities(read)
-    if streamed and len(read.utf8) > _SMALL and not has_doctype and is_faultless(read):
+    if streamed and len(read.utf8) > _SMALL and not has_doctype and not odd_bytes and is_faultless(read):
         # Only a parser with a tree has the limits of depth and of the length of a text.
         with suppress(etree.XMLSyntaxError):
             return StreamedDocument(read)
     found = parse_forgiving(read) if forgiving else ForgivingParse(parse_strictly(read), read.utf8)
     if has_doctype:
         _refuse_references(replace(read, utf8=found.utf8))
-    odd = found.odd_declaration, found.odd_comments
-    document = XmlDocument(found.root, SourceMap(source, found.utf8), odd_declaration=odd[0], odd_comments=odd[1])
+    document = XmlDocument(
+        found.root,
+        SourceMap(source, found.utf8),
+        odd_declaration=found.odd_declaration,
+        odd_comments=found.odd_comments,
+        odd_bytes=odd_bytes,
+    )
     if found.prefixes:
         document.undeclared_prefixes = _first_uses(document)
     return document
@@ -199,6 +213,62 @@ def utf8_of(text: str | bytes, source: str) -> bytes:
     if not utf8 or utf8.isspace():
         raise refusal("empty-document", "the text is empty", SourcePlace(source, 1, 1))
     return utf8
+
+
+def forgiving_utf8(text: str | bytes, source: str) -> tuple[bytes, tuple[OddBytes, ...]]:
+    """Return the text as UTF-8, and the bytes that no XML has but that the C++ readers accept.
+
+    - A byte in a comment that is not UTF-8 is read as the character of Latin-1.
+    - The text ends at a NUL after the end of a tag.
+    - A control character outside of tags is read as a blank.
+
+    Raises:
+        DescriptionError: as `utf8_of`, for other faults.
+    """
+    odd: list[OddBytes] = []
+    try:
+        utf8 = utf8_of(text, source)
+    except DescriptionError as error:
+        strange = _bytes_in_comments(text, source, error.diagnostics[0])
+        if strange is None:
+            raise
+        utf8, odd_bytes = strange
+        odd.append(odd_bytes)
+    nul = utf8.find(b"\0")
+    if nul >= 0 and utf8[:nul].rstrip().endswith(b">"):
+        odd.append(OddBytes("the text ends at a NUL; the rest is ignored", SourceText(utf8, source).place(nul)))
+        utf8 = utf8[:nul]
+    if (control := _CONTROL.search(utf8)) is not None:
+        place = SourceText(utf8, source).place(control.start())
+        blanked = _TAG_OR_CONTROL.sub(lambda found: b" " if len(found.group()) == 1 else found.group(), utf8)
+        if blanked != utf8:
+            odd.append(OddBytes("a control character that XML does not allow is read as a blank", place))
+            utf8 = blanked
+    return utf8, tuple(odd)
+
+
+def _bytes_in_comments(text: str | bytes, source: str, problem: Diagnostic) -> tuple[bytes, OddBytes] | None:
+    """Return a text that is not UTF-8 as UTF-8, and its odd bytes; None for a text that is no single bytes.
+
+    Raises:
+        DescriptionError: a byte that is not UTF-8 is outside of comments.
+    """
+    if problem.code != "not-decodable" or not isinstance(text, bytes) or text.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return None
+    escaped = text.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    strange = [found.start() for found in _NO_UTF8.finditer(escaped)]
+    if not strange:
+        return None
+    outside = _NO_UTF8.search(_COMMENT.sub(lambda comment: " " * len(comment.group()), escaped))
+    at = strange[0] if outside is None else outside.start()
+    place = SourcePlace(source, escaped.count("\n", 0, at) + 1, at - escaped.rfind("\n", 0, at))
+    if outside is not None:
+        raise refusal("not-decodable", problem.message, place)
+    more = f", and so {len(strange) - 1} more bytes" if strange[1:] else ""
+    byte = ord(escaped[at]) - 0xDC00
+    message = f"the byte 0x{byte:02X} in a comment is not UTF-8; it is read as '{shown(chr(byte))}'{more}"
+    utf8 = escaped.translate({0xDC00 + byte: byte for byte in range(0x80, 0x100)}).encode()
+    return utf8, OddBytes(message, place)
 
 
 def too_large(source: str) -> DescriptionError:

@@ -36,8 +36,8 @@ from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import refusal
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.json_value import JsonObject
-from robot_semantics.base.names import did_you_mean
-from robot_semantics.xml.document import XmlDocument
+from robot_semantics.base.names import did_you_mean, quoted
+from robot_semantics.xml.document import XmlDocument, is_macro
 from robot_semantics.xml.numbers import number
 from robot_semantics.xml.reader import parse_xml, read_xml
 from robot_semantics.xml.source_map import SourceMap
@@ -108,6 +108,10 @@ _TAG_NAME = re.compile(rb"<([^\s/>]+)")
 _CHILD = "import sys; sys.path[:] = sys.argv[1:]; from robot_semantics.xml.xacro_child import main; main()"
 
 
+_DEFINITIONS = {"macro", "property", "arg", "include"}
+"""Elements of xacro that make nothing."""
+
+
 class ExpandedPlaces(SourceMap):
     """Places of the elements of an expanded text in the original files."""
 
@@ -162,15 +166,34 @@ def expand_xacro(
     `find_package` answers ``$(find name)``, by default from the ament index.
 
     Raises:
-        DescriptionError: a file cannot be read or is not well-formed, a macro fails, or a limit is reached; the only
-            diagnostic names the file.
+        DescriptionError: a file cannot be read or is not well-formed, a macro fails, the file only defines macros, or a
+            limit is reached; the only diagnostic names the file.
     """
     how = xacro or XacroOptions()
     expansion = _Expansion(str(path), find_package)
     text = expansion.run(how)
     how.asked.update(expansion.asked)
     unused = {name: did_you_mean(name, expansion.asked) for name in sorted(set(how.arguments) - how.asked)}
-    return _without_marks(parse_xml(text, str(path), forgiving=True), expansion.files, unused)
+    expanded = parse_xml(text, str(path), forgiving=True)
+    if next(expanded.root.iterchildren("*"), None) is None:
+        _refuse_definitions(expansion.files[0])
+    return _without_marks(expanded, expansion.files, unused)
+
+
+def _refuse_definitions(file: SourceMap) -> None:
+    """Refuse a file that only defines macros, for other files to call.
+
+    Raises:
+        DescriptionError: it is one.
+    """
+    document = parse_xml(file.text, file.source, forgiving=True)
+    children = list(document.root.iterchildren("*"))
+    tags = [etree.QName(child).localname if is_macro(child) else "" for child in children]
+    macros = [child for child, tag in zip(children, tags, strict=True) if tag == "macro"]
+    if macros and set(tags) <= _DEFINITIONS:
+        names = quoted((str(macro.get("name", "")) for macro in macros), 3)
+        message = f"the file only defines macros, {names}; give the file that includes it and calls them"
+        raise refusal("xacro", message, document.place(macros[0]))
 
 
 class _Expansion:

@@ -209,6 +209,70 @@ def test_an_xrdf_becomes_an_srdf_with_group_state_pairs_and_spheres(run: RunComm
         assert f"not carried: {lost}\n" in done.err
 
 
+XRDF_2: dict[str, Any] = {
+    "format": "xrdf",
+    "format_version": 2.0,
+    "cspace": XRDF["cspace"],
+    "world_collision": {"geometry": "all"},
+    "self_collision": {"geometry": "all", "ignore": {"base": ["upper"]}},
+    "geometry": {
+        "arm": {"spheres": {"upper": [{"center": [0, 0, 0.5], "radius": 0.25}]}},
+        "hand": {"spheres": {"upper": [{"center": [0, 0, 1], "radius": 0.5}]}, "clone": None},
+        "all": {"clone": ["arm", "hand"], "spheres": {"fore": [{"center": [1, 0, 0], "radius": 0.125}]}},
+    },
+}
+"""As cuMotion's own robots: `world_collision` for `collision`, and groups of spheres that clone others."""
+
+
+@pytest.mark.parametrize("version", [2.0, 2, "2.0"])
+def test_xrdf_2_has_the_spheres_of_cloned_groups(robot: RobotModel, tmp_path: Path, version: object) -> None:
+    (tmp_path / "arm.xrdf").write_text(yaml.safe_dump({**XRDF_2, "format_version": version}))
+    read = read_planner(str(tmp_path / "arm.xrdf"), robot, Diagnostics())
+    assert values(read.value) == {"upper": [(0, 0, 0.5, 0.25), (0, 0, 1, 0.5)], "fore": [(1, 0, 0, 0.125)]}
+    assert {tuple(pair) for pair in read.value.ignored} == {("base", "upper")}
+    assert read.lost == ()
+
+
+def test_xrdf_2_may_state_no_collision_with_the_world_or_none_at_all(robot: RobotModel, tmp_path: Path) -> None:
+    text = {key: value for key, value in XRDF_2.items() if key != "world_collision"}
+    (tmp_path / "arm.xrdf").write_text(yaml.safe_dump(text))
+    read = read_planner(str(tmp_path / "arm.xrdf"), robot, Diagnostics())
+    assert len(values(read.value)["upper"]) == 2
+    (tmp_path / "arm.xrdf").write_text(
+        yaml.safe_dump({key: XRDF_2[key] for key in ("format", "format_version", "cspace")})
+    )
+    assert values(read_planner(str(tmp_path / "arm.xrdf"), robot, Diagnostics()).value) == {}
+
+
+def _with_groups(**groups: Any) -> dict[str, Any]:
+    return {**XRDF_2, "geometry": {**XRDF_2["geometry"], **groups}}
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({**XRDF_2, "format_version": 3.0}, "the format_version should be 1.0 or 2.0, not '3.0'"),
+        ({**XRDF_2, "collision": {"geometry": "all"}}, "in XRDF 2.0, the key 'collision' is called 'world_collision'"),
+        ({**XRDF_2, "format_version": 1.0}, "the key 'collision' is missing"),
+        (_with_groups(arm={"clone": ["all"]}), "the group 'all' clones itself"),
+        (_with_groups(arm={"clone": ["leg"]}), "the key 'leg' is missing"),
+        (_with_groups(arm={"clone": "hand"}), "should be a list"),
+        (
+            _with_groups(all={"clone": ["g0"]}, **{f"g{n}": {"clone": [f"g{n + 1}"]} for n in range(2000)}),
+            "is one of more than 100 clones in a chain",
+        ),
+    ],
+)
+def test_what_cumotion_refuses_in_xrdf_is_refused(
+    robot: RobotModel, tmp_path: Path, document: dict[str, Any], message: str
+) -> None:
+    (tmp_path / "arm.xrdf").write_text(yaml.safe_dump(document))
+    with pytest.raises(DescriptionError) as caught:
+        read_planner(str(tmp_path / "arm.xrdf"), robot, Diagnostics())
+    assert [message in str(problem) for problem in caught.value.diagnostics].count(True) >= 1
+    assert all(problem.place.line for problem in caught.value.diagnostics)
+
+
 def test_xrdf_and_curobo_keep_limits_buffers_and_locked_joints(robot: RobotModel, tmp_path: Path) -> None:
     (tmp_path / "arm.xrdf").write_text(yaml.safe_dump(XRDF))
     first = read_planner(str(tmp_path / "arm.xrdf"), robot, Diagnostics()).value

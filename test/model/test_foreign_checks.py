@@ -57,6 +57,12 @@ CASES = [
      control('<joint name="follow"><param name="mimic">grip</param>§<param name="multiplier">1</param></joint>')),
     ("control-mimic-differs", "gives mimic joint 'follow' the multiplier 1",
      control('<joint name="follow">§<param name="mimic">grip</param></joint>')),
+    ("foreign-loop", "<joint> in <gazebo> closes a loop",
+     '<gazebo>§<joint name="c" type="revolute"><parent>finger</parent><child>r::thumb</child></joint></gazebo>'),
+    ("foreign-loop", "<connect> in <equality> of <mujoco> closes a loop",
+     '<mujoco><equality>§<connect body1="finger" body2="thumb" anchor="0 0 0"/></equality></mujoco>'),
+    ("foreign-loop", "<weld> in <equality> of <mujoco> closes a loop",
+     '<mujoco><equality>§<weld body1="finger" body2="thumb"/></equality></mujoco>'),
     ("mimic-commanded", "refuses the command interface of mimic joint 'follow'",
      control('<joint name="follow"><state_interface name="position"/>§<command_interface name="position"/></joint>')),
     ("unknown-transmission-joint", "names joint 'gripp', which the robot does not have; did you mean 'grip'?",
@@ -90,6 +96,9 @@ FINE = [
     control('<sensor name="ft"><state_interface name="force.x"/></sensor><gpio name="io"/>'),
     '<transmission name="t"><joint name="turn"/><actuator name="a"/></transmission>',
     '<gazebo reference="mount"/><gazebo reference="tool"/><gazebo><plugin name="p" filename="f"/></gazebo>',
+    '<gazebo><joint name="w" type="fixed"><parent>world</parent><child>base</child></joint></gazebo>',
+    '<gazebo><joint name="w" type="fixed"><parent>base</parent><child>table::top</child></joint></gazebo>',
+    '<mujoco><compiler/><equality><joint joint1="grip" joint2="follow"/></equality></mujoco>',
     '<gazebo reference="tool"><xacro:left/><other:thing/></gazebo>',
 ]  # fmt: skip
 

@@ -168,3 +168,46 @@ def test_a_resolver_of_one_s_own_is_used(tmp_path: Path) -> None:
 
     mesh = made(tmp_path / "the-arm" / "a.stl")
     assert Elsewhere().resolve("package://arm/a.stl") == mesh
+
+
+@pytest.fixture
+def meshes(tmp_path: Path) -> Path:
+    """Return a description in a package with two meshes."""
+    (tmp_path / "my_pkg/meshes").mkdir(parents=True)
+    (tmp_path / "my_pkg/package.xml").write_text("<package><name>my_pkg</name></package>")
+    for name in ("base_link.STL", "Arm 1.dae"):
+        (tmp_path / "my_pkg/meshes" / name).touch()
+    return tmp_path / "my_pkg/robot.urdf"
+
+
+@pytest.mark.parametrize(
+    ("uri", "nearest"),
+    [
+        ("package://my_pkg/meshes/Base_Link.STL", "package://my_pkg/meshes/base_link.STL"),
+        ("package://my_pkg/Meshes/base_link.stl", "package://my_pkg/meshes/base_link.STL"),
+        ("meshes/BASE_LINK.stl", "meshes/base_link.STL"),
+        ("meshes\\base_link.STL", "meshes/base_link.STL"),
+        ("meshes/bas_link.stl", "meshes/base_link.STL"),
+        ("file://meshes/Base_link.STL", "file://meshes/base_link.STL"),
+    ],
+)
+def test_a_file_in_the_wrong_case_is_named(meshes: Path, uri: str, nearest: str) -> None:
+    resolver = PackageResolver([meshes.parent.parent], environment={})
+    with pytest.raises(ResourceNotFoundError) as caught:
+        resolver.resolve(uri, meshes)
+    assert str(caught.value) == f"'{uri}' is not found; did you mean '{nearest}'?"
+    assert resolver.resolve(nearest, meshes).is_file()
+
+
+@pytest.mark.parametrize("uri", ["meshes/wheel.stl", "elsewhere/base_link.STL", "meshes/base_link.obj"])
+def test_a_file_without_a_similar_one_has_the_searched_places(meshes: Path, uri: str) -> None:
+    with pytest.raises(ResourceNotFoundError, match="is not found; tried "):
+        PackageResolver(environment={}).resolve(uri, meshes)
+
+
+@pytest.mark.parametrize(
+    "uri", ["C:\\Users\\me\\base_link.STL", "c:/meshes/base.stl", "file:///D:/base.stl", "\\\\server\\base.stl"]
+)
+def test_a_windows_path_is_called_so(meshes: Path, uri: str) -> None:
+    with pytest.raises(ResourceNotFoundError, match="it is a Windows path; write package://PACKAGE/FILE"):
+        PackageResolver(environment={}).resolve(uri, meshes)

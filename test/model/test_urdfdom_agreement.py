@@ -12,17 +12,24 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import subprocess
 import sys
+import sysconfig
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pinocchio
 import pytest
 from lxml import etree
 
-from robot_semantics import DescriptionError, Diagnostics, ForwardKinematics, RobotModel
+from robot_semantics import DescriptionError, Diagnostics, ForwardKinematics, RobotModel, Severity, load_robot
+from robot_semantics.cli.main import main
 from robot_semantics.model.loading import robot_from_text
+
+CHECK_URDF = Path(sysconfig.get_path("scripts")) / "check_urdf"
+"""Of urdfdom 6, which the package cmeel-urdfdom brings."""
 
 DOCUMENTS = 2_000
 
@@ -165,3 +172,60 @@ def test_a_fixed_joint_s_axis_is_not_even_read(axis: str) -> None:
     with silenced():
         assert theirs(text) is not None
     assert robot_from_text(text, strict=False).joint("m") is not None
+
+
+LINKS = b'<link name="a"/><link name="b"/><joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>'
+ODD_BYTES = {
+    "a degree sign of Latin-1": (b'<robot name="r"><!-- 90\xb0 -->' + LINKS + b"</robot>", (1, 24)),
+    "after the declaration": (
+        b'<?xml version="1.0" encoding="utf-8"?>\n<robot name="r">\n <!-- \xe4\xb0 -->' + LINKS + b"</robot>\n",
+        (3, 7),
+    ),
+    "a byte-order mark, and a half character": (
+        b'\xef\xbb\xbf<robot name="r"><!--\xc3-->' + LINKS + b"</robot>",
+        (1, 21),
+    ),
+    "before the root": (b'<!-- \x93quoted\x94 --><robot name="r">' + LINKS + b"</robot>", (1, 6)),
+    "a control character": (b'<robot name="r"><!-- \x01\x0c -->' + LINKS + b"</robot>", (1, 22)),
+    "NULs at the end": (b'<robot name="r">' + LINKS + b"</robot>\n\0\0\0", (2, 1)),
+    "a NUL and an old text": (b'<robot name="r">' + LINKS + b"</robot>\0</robot>", None),
+}
+
+
+@pytest.mark.parametrize(("text", "place"), ODD_BYTES.values(), ids=ODD_BYTES)
+def test_bytes_that_no_xml_has_are_read_where_check_urdf_reads_them(
+    text: bytes, place: tuple[int, int] | None, tmp_path: Path
+) -> None:
+    (tmp_path / "r.urdf").write_bytes(text)
+    assert subprocess.run([CHECK_URDF, tmp_path / "r.urdf"], check=False, capture_output=True).returncode == 0
+    diagnostics = Diagnostics()
+    robot = load_robot(tmp_path / "r.urdf", strict=False, diagnostics=diagnostics)
+    assert robot.link_names == ("a", "b")
+    (problem,) = diagnostics
+    assert (problem.code, problem.severity) == ("odd-bytes", Severity.WARNING)
+    assert place in (None, (problem.place.line, problem.place.column))
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        (b'<robot name="r\xfc">' + LINKS + b"</robot>", 15),
+        (b'<robot name="r"><!-- \xfc --><gazebo>\xe9</gazebo>' + LINKS + b"</robot>", 35),
+    ],
+)
+def test_a_byte_that_is_not_utf_8_outside_of_comments_is_an_error_with_its_place(
+    text: bytes, column: int, tmp_path: Path
+) -> None:
+    (tmp_path / "r.urdf").write_bytes(text)
+    with pytest.raises(DescriptionError) as caught:
+        load_robot(tmp_path / "r.urdf", strict=False)
+    (problem,) = caught.value.diagnostics
+    assert (problem.code, problem.place.line, problem.place.column) == ("not-decodable", 1, column)
+
+
+def test_an_edited_srdf_with_such_bytes_becomes_utf_8(tmp_path: Path) -> None:
+    (tmp_path / "r.urdf").write_bytes(b'<robot name="r">' + LINKS + b"</robot>")
+    (tmp_path / "r.srdf").write_bytes(b'<robot name="r">\n  <!-- 90\xb0 -->\n  <group name="g"/>\n</robot>\n\0\0')
+    assert main(["srdf", "rename", str(tmp_path / "r.srdf"), "group", "g", "h"]) == 0
+    written = (tmp_path / "r.srdf").read_text(encoding="utf-8")
+    assert written == '<robot name="r">\n  <!-- 90\u00b0 -->\n  <group name="h"/>\n</robot>\n'

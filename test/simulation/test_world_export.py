@@ -9,6 +9,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +20,10 @@ import pytest
 pytest.importorskip("pydrake", reason="Drake is not installed (pip install 'robot_semantics[drake]')")
 
 from pydrake.multibody.parsing import Parser
-from pydrake.multibody.plant import AddMultibodyPlantSceneGraph
+from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, MultibodyPlant
 from pydrake.multibody.tree import ModelInstanceIndex
 from pydrake.systems.framework import DiagramBuilder
+from support.sdformat import has_libsdformat, models_by_libsdformat
 from support.worlds import ROBOTS, block, model_from_files, model_from_text, rover
 
 from robot_semantics import ForwardKinematics, WorldState, read_world
@@ -33,6 +37,22 @@ from robot_semantics.simulation.world_spec import WorldSpec
 from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.urdf.tree import Mesh
 from robot_semantics.usdf.frames import resolve
+
+
+@pytest.fixture(autouse=True)
+def _written_sdf(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Open each SDFormat text that a test hands to Drake with libsdformat too, where that is installed."""
+    usual = Loaded.__init__
+
+    def opened(self: Loaded, document: str | Path, ending: str = "") -> None:
+        usual(self, document, ending)
+        path = document if isinstance(document, Path) else tmp_path / f"opened.{ending}"
+        if not isinstance(document, Path):
+            path.write_text(document)
+        if path.suffix == ".sdf" and has_libsdformat():
+            assert models_by_libsdformat(path)
+
+    monkeypatch.setattr(Loaded, "__init__", opened)
 
 
 class Loaded:
@@ -163,7 +183,7 @@ def test_the_command_writes_what_drake_reads(ending: str, tmp_path: Path, capsys
     assert "not carried: " in capsys.readouterr().err
     loaded = Loaded(output.read_text(), ending)
     stated = {model.name for model in read_world(example("rover_arm.usdf")).models}
-    assert stated <= {loaded.plant.GetModelInstanceName(index) for index in _instances(loaded)}
+    assert stated <= {loaded.plant.GetModelInstanceName(index) for index in _instances(loaded.plant)}
 
 
 def test_an_ending_that_no_export_has_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,8 +192,8 @@ def test_an_ending_that_no_export_has_is_refused(tmp_path: Path, capsys: pytest.
     assert ".dmd.yaml" in capsys.readouterr().err
 
 
-def _instances(loaded: Loaded) -> list[ModelInstanceIndex]:
-    return [ModelInstanceIndex(at) for at in range(loaded.plant.num_model_instances())]
+def _instances(plant: MultibodyPlant) -> list[ModelInstanceIndex]:
+    return [ModelInstanceIndex(at) for at in range(plant.num_model_instances())]
 
 
 def test_the_command_writes_collision_meshes_beside_an_sdf_as_files_that_drake_reads(
@@ -189,3 +209,158 @@ def test_the_command_writes_collision_meshes_beside_an_sdf_as_files_that_drake_r
     assert main(command) == 1
     assert ".obj exists already; --force overwrites it" in capsys.readouterr().err
     assert not output.exists()
+
+
+ODD = """<robot name="r"><link name="{base}"/><link name="{tip}"><inertial><mass value="2"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="frame"/>
+<joint name="{joint}" type="revolute"><parent link="{base}"/><child link="{tip}"/><origin xyz="0 0 1"/>
+<axis xyz="0 0 1"/><limit lower="-1" upper="2" effort="3" velocity="4"/></joint>
+<joint name="at" type="fixed"><parent link="{tip}"/><child link="frame"/><origin xyz="1 0 0"/></joint></robot>"""
+USUAL = {"base": "base", "tip": "tip", "joint": "joint"}
+RESERVED = ["world", "a::b", "::", "__model__", "__root__", "__any__", "____"]
+UNUSUAL = ["ground", "link", "a b", "a/b", "__x", "x__", "___", ":a", "\u00e9"]
+
+
+def exported(tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str, **robots: Mapping[str, str]) -> str:
+    """Write `w.ENDING` of a world with some robots, by `usdf new` and `sim export`; return what the export says."""
+    for number, names in enumerate(robots.values()):
+        (tmp_path / f"r{number}.urdf").write_text(ODD.format(**{**USUAL, **names}))
+    models = [f"{model}={tmp_path}/r{number}.urdf" for number, model in enumerate(robots)]
+    assert main(["usdf", "new", *models, "-o", str(tmp_path / "w.usdf"), "--force"]) == 0
+    capsys.readouterr()
+    code = main(["sim", "export", str(tmp_path / "w.usdf"), "-o", str(tmp_path / f"w.{ending}"), "--force"])
+    said = capsys.readouterr().err
+    assert (code == 0) is (tmp_path / f"w.{ending}").exists(), said
+    return said
+
+
+@pytest.mark.parametrize("kind", ["base", "tip", "joint", "model"])
+def test_an_sdf_with_any_names_is_read_and_each_changed_name_is_listed(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [*RESERVED, *UNUSUAL]
+    robots: dict[str, dict[str, str]] = {f"m{number}": {kind: name} for number, name in enumerate(names)}
+    if kind == "model":
+        # No model of a world has the other two.
+        names = [name for name in names if name not in ("world", "a/b")]
+        robots = {name: {} for name in names}
+    said = exported(tmp_path, capsys, "sdf", **robots)
+    plant = Loaded(tmp_path / "w.sdf").plant
+    lines = [line for line in said.splitlines() if f"{kind if kind in ('joint', 'model') else 'link'} '" in line]
+    first = next(at for at in _instances(plant) if plant.GetModelInstanceName(at).startswith(("m0", "a_b")))
+    for number, name in enumerate(names):
+        inside = ModelInstanceIndex(int(first) + number)
+        links = {plant.get_body(index).name() for index in plant.GetBodyIndices(inside)}
+        joints = {plant.get_joint(index).name() for index in plant.GetJointIndices(inside)}
+        assert len(links) == 3
+        changes = [line for line in lines if f"'{name}' has a name that SDFormat reserves: it is" in line]
+        written = changes[0].rpartition("'")[0].rpartition("'")[2] if name in RESERVED else name
+        assert len(changes) == (name in RESERVED)
+        assert written in {"model": {plant.GetModelInstanceName(inside)}, "joint": joints}.get(kind, links)
+
+
+def test_a_link_without_mass_weighs_nothing_in_sdf(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = exported(tmp_path, capsys, "sdf", m={})
+    plant = Loaded(tmp_path / "w.sdf").plant
+    inside = plant.GetModelInstanceByName("m")
+    # The description has 2 kg. A link without <inertial> would have 1 kg.
+    assert plant.CalcTotalMass(plant.CreateDefaultContext(), [inside]) == pytest.approx(2.0, abs=1e-5)
+    assert "1e-06 kg: 'base', 'frame'" in said
+
+
+READ = """import sys
+from pydrake.multibody.parsing import Parser
+from pydrake.multibody.plant import AddMultibodyPlantSceneGraph
+from pydrake.systems.framework import DiagramBuilder
+builder = DiagramBuilder()
+plant, _ = AddMultibodyPlantSceneGraph(builder, 0.001)
+Parser(plant).AddModels(sys.argv[1])
+print(plant.num_collision_geometries())"""
+
+
+def test_a_world_of_many_shapes_and_a_floor_does_not_crash_drake(tmp_path: Path) -> None:
+    shape = '<collision><geometry><cylinder radius="0.1" length="0.2"/></geometry></collision>'
+    links = "".join(f'<link name="l{number}">{shape}</link>' for number in range(60))
+    joints = "".join(
+        f'<joint name="j{number}" type="fixed"><parent link="l0"/><child link="l{number}"/></joint>'
+        for number in range(1, 60)
+    )
+    simulator = MujocoSimulator(WorldSpec((model_from_text("m", f'<robot name="r">{links}{joints}</robot>'),)))
+    (tmp_path / "w.sdf").write_text(sdf_of(simulator.spec, simulator.capture()).value)
+    # A process of its own: a crash would end the tests.
+    read = [sys.executable, "-c", READ, tmp_path / "w.sdf"]
+    assert subprocess.run(read, capture_output=True, check=True).stdout.strip() == b"61"
+
+
+def test_an_sdf_has_the_lowest_version_that_defines_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    exported(tmp_path, capsys, "sdf", m={})
+    assert '<sdf version="1.9">' in (tmp_path / "w.sdf").read_text()
+    # The fingers of the example follow one another: <mimic> is of 1.11, the version of Gazebo Harmonic.
+    assert main(["sim", "export", str(example("rover_arm.usdf")), "-o", str(tmp_path / "e.sdf")]) == 0
+    assert '<sdf version="1.11">' in (tmp_path / "e.sdf").read_text()
+
+
+def test_the_joints_of_an_exported_sdf_are_read_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    exported(tmp_path, capsys, "sdf", m={"base": "world", "joint": "a::b"})
+    output = tmp_path / "w.sdf"
+    assert main(["usdf", "edit", str(tmp_path / "w.usdf"), "--joint", "m/a::b", "0.5", "--in-place"]) == 0
+    assert main(["sim", "export", str(tmp_path / "w.usdf"), "-o", str(output), "--force"]) == 0
+    assert main(["usdf", "convert", str(output), "-o", str(tmp_path / "back.usdf")]) == 0
+    (model,) = read_world(tmp_path / "back.usdf").models
+    assert {joint.name: joint.positions for joint in model.joints} == {"a_b": (0.5,)}
+    assert {link.name for link in model.links} == {"world_link", "tip", "frame"}
+
+
+@pytest.mark.parametrize("name", ["world", "a::b", "__model__", None, "kitchen"])
+def test_a_converted_state_has_a_world_that_libsdformat_accepts(
+    name: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = "" if name is None else f' name="{name}"'
+    (tmp_path / "w.usdf").write_text(f'<world_state{named}><model_state name="a::m"/></world_state>')
+    assert main(["usdf", "convert", str(tmp_path / "w.usdf"), "-o", str(tmp_path / "w.sdf")]) == 0
+    said = capsys.readouterr().err
+    assert ("the world" in said) is (name not in (None, "kitchen"))
+    assert "model 'a::m' has a name that SDFormat reserves: it is 'a_m'" in said
+    assert models_by_libsdformat(tmp_path / "w.sdf") == {}
+
+
+@pytest.mark.parametrize("name", ["world", "a::b", "::", "__model__", "a b", ":a"])
+@pytest.mark.parametrize("kind", ["base", "tip", "joint", "model"])
+def test_directives_with_any_name_are_read_by_drake_or_refused(
+    kind: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if kind == "model" and name == "world":
+        pytest.skip("no model of a world has this name")
+    said = exported(tmp_path, capsys, "dmd.yaml", **({name: {}} if kind == "model" else {"m": {kind: name}}))
+    output = tmp_path / "w.dmd.yaml"
+    if output.exists():
+        assert Loaded(output.read_text(), "dmd.yaml").plant.num_positions() == 1
+    else:
+        assert f"'{name}'" in said
+        assert "write an .sdf" in said
+
+
+def test_a_robot_whose_root_is_the_world_stands_at_the_origin_in_directives(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exported(tmp_path, capsys, "dmd.yaml", m={"base": "world"})
+    assert Loaded((tmp_path / "w.dmd.yaml").read_text(), "dmd.yaml").pose("m", "tip")[2, 3] == 1.0
+    assert main(["usdf", "edit", str(tmp_path / "w.usdf"), "--pose", "m", "1 0 0 0 0 0", "--in-place"]) == 0
+    assert main(["sim", "export", str(tmp_path / "w.usdf"), "-o", str(tmp_path / "moved.dmd.yaml"), "--partial"]) == 1
+    assert not (tmp_path / "moved.dmd.yaml").exists()
+
+
+def test_directives_say_which_packages_and_files_they_need(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "my_pkg").mkdir()
+    (tmp_path / "my_pkg/box.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
+    mesh = '<collision><geometry><mesh filename="package://my_pkg/box.obj"/></geometry></collision>'
+    (tmp_path / "r.urdf").write_text(f'<robot name="r"><link name="base">{mesh}</link></robot>')
+    assert main(["usdf", "new", f"m={tmp_path}/r.urdf", "-o", str(tmp_path / "w.usdf")]) == 0
+    output = tmp_path / "w.dmd.yaml"
+    assert main(["sim", "export", str(tmp_path / "w.usdf"), "-o", str(output)]) == 0
+    said = capsys.readouterr().err
+    for need in ("package 'my_pkg' in the package map of its parser", f"the file '{tmp_path}/r.urdf' of this computer"):
+        assert f"not carried: what the program that loads the file needs: {need}" in said
+        assert f"# The program that loads this file needs {need}" in output.read_text()
+    with pytest.raises(RuntimeError, match="unknown package 'my_pkg'"):
+        Loaded(output.read_text(), "dmd.yaml")

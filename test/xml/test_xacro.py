@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from robot_semantics import DescriptionError, Diagnostics
+from robot_semantics.cli.main import main
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError
 from robot_semantics.urdf.reader import read_robot
@@ -262,3 +263,38 @@ def test_a_plain_file_is_not_touched(tmp_path: Path) -> None:
 )
 def test_macros_are_told_by_their_prefix(text: str, expected: bool) -> None:
     assert has_macros(parse_xml(text, "t")) is expected
+
+
+MACROS = """<?xml version="1.0"?>
+<robot xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:property name="pi" value="3.14"/>{}
+  <xacro:macro name="arm" params="prefix"><link name="${{prefix}}base"/></xacro:macro>
+  <xacro:macro name="hand" params=""><link name="palm"/></xacro:macro>
+</robot>
+"""
+
+
+@pytest.mark.parametrize("command", ["check", "fk", "show", "expand", "usdf new"])
+def test_a_file_that_only_defines_macros_is_called_so(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "arm_macro.xacro"
+    path.write_text(MACROS.format(""))
+    assert main([*command.split(), str(path)]) == 1
+    printed = "".join(capsys.readouterr())
+    said = "the file only defines macros, 'arm', 'hand'; give the file that includes it and calls them"
+    assert f"{path}:4:3: error: {said}" in printed
+    assert "Traceback" not in printed
+
+
+def test_a_file_that_defines_and_calls_a_macro_is_a_robot(tmp_path: Path) -> None:
+    path = tmp_path / "arm.xacro"
+    path.write_text(
+        MACROS.format("").replace("<robot ", '<robot name="r" ').replace("</robot>", "<xacro:hand/></robot>")
+    )
+    assert load_robot(path).link_names == ("palm",)
+    # An SRDF may be empty: here a condition says so.
+    path.write_text(
+        MACROS.format('<xacro:if value="false"><group name="g"/></xacro:if>').replace("<robot ", '<robot name="r" ')
+    )
+    assert len(expand_xacro(path).root) == 0

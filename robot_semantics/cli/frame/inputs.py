@@ -34,7 +34,15 @@ from robot_semantics.xml.document_kind import refuse_wrong_kinds
 from robot_semantics.xml.xacro import XacroOptions
 
 ALWAYS_SHOWN = frozenset(
-    {"link-frames-moved", "unused-argument", "not-shown", "unshown-mesh", "far-from-convex", "mesh-unit"}
+    {
+        "link-frames-moved",
+        "unused-argument",
+        "not-shown",
+        "unshown-mesh",
+        "unshown-texture",
+        "far-from-convex",
+        "mesh-unit",
+    }
 )
 """Warnings that every command prints: the result differs from the file, or `check` does not report them."""
 

@@ -12,11 +12,12 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.endings import UnknownEndingError, format_of
+from robot_semantics.base.endings import UnknownEndingError
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.cli.frame import inputs
@@ -28,7 +29,17 @@ from robot_semantics.cli.usdf import files as usdf_files
 from robot_semantics.cli.usdf.files import located_problems
 from robot_semantics.convert.sdformat_input import POSES_IN
 from robot_semantics.convert.state_vectors import npz_bytes, state_vectors
-from robot_semantics.convert.world_formats import ENDINGS, READERS, WRITERS, FormatOptions, read_as, write_as
+from robot_semantics.convert.world_formats import (
+    ENDINGS,
+    READERS,
+    WRITERS,
+    FormatOptions,
+    format_by_ending,
+    format_of_file,
+    has_mujoco_model,
+    read_as,
+    write_as,
+)
 from robot_semantics.kinematics.joint_orders import ORDERS
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.combine import merge, prefixed, split
@@ -180,16 +191,19 @@ def _convert_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _convert(arguments: argparse.Namespace) -> None:
     """Write the converted state; list lost content on stderr."""
-    source = arguments.source or _format_of(arguments.file, "--from")
+    source = arguments.source or _format_of(arguments.file, "--from", format_of_file)
     if arguments.order is not None:
         _write_vectors(arguments, source)
         return
     if arguments.target is None and arguments.output is None:
         raise UsageError("--to: give the format of the result, or a file with --output")
-    target = arguments.target or _format_of(arguments.output, "--to")
-    options = FormatOptions(arguments.mujoco_model, arguments.key or "", state_poses=arguments.state_poses)
-    if arguments.mujoco_model is None and "mujoco" in (source, target.removesuffix("-key")):
+    target = arguments.target or _format_of(arguments.output, "--to", format_by_ending)
+    model = arguments.mujoco_model
+    if model is None and source == "mujoco" and has_mujoco_model(arguments.file):
+        model = arguments.file
+    if model is None and "mujoco" in (source, target.removesuffix("-key")):
         raise UsageError("--mujoco-model: a keyframe belongs to one MuJoCo model: give its file")
+    options = FormatOptions(model, arguments.key or "", state_poses=arguments.state_poses)
     diagnostics = Diagnostics()
     read = read_as(arguments.file, source, options, diagnostics)
     inputs.print_diagnostics(diagnostics)
@@ -226,9 +240,9 @@ def _write_vectors(arguments: argparse.Namespace, source: str) -> None:
     save_bytes(npz_bytes(vectors.value, arguments.order, read.value.time_ns), arguments.output)
 
 
-def _format_of(path: str, option: str) -> str:
+def _format_of(path: str, option: str, format_by: Callable[[str], str]) -> str:
     try:
-        return format_of(path, ENDINGS, "usdf")
+        return format_by(path)
     except UnknownEndingError as error:
         raise UsageError(f"{error}: give the format with {option}") from None
 
