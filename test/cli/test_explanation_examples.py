@@ -69,6 +69,7 @@ WITHOUT_EXAMPLE = frozenset(
         "no-metadata",
         "not-recorded",
         "not-shown",
+        "odd-bytes",
         "out-of-plane",
         "schema",
         "stamped-ahead",

@@ -164,6 +164,10 @@ CONTEXTS = {
     "visual": _robot(_VISUAL.replace("</geometry>", "</geometry>{}").replace("{}", '<box size="1 1 1"/>', 1)),
     "shape": Context("check robot.urdf --all --json", {"robot.urdf": _VISUAL, "arm.stl": _STL}),
     "shown shape": Context("view robot.urdf --html page.html --force", {"robot.urdf": _VISUAL, "arm.stl": _STL}),
+    "shown links": Context(
+        "view robot.urdf --html page.html --force",
+        {"robot.urdf": '<robot name="my_robot"><link name="base_link">{}</link></robot>'},
+    ),
     "shown mesh": Context(
         "view robot.urdf --html page.html --force", {"robot.urdf": _VISUAL.format(_MESH), "arm.dae": _DAE}
     ),

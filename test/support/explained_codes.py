@@ -171,6 +171,7 @@ EXAMPLES = {
     "unplaced-link": "model",
     "unread-description": "described world",
     "unshown-mesh": "shown shape",
+    "unshown-texture": "shown links",
     "unusable-geometry": "colliding shape",
     "unused-axis": "arm",
     "unused-parent": "robot",

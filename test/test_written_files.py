@@ -1,0 +1,114 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Files that the commands write are opened by the programs that they are for; SDFormat is in `simulation`."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robot_semantics.cli.main import main
+from robot_semantics.examples import FOLDER, example
+
+CHECK_URDF = Path(sysconfig.get_path("scripts")) / "check_urdf"
+"""Of urdfdom 6, which the package cmeel-urdfdom brings."""
+
+XACRO = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:property name="z" value="1"/>
+<link name="base"/><link name="arm"/><joint name="j" type="fixed"><origin xyz="0 0 ${z}"/>
+<parent link="base"/><child link="arm"/></joint></robot>"""
+OLDER = """<robot name="r"><link name="base"/><link name="arm"/><joint name="j" type="fixed">
+<parent link="base"><origin xyz="0 0 1"/></parent><child link="arm"><origin xyz="1 0 0"/></child></joint></robot>"""
+NEWER = """<robot name="r" version="1.2"><link name="arm"/>
+<link name="base"><collision><geometry><capsule radius="0.1" length="1"/></geometry></collision></link>
+<joint name="j" type="revolute"><origin quat_xyzw="0 0 0 1"/><parent link="base"/><child link="arm"/>
+<limit lower="0" upper="1" effort="1" velocity="1" acceleration="2"/></joint></robot>"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the working folder, with the example files."""
+    for file in FOLDER.glob("*.?[rs]df"):
+        shutil.copy(file, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("x.urdf.xacro", XACRO), ("older.urdf", OLDER), ("newer.urdf", NEWER)):
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+WRITING_A_URDF = {
+    "expand": "expand x.urdf.xacro",
+    "upgrade": "upgrade older.urdf -o out.urdf",
+    "upgrade of 1.2": "upgrade newer.urdf -o out.urdf",
+    "compose": "compose rover_arm.urdf gripper.urdf --at wrist_link --prefix g_ -o out.urdf",
+    "compose with 1.2": "compose newer.urdf gripper.urdf --at arm --prefix g_ -o out.urdf",
+}
+
+
+@pytest.mark.parametrize("command", WRITING_A_URDF.values(), ids=WRITING_A_URDF)
+def test_urdfdom_reads_every_written_urdf(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command.split()) == 0, capsys.readouterr().err
+    if "-o" not in command:
+        Path("out.urdf").write_text(capsys.readouterr().out)
+    read = subprocess.run([CHECK_URDF, "out.urdf"], check=False, capture_output=True, text=True)
+    assert read.returncode == 0, read.stdout + read.stderr
+
+
+def test_mujoco_reads_an_exported_mjcf_and_so_does_convert(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    assert main(["sim", "export", "rover_arm.usdf", "-o", "out.xml"]) == 0
+    model = mujoco.MjModel.from_xml_path("out.xml")
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    assert main(["usdf", "convert", "out.xml", "-o", "back.usdf"]) == 0
+    from robot_semantics import read_world
+
+    joints = {joint.name: joint.positions for item in read_world("back.usdf").models for joint in item.joints}
+    at = model.joint("rover_arm/lift_joint").qposadr[0]
+    assert joints["lift_joint"] == (data.qpos[at],)
+    # A keyframe without its model still needs one.
+    Path("key.xml").write_text('<mujoco><keyframe><key qpos="0"/></keyframe></mujoco>')
+    assert main(["usdf", "convert", "key.xml", "-o", "b.usdf"]) == 2
+    assert "--mujoco-model: a keyframe belongs to one MuJoCo model" in capsys.readouterr().err
+
+
+def test_an_sdf_called_xml_is_converted_too(folder: Path) -> None:
+    Path("w.xml").write_text('<sdf version="1.12"><world name="w"><state world_name="w"/></world></sdf>')
+    assert main(["usdf", "convert", "w.xml", "-o", "w.usdf"]) == 0
+
+
+def test_plain_readers_read_every_series_and_recording(folder: Path) -> None:
+    """The lift moves from 0.1 m to 0.15 m; only the readers that everybody has look at the files."""
+    pytest.importorskip("rosbags")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    reader = pytest.importorskip("mcap.reader")
+    text = example("rover_arm.usdf").read_text()
+    later = text.replace('rs:time="0.000000000"', 'rs:time="1.000000000"')
+    Path("later.usdf").write_text(later.replace("<positions>0.1</positions>", "<positions>0.15</positions>"))
+    assert main(["bag", "rover_arm.usdf", "later.usdf", "-o", "rec"]) == 0
+    (recording,) = Path("rec").glob("*.mcap")
+    with recording.open("rb") as file:
+        messages = list(reader.make_reader(file, validate_crcs=True).iter_messages())
+    assert {channel.topic for _, channel, _ in messages} >= {"/rover_arm/joint_states", "/tf"}
+    assert all(schema.data for schema, _, _ in messages)
+    for ending in ("npz", "csv", "parquet"):
+        assert main(f"export rec --every 1 -o out.{ending}".split()) == 0
+    table = parquet.read_table("out.parquet")
+    assert table["rover_arm/lift_joint/position"].to_pylist() == [0.1, 0.15]
+    with Path("out.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["rover_arm/lift_joint/position"]) for row in rows] == [0.1, 0.15]
+    with np.load("out.npz", allow_pickle=False) as arrays:
+        names = arrays["rover_arm/joints"].tolist()
+        positions = arrays["rover_arm/positions"]
+    assert positions[:, names.index("lift_joint")].tolist() == [0.1, 0.15]
