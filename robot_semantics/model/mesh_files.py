@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -413,10 +413,17 @@ def _textures(pieces: list[trimesh.Trimesh]) -> tuple[npt.NDArray[np.float32] | 
     return (None if np.isnan(uv).all() else uv), tuple(images)
 
 
-def _image(visual: Any) -> Any:
-    """Return the image of a texture (from Pillow); None without one."""
+class _Picture(Protocol):
+    """A picture of Pillow."""
+
+    def convert(self, mode: str) -> npt.ArrayLike: ...
+
+
+def _image(visual: object) -> _Picture | None:
+    """Return the picture of a texture; None without one."""
     material = getattr(visual, "material", None)
-    return getattr(material, "image", None) or getattr(material, "baseColorTexture", None)
+    picture: _Picture | None = getattr(material, "image", None) or getattr(material, "baseColorTexture", None)
+    return picture
 
 
 def _colours(piece: trimesh.Trimesh) -> Bytes | None:
