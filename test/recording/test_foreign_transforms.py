@@ -55,3 +55,29 @@ def test_a_bad_transform_is_left_out_and_the_rest_is_exported(tools: Any, kind: 
     assert all(frame.pose is None for frame in state.frames if frame.name == child)
     assert "frame '" in stderr or "is left out" in stderr
     assert "Traceback" not in stderr
+
+
+def test_a_joint_state_with_a_negative_stamp_is_refused_as_in_the_node(tools: Any) -> None:
+    tape = tools.rover(1.0)
+    for number in range(3):
+        tape.joints(-5 * tools.S + number, ["lift_joint"], [0.3], log=tools.START + number)
+    bag = tape.write(tools.folder / "bag")
+    out = tools.folder / "state.usdf"
+    code, _, stderr = tools.run("export", bag, "-o", out)
+    assert code == 0, stderr
+    assert "3 messages refused" in stderr
+    assert "its stamp is negative" in stderr
+    assert read_world(out).time_ns >= tools.START
+
+
+@pytest.mark.parametrize("quat", [(0.0, 0.0, 0.0, 1e-200), (0.0, 0.0, 0.0, 1.0)])
+def test_odometry_that_no_file_can_hold_is_refused(tools: Any, quat: tuple[float, ...]) -> None:
+    tape = tools.rover(1.0)
+    frame = "od\x01om" if quat == UNIT else "odom"
+    for number in range(3):
+        tape.odometry(tools.START + number, frame, "base_footprint", (1.0, 0.0, 0.0, *quat), [0.0] * 6)
+    out = tools.folder / "state.usdf"
+    code, _, stderr = tools.run("export", tape.write(tools.folder / "bag"), "-o", out)
+    assert code == 0, stderr
+    assert "3 messages refused" in stderr
+    assert read_world(out).models

@@ -158,6 +158,8 @@ class TopicReader:
             stamps, came, arrays = self._with_valid_poses(
                 some.stamps_ns, logs[some.message], arrays, (child,), "frame ", "transform"
             )
+            if not len(stamps):
+                continue
             stamps = np.where(stamps == 0, came, stamps)[:, np.newaxis]
             self._columns.add_rows(
                 GroupKey(self._tf_kind, self.topic, (child,), (parent,)), {"log": came, "stamp": stamps, **arrays}
@@ -169,6 +171,9 @@ class TopicReader:
         texts = match.layout.texts
         arrays = {name: match.layout.doubles(match.rows, name) for name in ("pose", "twist")}
         child, frame = frame_name(texts["child_frame_id"][0]), frame_name(texts["frame_id"][0])
+        # An empty name has a meaning here.
+        if not self._can_be_named(frame or "frame", child or "child", logs):
+            return
         stamps, logs, arrays = self._with_valid_poses(match.layout.stamps_ns(match.rows)[:, 0], logs, arrays, (child,))
         arrays = {name: values[:, 0] for name, values in arrays.items()}
         self._append("odometry", (child,), (frame,), ("twist",), stamps, logs, arrays)
@@ -233,6 +238,13 @@ class TopicReader:
         logs: IntArray,
         arrays: Mapping[str, Array],
     ) -> None:
+        valid = stamps >= 0
+        if not valid.all():
+            self._refusals.add(self.topic, f"{REFUSED}its stamp is negative", *_first_and_count(logs[~valid]))
+            stamps, logs = stamps[valid], logs[valid]
+            arrays = {name: values[valid] for name, values in arrays.items()}
+        if not len(stamps):
+            return
         # Stamp 0 means no stamp; then the time of recording is used.
         stamps = np.where(stamps == 0, logs, stamps)
         key = GroupKey(kind, self.topic, names, parents, has)
