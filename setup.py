@@ -30,7 +30,7 @@ DATA = ("urdf", "srdf", "usdf", "xml", "yaml", "html", "css", "js", "md")
 MUJOCO = ["mujoco>=4.0", "trimesh>=4.6", "scipy>=1.11", "pycollada>=0.9"]
 # MuJoCo and trimesh read the geometry.
 DRAKE = ["drake>=1.51", *MUJOCO]
-BAG = ["rosbags>=0.10", "mcap>=1.2"]
+BAG = ["rosbags>=0.10", "mcap>=1.2", "mcap-protobuf-support>=0.5"]
 VIEW = ["nicegui>=3.10", "trimesh>=4.6", "pillow>=10", "pycollada>=0.9"]
 COLLISION = ["mujoco>=3.3", "python-fcl>=0.7", "trimesh>=4.6", "networkx>=3", "pycollada>=0.9", "scipy>=1.11"]
 DECOMPOSITION = ["coacd>=1.0"]

@@ -91,8 +91,8 @@ LIBRARIES: dict[str, set[str]] = {
     "comparison": {"numpy", "scipy"},
     "bringup": set(),
     "recording": {
-        *("apsw", "backports", "compression", "distributed", "lz4", "numpy", "pyarrow", "rosbags"),
-        *("rosbag2_py", "ruamel"),
+        *("apsw", "backports", "compression", "distributed", "google", "lz4", "mcap", "mcap_protobuf"),
+        *("numpy", "pyarrow", "rosbags", "rosbag2_py", "ruamel"),
     },
     "simulation": {"lxml", "mujoco", "numpy", "pydrake"},
     "viewer": {"PIL", "fastapi", "matplotlib", "nicegui", "numpy", "uvicorn"},

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.cdr.layout import LayoutError
 from robot_semantics.cdr.message_types import FIELDS, TF_MESSAGE, MessageField
 from robot_semantics.cdr.walk import BODY, LITTLE_ENDIAN, aligned, message_layout
 from robot_semantics.transforms.arrays import FloatArray
@@ -36,7 +37,7 @@ class TransformMessage:
     def __init__(self, frames: Sequence[tuple[str, str]]) -> None:
         self.frames = tuple(frames)
         rows = [{"frame_id": parent, "child_frame_id": child} for parent, child in self.frames]
-        text = blank_message(FIELDS[TF_MESSAGE], {"transforms": rows})
+        text = filled_message(FIELDS[TF_MESSAGE], {"transforms": rows})
         layout = message_layout(bytes(text), FIELDS[TF_MESSAGE], ros1=False)
         values = [offset for offset, _ in layout.numbers.get("pose", [])]
         self._message = text
@@ -82,12 +83,17 @@ class TransformMessage:
         return self._message
 
 
-def blank_message(fields: Sequence[MessageField], content: Mapping[str, Any]) -> bytearray:
-    """Return a little-endian CDR message with zeros for stamps and numbers.
+def filled_message(fields: Sequence[MessageField], content: Mapping[str, Any]) -> bytearray:
+    """Return a little-endian CDR message.
 
     Args:
         fields: of its type.
-        content: the text of each ``text``, the contents of the elements of each ``repeat``.
+        content: by field name, the text of each ``text``, the texts of each ``texts``, the numbers of each ``doubles``
+            and ``double_list``, the contents of the elements of each ``repeat``, and the ``stamp`` [ns]. Stamps and
+            ``doubles`` without a content are zero.
+
+    Raises:
+        LayoutError: a content does not fit into its field.
     """
     message = bytearray(LITTLE_ENDIAN + b"\0\0")
     _append(message, fields, content)
@@ -101,14 +107,32 @@ def _append(message: bytearray, fields: Sequence[MessageField], content: Mapping
     for field in fields:
         if field.kind == "stamp":
             pad(4)
-            message.extend(bytes(8))
+            try:
+                message.extend(pack_stamp(*divmod(content.get("stamp", 0), 1_000_000_000)))
+            except struct.error:
+                raise LayoutError(len(message), f"a stamp of {content['stamp']} ns does not fit") from None
         elif field.kind == "doubles":
+            numbers = content.get(field.name, (0.0,) * field.size)
+            if len(numbers) != field.size:
+                raise LayoutError(len(message), f"{field.name} has {len(numbers)} numbers, not {field.size}")
             pad(8)
-            message.extend(bytes(8 * field.size))
-        elif field.kind == "text":
+            message.extend(struct.pack(f"<{field.size}d", *numbers))
+        elif field.kind == "double_list":
+            numbers = content[field.name]
             pad(4)
-            encoded = content[field.name].encode() + b"\0"
-            message.extend(struct.pack("<I", len(encoded)) + encoded)
+            message.extend(struct.pack("<I", len(numbers)))
+            if numbers:
+                pad(8)
+                message.extend(struct.pack(f"<{len(numbers)}d", *numbers))
+        elif field.kind in ("text", "texts"):
+            texts = content[field.name] if field.kind == "texts" else (content[field.name],)
+            if field.kind == "texts":
+                pad(4)
+                message.extend(struct.pack("<I", len(texts)))
+            for text in texts:
+                pad(4)
+                encoded = text.encode() + b"\0"
+                message.extend(struct.pack("<I", len(encoded)) + encoded)
         elif field.kind == "repeat":
             pad(4)
             message.extend(struct.pack("<I", len(content[field.name])))

@@ -14,8 +14,11 @@ from typing import NamedTuple
 JOINT_STATE = "sensor_msgs/msg/JointState"
 MULTI_DOF = "sensor_msgs/msg/MultiDOFJointState"
 ODOMETRY = "nav_msgs/msg/Odometry"
+POSE_STAMPED = "geometry_msgs/msg/PoseStamped"
+POSE_WITH_COVARIANCE_STAMPED = "geometry_msgs/msg/PoseWithCovarianceStamped"
 STRING = "std_msgs/msg/String"
 TF_MESSAGE = "tf2_msgs/msg/TFMessage"
+TRANSFORM_STAMPED = "geometry_msgs/msg/TransformStamped"
 
 
 class MessageField(NamedTuple):
@@ -67,5 +70,8 @@ FIELDS: dict[str, tuple[MessageField, ...]] = {
         MessageField("twists", "repeat", fields=(_TWIST,)),
         MessageField("wrenches", "repeat", fields=(MessageField("wrench", "doubles", 6),)),
     ),
+    POSE_STAMPED: (*_HEADER, _POSE),
+    POSE_WITH_COVARIANCE_STAMPED: (*_HEADER, _POSE, MessageField("pose_covariance", "doubles", 36)),
+    TRANSFORM_STAMPED: (*ODOMETRY_FRAMES, _POSE),
     STRING: (MessageField("data", "text"),),
 }

@@ -32,7 +32,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
         ("morphit_rs", "mujoco", "fcl", "trimesh", "networkx", "collada", "scipy"),
         "fits of spheres",
     ),
-    "bag": (("rosbags", "mcap"), "recordings"),
+    "bag": (("rosbags", "mcap", "mcap_protobuf"), "recordings"),
     "plot": (("matplotlib",), "plots of series"),
     "parquet": (("pyarrow",), "series as Parquet tables"),
     "cluster": (("dask", "distributed"), "export on a cluster"),

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from robot_semantics.base.diagnostic import Diagnostic
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.json_value import JsonObject
+from robot_semantics.base.names import quoted
 from robot_semantics.cli.frame.argument_values import (
     add_repeatable,
     by_model,
@@ -34,6 +35,7 @@ from robot_semantics.cli.frame.printing import add_json_argument, counted, print
 
 if TYPE_CHECKING:
     from robot_semantics.recording.export import ExportRequest, Report
+    from robot_semantics.recording.fleet import FleetBag, FleetRow
     from robot_semantics.recording.read.plan import RobotRequest
 
 
@@ -46,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=on_disk, metavar="OUT", help=f"file ({suffixes}) or folder")
     times = parser.add_argument_group("times (default: --at end)")
     add_repeatable(times, "--at", "T", "seconds from the start, @T, or end")
+    times.add_argument("--at-file", metavar="CSV", help="table with the column time (and bag, for --each)")
     times.add_argument("--every", metavar="DT", help="one state every DT seconds")
     times.add_argument("--at-topic", metavar="TOPIC", help="one state for each message of a topic")
     times.add_argument("--from", dest="start", metavar="T", help="start at this time")
@@ -58,6 +61,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_repeatable(robots, "--loops", "[NAME=]FILE", "closed loops: Extended URDF")
     add_repeatable(robots, "--joint-states", "[NAME=]TOPIC", "topic of joint states")
     add_repeatable(robots, "--odometry", "[NAME=]TOPIC", "topic of odometry")
+    add_repeatable(robots, "--pose-topic", "[NAME=]TOPIC", "topic of the pose of the base")
+    add_repeatable(robots, "--base-frame", "[NAME=]FRAME", "other name of the frame of the root link")
+    add_repeatable(robots, "--frame-prefix", "[NAME=]PREFIX", "prefix of the frames of the links")
+    add_repeatable(robots, "--tf-topic", "TOPIC", "other topic with transforms")
     robots.add_argument("--world-frame", metavar="FRAME", help="world frame (root of the TF tree)")
     robots.add_argument("--links", action="store_true", help="add link states by forward kinematics")
     parser.add_argument(
@@ -120,52 +127,137 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run_each(request: ExportRequest, arguments: argparse.Namespace) -> int:
     """Export every bag separately; return 0 if all are done, 1 if some have problems or failed."""
-    from robot_semantics.recording.fleet import INDEX, export_each, find_bags
+    from robot_semantics.recording.fleet import INDEX, export_each, export_table, find_bags, fleet_tasks
     from robot_semantics.recording.parallel import choose_workers
     from robot_semantics.recording.series.formats import FORMATS
 
-    if request.out is None or request.dry_run:
-        raise UsageError("--each needs a folder with -o and does not support --dry-run")
-    name = arguments.format or "usdf"
+    out = request.out
+    table = out if out is not None and _is_table(out, request) else None
+    name = "parquet" if table is not None else arguments.format or "usdf"
     ending = "" if name == "usdf" and not _one_state(arguments) else FORMATS[name].suffixes[0]
+    request = replace(request, format=name, skip_outside=True)
     rows = []
     with (
         Bar(enabled=not arguments.quiet) as bar,
         choose_workers(arguments.jobs, arguments.dask) as workers,
     ):
-        bags = find_bags(request.bags)
+        bags = _with_own_times(find_bags(request.bags), arguments)
         bar.phase("bags", len(bags))
-        for row in export_each(replace(request, format=name), workers, bags, request.out, ending):
+        if table is not None:
+            done = export_table(request, workers, bags, table)
+        else:
+            done = export_each(fleet_tasks(request, bags, out or Path(), ending), workers)
+        for row in done:
             rows.append(row)
             bar.advance(1)
-            if row.error:
-                print_line(f"{row.bag}: error: {row.error}", file=sys.stderr)
-            elif row.errors or row.warnings:
-                counts = f"{row.errors} errors, {row.warnings} warnings"
-                print_line(f"{row.bag}: {counts}: {row.problems[0]}", file=sys.stderr)
+            _print_row(row)
+    index = None if table is not None or out is None or request.dry_run else str(out / INDEX)
+    target = f"table {out}" if index is None else f"index {index}"
+    summary = {"index": index, "bags": [asdict(row) for row in rows]}
+    print_output(arguments, summary, _fleet_lines(rows, None if request.dry_run else target))
+    return _fleet_exit_code(rows, strict=arguments.strict)
+
+
+def _fleet_exit_code(rows: Sequence[FleetRow], *, strict: bool) -> int:
+    failed = any(row.exit_code or (strict and (row.errors or row.warnings)) for row in rows)
+    return 1 if failed else 0
+
+
+def _is_table(out: Path, request: ExportRequest) -> bool:
+    """Return True for one table of all bags, False for a folder of results.
+
+    Raises:
+        UsageError: it is a file of another format.
+    """
+    from robot_semantics.recording.series.formats import SUFFIXES
+
+    if out.suffix.lower() not in SUFFIXES or out.is_dir():
+        return False
+    if out.suffix.lower() != ".parquet" or request.format not in (None, "parquet"):
+        raise UsageError(f"--each writes a folder or one .parquet table, not '{out}'")
+    return True
+
+
+def _print_row(row: FleetRow) -> None:
+    """Print the error of a bag, or its skipped times and the first of its problems."""
+    if row.error:
+        print_line(f"{row.bag}: error: {row.error}", file=sys.stderr)
+        return
+    if row.skipped_times:
+        times = quoted(row.skipped_times, 9)
+        print_line(f"{row.bag}: times outside the recording, skipped: {times}", file=sys.stderr)
+    if row.errors or row.warnings:
+        counts = f"{row.errors} errors, {row.warnings} warnings"
+        print_line(f"{row.bag}: {counts}: {row.problems[0]}", file=sys.stderr)
+
+
+def _fleet_lines(rows: Sequence[FleetRow], target: str | None) -> Iterator[str]:
+    """Yield the result of a fleet; `target`: the index or table that is written, None for a dry run."""
     failed = sum(bool(row.error) for row in rows)
     skipped = sum(row.skipped for row in rows)
-    done = f"{len(rows) - failed - skipped} exported, {skipped} were done before, {failed} failed"
-    found = {"index": str(request.out / INDEX), "bags": [asdict(row) for row in rows]}
-    print_output(arguments, found, [f"{len(rows)} bags: {done}; index {request.out / INDEX}"])
-    strict = arguments.strict and any(row.errors or row.warnings for row in rows)
-    return 1 if strict or any(row.exit_code for row in rows) else 0
+    exported = len(rows) - failed - skipped
+    if target is not None:
+        done = f"{exported} exported, {skipped} were done before, {failed} failed"
+        yield f"{len(rows)} bags: {done}; {target}"
+        return
+    yield from (_plan_line(row) for row in rows if not row.error)
+    yield f"{len(rows)} bags: {exported} would be exported, {skipped} were done before, {failed} would fail"
+
+
+def _plan_line(row: FleetRow) -> str:
+    if row.skipped:
+        return f"{row.bag}: was done before, as {row.result}"
+    return f"{row.bag}: would write {counted(row.states, 'state')} to {row.result}"
+
+
+def _with_own_times(bags: list[FleetBag], arguments: argparse.Namespace) -> list[FleetBag]:
+    """Return the bags with their times of ``--at-file``, if it has a column of bags; bags without times are left out.
+
+    Raises:
+        RequestError: the file names a bag that does not exist.
+    """
+    from robot_semantics.recording.read.plan import RequestError
+    from robot_semantics.recording.read.times import read_times
+
+    times = read_times(Path(arguments.at_file)) if arguments.at_file is not None else []
+    if not any(name for name, _ in times):
+        return bags
+    names = {str(Path(name)) for name, _ in times}
+    unknown = sorted(names - {str(bag.path) for bag in bags} - {bag.name for bag in bags})
+    if unknown:
+        raise RequestError(f"{arguments.at_file}: there is no bag '{unknown[0]}'; write paths as --each prints them")
+    chosen = []
+    for bag in bags:
+        own = tuple(time for name, time in times if str(Path(name)) in (str(bag.path), bag.name))
+        if own:
+            chosen.append(replace(bag, times=own))
+    if len(chosen) < len(bags):
+        left = counted(len(bags) - len(chosen), "bag")
+        print_line(f"note: {left} without a time in {arguments.at_file}: not exported", file=sys.stderr)
+    return chosen
 
 
 def _one_state(arguments: argparse.Namespace) -> bool:
-    return not arguments.every and not arguments.at_topic and len(arguments.at) < 2
+    several = arguments.every or arguments.at_topic or arguments.at_file
+    return not several and len(arguments.at) < 2
 
 
 def _request(arguments: argparse.Namespace) -> ExportRequest:
     from robot_semantics.live.settings import Invalid
     from robot_semantics.recording.export import ExportRequest
-    from robot_semantics.recording.read.times import TimeRequest
+    from robot_semantics.recording.read.times import TimeRequest, read_times
     from robot_semantics.recording.sample.world import Sampling
 
-    if sum(bool(way) for way in (arguments.at, arguments.every, arguments.at_topic)) > 1:
-        raise UsageError("--at, --every and --at-topic exclude each other")
-    if arguments.at and (arguments.start or arguments.stop):
-        raise UsageError("--from and --to need --every or --at-topic; they do not work with --at")
+    if sum(bool(way) for way in (arguments.at, arguments.at_file, arguments.every, arguments.at_topic)) > 1:
+        raise UsageError("--at, --at-file, --every and --at-topic exclude each other")
+    at = tuple(arguments.at)
+    if arguments.at_file is not None:
+        times = read_times(Path(arguments.at_file))
+        if any(name for name, _ in times) and not arguments.each:
+            raise UsageError(f"{arguments.at_file} has a column 'bag', which needs --each")
+        at = tuple(time for _, time in times)
+    if (arguments.at or arguments.at_file) and (arguments.start or arguments.stop):
+        raise UsageError("--from and --to need --every or --at-topic; they do not work with --at or --at-file")
     if arguments.output is None and not arguments.dry_run:
         raise UsageError("give an output with -o OUT, or use --dry-run")
     if arguments.dask is not None and arguments.jobs > 1:
@@ -177,7 +269,7 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
         out=None if arguments.output is None else Path(arguments.output),
         format=arguments.format,
         robots=tuple(_robots(arguments)),
-        times=TimeRequest(tuple(arguments.at), arguments.every, arguments.at_topic, arguments.start, arguments.stop),
+        times=TimeRequest(at, arguments.every, arguments.at_topic, arguments.start, arguments.stop),
         sampling=Sampling(arguments.interpolate, arguments.max_gap, arguments.world_frame, arguments.links),
         run=arguments.run,
         jobs=arguments.jobs,
@@ -185,7 +277,12 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
         dry_run=arguments.dry_run,
         force=arguments.force,
         invalid=Invalid(arguments.invalid_positions),
+        tf_topics=tuple(arguments.tf_topic),
     )
+
+
+SINGLE_TOPICS = ("odometry", "pose_topic", "base_frame", "frame_prefix")
+"""Options with the name of one topic or frame for each robot."""
 
 
 def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
@@ -203,12 +300,13 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
         models[None] = ""
     given = {
         option: by_model(option, getattr(arguments, option), models)
-        for option in ("urdf", "srdf", "loops", "joint_states", "odometry")
+        for option in ("urdf", "srdf", "loops", "joint_states", *SINGLE_TOPICS)
     }
     for key, namespace in models.items():
-        urdf, srdf, loops, odometry = (
-            single_value(option, given[option][key]) for option in ("urdf", "srdf", "loops", "odometry")
-        )
+        urdf, srdf, loops = (single_value(option, given[option][key]) for option in ("urdf", "srdf", "loops"))
+        names = {option: single_value(option, given[option][key]) for option in SINGLE_TOPICS}
+        if names["odometry"] is not None and names["pose_topic"] is not None:
+            raise UsageError("--odometry and --pose-topic exclude each other for one robot")
         require_urdf(urdf, loops)
         yield RobotRequest(
             key,
@@ -216,10 +314,10 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
             Path(urdf) if urdf else None,
             Path(srdf) if srdf else None,
             tuple(given["joint_states"][key]),
-            odometry,
-            arguments.implicit_links,
-            xacro_of(arguments),
-            None if loops is None else Path(loops),
+            implicit_links=arguments.implicit_links,
+            xacro=xacro_of(arguments),
+            loops=None if loops is None else Path(loops),
+            **names,
         )
 
 

@@ -32,7 +32,14 @@ from robot_semantics.recording.parallel import Workers, choose_workers
 from robot_semantics.recording.read.plan import RecordedRobot, RecordingPlan, RequestError, RobotRequest, plan_recording
 from robot_semantics.recording.read.recording import Recording, Span, read_recording, tasks_of_spans, whole_tasks
 from robot_semantics.recording.read.stretches import Stretch, read_stretch
-from robot_semantics.recording.read.times import TimeRequest, blocks, check_words, choose_times, time_of
+from robot_semantics.recording.read.times import (
+    TimeRequest,
+    blocks,
+    check_words,
+    choose_times,
+    time_of,
+    without_outside,
+)
 from robot_semantics.recording.sample.world import Sampling, WorldSampler
 from robot_semantics.recording.series.arrays import series_arrays
 from robot_semantics.recording.series.formats import FORMATS, SUFFIXES
@@ -282,6 +289,8 @@ class ExportRequest:
         dask: address of a Dask scheduler that does the work instead.
         force: replace a folder that is not empty, or a file that no export made.
         invalid: treatment of a joint state with a position that is not finite.
+        tf_topics: other topics with transforms.
+        skip_outside: skip single times outside the recording, instead of refusing them.
     """
 
     bags: tuple[Path, ...]
@@ -296,6 +305,8 @@ class ExportRequest:
     dry_run: bool = False
     force: bool = False
     invalid: Invalid = Invalid.SKIP
+    tf_topics: tuple[str, ...] = ()
+    skip_outside: bool = False
 
 
 @dataclass
@@ -309,6 +320,8 @@ class Report:
         gaps: by kind and name.
         format: the output format.
         single: whether that is one document.
+        skipped_times: the requested times outside the recording.
+        beside: names of the description files beside the output.
     """
 
     recording: Recording
@@ -318,6 +331,8 @@ class Report:
     format: str
     single: bool
     gaps: dict[tuple[str, str], GapSummary] = field(default_factory=dict)
+    skipped_times: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
     @property
     def description_problems(self) -> Diagnostics:
@@ -346,7 +361,12 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
         check_target(request.out, folder=is_folder, force=request.force, inputs=request.bags)
     with ExitStack() as stack:
         plan = plan_recording(
-            request.bags, request.robots, problems, at_topic=request.times.at_topic, invalid=request.invalid
+            request.bags,
+            request.robots,
+            problems,
+            at_topic=request.times.at_topic,
+            tf_topics=request.tf_topics,
+            invalid=request.invalid,
         )
         # A dry run leaves no trace, not even a folder.
         dry = request.out is None or request.dry_run
@@ -360,11 +380,14 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
             watch.phase("reading", plan.message_count)
             recording = read_whole(plan, workers, scratch / "columns", problems, watch.advance, run=request.run)
         sampler = WorldSampler(recording, request.sampling, problems)
-        times = choose_times(request.times, recording, problems)
+        requested, skipped = request.times, tuple[str, ...]()
+        if request.skip_outside:
+            requested, skipped = without_outside(request.times, recording, problems)
+        times = choose_times(requested, recording, problems)
         if one_file and len(times) > 1:
             raise RequestError(f"{len(times)} states need a folder, not the one file '{request.out}'")
         single = one_file and len(times) == 1
-        report = Report(recording, times, sampler.frames, sampler.world_frame, name, single)
+        report = Report(recording, times, sampler.frames, sampler.world_frame, name, single, skipped_times=skipped)
         _write(request, sampler, workers, scratch, report, watch)
         start_ns, place = recording.start_ns, plan.place
         unstated = recording.unstated_joints
@@ -421,6 +444,8 @@ def _write(
             count_gaps(report.gaps, series, max_gap_ns)
             watch.advance(len(series))
         output.finish()
+        if kept == "beside":
+            report.beside = tuple(descriptions)
         if kept == "beside" and not dry:
             save_all({out.parent / name: declared_utf8(text).encode() for name, text in descriptions.items()})
 

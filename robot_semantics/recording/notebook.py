@@ -162,6 +162,10 @@ def read_recording(
     sampling: Sampling | None = None,
     run: int | None = None,
     invalid_positions: Literal["skip", "refuse"] = "skip",
+    tf_topics: Sequence[str] = (),
+    pose_topic: str | None = None,
+    base_frame: str | None = None,
+    frame_prefix: str | None = None,
 ) -> RecordedWorld:
     """Read bags together as one recording.
 
@@ -175,6 +179,10 @@ def read_recording(
         sampling: options of states: links, interpolation, and the age of old values.
         run: number of the run, from 1, if the clock was set back; None: the last.
         invalid_positions: whether a joint whose position is not finite is skipped, or its whole message refused.
+        tf_topics: other topics with transforms.
+        pose_topic: the topic with the pose of its root link.
+        base_frame: another name of the frame of its root link.
+        frame_prefix: prefix of the frames of its links.
 
     Raises:
         RobotSemanticsError: the request does not fit the recording, or nothing can be read.
@@ -189,11 +197,15 @@ def read_recording(
             None if srdf is None else Path(srdf),
             tuple(joint_states),
             odometry,
+            pose_topic=pose_topic,
+            base_frame=base_frame,
+            frame_prefix=frame_prefix,
         )
         for name, namespace in (everyone if models is None else models).items()
     ]
     invalid = Invalid(invalid_positions)
-    return read_requested([Path(path) for path in paths], requests, sampling or Sampling(), run, invalid)
+    some = [Path(path) for path in paths]
+    return read_requested(some, requests, sampling or Sampling(), run, invalid, tf_topics)
 
 
 def read_requested(
@@ -202,10 +214,11 @@ def read_requested(
     sampling: Sampling,
     run: int | None = None,
     invalid: Invalid = Invalid.SKIP,
+    tf_topics: Sequence[str] = (),
 ) -> RecordedWorld:
     """Read bags together as one recording of the robots in `requests`; raises the same errors as `read_recording`."""
     problems = Diagnostics()
-    plan = plan_recording(paths, requests, problems, invalid=invalid)
+    plan = plan_recording(paths, requests, problems, tf_topics=tf_topics, invalid=invalid)
     recording = read_plan(plan, map(read_stretch, whole_tasks(plan)), problems, run=run)
     for robot in recording.robots:
         problems.extend(robot.problems)

@@ -98,10 +98,11 @@ def test_a_changed_description_is_another_request(tools: Any, fleet: Path) -> No
 
 
 def test_what_is_not_a_result_of_before_is_replaced_by_force_alone(tools: Any, fleet: Path) -> None:
-    own = tools.folder / "out" / "run0.npz"
-    own.parent.mkdir()
+    out = tools.folder / "out"
+    own = out.joinpath(*(fleet / "day0" / "run0.npz").parts[1:])
+    own.parent.mkdir(parents=True)
     own.write_text("mine")
-    command = ("export", fleet / "day0", "--each", "--format", "npz", "-o", own.parent)
+    command = ("export", fleet / "day0", "--each", "--format", "npz", "-o", out)
     for _ in range(2):
         code, stdout, stderr = tools.run(*command)
         assert (code, own.read_text()) == (1, "mine")

@@ -29,8 +29,10 @@ from robot_semantics.recording.bags.source import (
     Message,
     MessageDefinition,
     OwnMetadata,
+    declared_channel,
     in_batches,
     is_cut_off,
+    unlisted_notices,
 )
 
 _FORMATS = {"ros2msg": DefinitionFormat.MSG, "ros2idl": DefinitionFormat.IDL}
@@ -59,17 +61,21 @@ class Rosbag2Source(OwnMetadata):
         self._metadata: rosbag2_py.BagMetadata = reader.get_metadata()
         counts = {item.topic_metadata.name: item.message_count for item in self._metadata.topics_with_message_count}
         definitions = {item.topic_type: item for item in reader.get_all_message_definitions()}
+        topics = reader.get_all_topics_and_types()
         self._channels = {
-            topic.name: Channel(
+            topic.name: declared_channel(
                 topic.name,
                 topic.type,
                 _definition(definitions.get(topic.type)),
-                False,
-                counts.get(topic.name, -1),
-                "" if topic.serialization_format == "cdr" else topic.serialization_format,
+                ros1=False,
+                messages=counts.get(topic.name, -1),
+                encoding=topic.serialization_format,
             )
-            for topic in reader.get_all_topics_and_types()
+            for topic in topics
         }
+        has_metadata = self.path.is_dir() and rosbag2_py.MetadataIo().metadata_file_exists(str(self.path))
+        unlisted = [topic.name for topic in topics if has_metadata and topic.name not in counts]
+        self.notices = unlisted_notices(unlisted, ())
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -88,7 +94,7 @@ class Rosbag2Source(OwnMetadata):
 
     def batches(self, topics: Collection[str], start: int | None = None, stop: int | None = None) -> Iterator[Batch]:
         """Yield the messages of some topics with log times from `start` to before `stop` [ns]."""
-        wanted = [topic for topic in self._channels if topic in topics]
+        wanted = [name for name, channel in self._channels.items() if channel.topic in topics]
         if not wanted:
             return
         reader = self._open()

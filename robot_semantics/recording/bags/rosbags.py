@@ -12,7 +12,8 @@ from __future__ import annotations
 import io
 import struct
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any
@@ -45,6 +46,7 @@ from rosbags.rosbag1 import Reader as Reader1
 from rosbags.rosbag2 import Reader as Reader2
 from rosbags.rosbag2 import ReaderError, StoragePlugin, Writer
 from rosbags.rosbag2.storage_mcap import McapReader
+from rosbags.rosbag2.storage_sqlite3 import Sqlite3Reader
 from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 
 from robot_semantics.base.files import open_bounded, read_bounded
@@ -55,14 +57,16 @@ from robot_semantics.recording.bags.compression import COMPRESSIONS, unpack
 from robot_semantics.recording.bags.definition_text import Flat, difference
 from robot_semantics.recording.bags.source import (
     ROS1_ENDINGS,
-    ROS1_NAMES,
     Batch,
     Channel,
     DefinitionFormat,
     MessageDefinition,
     OwnMetadata,
+    declared_channel,
     in_batches,
     is_cut_off,
+    storage_files,
+    unlisted_notices,
     write_ahead_log,
 )
 from robot_semantics.xml.reader import MAX_BYTES
@@ -99,12 +103,12 @@ class RosbagsSource(OwnMetadata):
         self._reader: Reader1 | Reader2 = Reader1(_BoundedPath(path)) if self._ros1 else Reader2(_BoundedPath(path))
 
     def __enter__(self) -> RosbagsSource:
-        for file in sorted(self.path.glob("*.db3")) if self.path.is_dir() else (self.path,):
+        for database in sorted(self.path.glob("*.db3")) if self.path.is_dir() else (self.path,):
             # rosbags would ignore it, and so the last messages of a killed recorder.
-            if write_ahead_log(file) is not None:
-                raise ReaderError2(f"'{file.name}' has a write-ahead log")
-            if file.suffix == ".db3" and is_cut_off(file):
-                raise ReaderError2(f"'{file.name}' is cut off in its last pages")
+            if write_ahead_log(database) is not None:
+                raise ReaderError2(f"'{database.name}' has a write-ahead log")
+            if database.suffix == ".db3" and is_cut_off(database):
+                raise ReaderError2(f"'{database.name}' is cut off in its last pages")
         self._reader.open()
         self._packed = False
         if isinstance(self._reader, Reader2) and self._reader.compression_mode == "message":
@@ -112,11 +116,37 @@ class RosbagsSource(OwnMetadata):
             # rosbags would unpack each message without a limit.
             folder = self._reader.storage
             folder.metadata = folder.metadata._replace(compression_mode=None)
+        self.notices: tuple[str, ...] = ()
+        if isinstance(self._reader, Reader2):
+            storage = self._reader.storage
+            files = getattr(storage, "storages", [storage])
+            for file in files:
+                if isinstance(file, McapReader) and (problem := index_problem(file)):
+                    raise ReaderError2(f"'{Path(str(file.path)).name}': {problem}")
+            if self.path.is_dir():
+                self.notices = self._add_unlisted(storage.connections, files)
         self._by_channel = [(self._channel(connection), connection) for connection in self._reader.connections]
         return self
 
     def __exit__(self, *error: object) -> None:
         self._reader.close()
+
+    def _add_unlisted(
+        self, connections: list[Connection], files: Sequence[McapReader | Sqlite3Reader]
+    ) -> tuple[str, ...]:
+        """Add the topics that the files have and metadata.yaml lacks; return the notices about them."""
+        listed = {(connection.topic, connection.msgtype) for connection in connections}
+        unlisted: dict[tuple[str, str], Connection] = {}
+        for connection in (connection for file in files for connection in file.connections):
+            key = (connection.topic, connection.msgtype)
+            if key not in listed and connection.msgcount:
+                count = connection.msgcount + (unlisted[key].msgcount if key in unlisted else 0)
+                unlisted[key] = connection._replace(msgcount=count)
+        first = max((connection.id for connection in connections), default=0) + 1
+        connections += [item._replace(id=first + number) for number, item in enumerate(unlisted.values())]
+        known = {Path(str(file.path)).name for file in files}
+        names = [file.name for file in storage_files(self.path) if not {file.name, file.stem} & known]
+        return unlisted_notices([topic for topic, _ in unlisted], names)
 
     @property
     def channels(self) -> tuple[Channel, ...]:
@@ -144,7 +174,8 @@ class RosbagsSource(OwnMetadata):
         if storages:
             by_name = {(channel.topic, channel.msgtype): channel for channel, _ in wanted}
             for storage in storages:
-                names = ((c.id, (c.topic, ROS1_NAMES.get(c.msgtype, c.msgtype))) for c in storage.connections)
+                declared = ((c.id, self._channel(c)) for c in storage.connections)
+                names = ((key, (channel.topic, channel.msgtype)) for key, channel in declared)
                 channels = {key: by_name[name] for key, name in names if name in by_name}
                 yield from chunk_batches(storage, channels, start, stop)
             return
@@ -157,13 +188,13 @@ class RosbagsSource(OwnMetadata):
 
     def _channel(self, connection: Connection) -> Channel:
         encoding = getattr(connection.ext, "serialization_format", "cdr")
-        return Channel(
+        return declared_channel(
             connection.topic,
-            ROS1_NAMES.get(connection.msgtype, connection.msgtype),
+            connection.msgtype,
             MessageDefinition(DefinitionFormat[connection.msgdef.format.name], connection.msgdef.data),
-            self._ros1,
-            connection.msgcount,
-            "" if encoding == "cdr" else encoding,
+            ros1=self._ros1,
+            messages=connection.msgcount,
+            encoding=encoding,
         )
 
 
@@ -252,12 +283,32 @@ def _types(channel: Channel) -> Mapping[str, Any] | str:
             separator = "=" * 80 + "\n"
             for part in text.split(separator)[1:] if text.startswith(f"{separator}IDL: ") else [f"\n{text}"]:
                 types.update(get_types_from_idl(part.split("\n", 1)[1]))
-            return types
+            return _without_dds_names(types)
         # ROS 1's word `time` is a primitive there and a message type here.
         builtin = get_typestore(Stores.ROS2_JAZZY).fielddefs["builtin_interfaces/msg/Time"]
         return {"builtin_interfaces/msg/Time": builtin, **get_types_from_msg(text, channel.msgtype)}
     except Exception as error:  # noqa: BLE001 - the errors of the grammar have no other common root
         return " ".join(str(error).split())[:100] or type(error).__name__
+
+
+def _without_dds_names(types: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return types with the names of ROS 2, where DDS writes ``std_msgs/msg/dds_/String_`` with the field ``data_``."""
+    if not any("/dds_/" in name for name in types):
+        return types
+
+    def plain(name: str) -> str:
+        return name.replace("/dds_/", "/").removesuffix("_") if "/dds_/" in name else name
+
+    def node(item: Any) -> Any:
+        kind, detail = item
+        if kind == Nodetype.NAME:
+            return kind, plain(detail)
+        return (kind, (node(detail[0]), detail[1])) if kind in (Nodetype.ARRAY, Nodetype.SEQUENCE) else item
+
+    return {
+        plain(name): (constants, [(field.removesuffix("_"), node(item)) for field, item in fields])
+        for name, (constants, fields) in types.items()
+    }
 
 
 def _main(types: Mapping[str, Any]) -> str:
@@ -308,6 +359,27 @@ def indexed_mcap(reader: Reader1 | Reader2) -> list[McapReader]:
         return []
     storages = getattr(reader.storage, "storages", [reader.storage])
     return storages if all(isinstance(storage, McapReader) and storage.chunks for storage in storages) else []
+
+
+def index_problem(storage: McapReader) -> str:
+    """Return why the index of an open MCAP file cannot be used; "" if it can.
+
+    Message indexes, statistics, and the channels and schemas of the summary are optional in MCAP.
+    """
+    if any(connection.msgtype == "__schemaless__" for connection in storage.connections):
+        return "its summary does not have the schemas of all channels"
+    counts: Counter[int] = Counter()
+    for chunk in storage.chunks:
+        counts.update(chunk.channel_count)
+        if chunk.message_end_time and not chunk.channel_count:
+            return "a chunk has no message index"
+    stated = {} if storage.statistics is None else storage.statistics.channel_message_counts
+    stated = {key: count for key, count in stated.items() if count}
+    if storage.chunks and dict(counts) != stated:
+        return "its message indexes and its statistics do not have the same messages"
+    if not counts.keys() | stated.keys() <= {connection.id for connection in storage.connections}:
+        return "its summary does not have all channels"
+    return ""
 
 
 def chunk_batches(

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterator
+from functools import cached_property
 from pathlib import Path
 
 from robot_semantics.base.files import scratch_folder
@@ -80,30 +81,44 @@ _SCANNERS: dict[str, Scanner] = {
 
 
 class SalvagedSource:
-    """Damaged bag as a source; listing its content reads it once.
-
-    Attributes:
-        channels: every topic with readable messages, and their number.
-        span_ns: log time of the first and of the last message [ns].
-    """
+    """Damaged bag as a source; listing its content reads it once."""
 
     def __init__(self, path: Path, report: Report) -> None:
-        self.path = path
+        self.path, self._report = path, report
+
+    def __enter__(self) -> SalvagedSource:
+        """Begin to read."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Nothing stays open."""
+
+    @cached_property
+    def _content(self) -> tuple[tuple[Channel, ...], tuple[int, int]]:
         counts: dict[str, int] = {}
         first: dict[str, Channel] = {}
         low, high = 2**63 - 1, -1
-        for channel, log_ns, _ in scan(path, report):
+        for channel, log_ns, _ in scan(self.path, self._report):
             counts[channel.topic] = counts.get(channel.topic, 0) + 1
             first.setdefault(channel.topic, channel)
             low, high = min(low, log_ns), max(high, log_ns)
-        self.channels = tuple(channel._replace(messages=counts[topic]) for topic, channel in first.items())
-        self.span_ns = (low, high)
+        return tuple(channel._replace(messages=counts[topic]) for topic, channel in first.items()), (low, high)
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        """Every topic with readable messages, and their number."""
+        return self._content[0]
+
+    @property
+    def span_ns(self) -> tuple[int, int]:
+        """Log time of the first and of the last message [ns]."""
+        return self._content[1]
 
     def batches(self, topics: Collection[str], start: int | None = None, stop: int | None = None) -> Iterator[Batch]:
-        """Yield messages in the order of the file; omitted parts were reported before."""
+        """Yield messages in the order of the file; omitted parts are reported."""
         yield from in_batches(
             message
-            for message in scan(self.path, lambda _: None)
+            for message in scan(self.path, self._report)
             if message[0].topic in topics
             and (start is None or message[1] >= start)
             and (stop is None or message[1] < stop)

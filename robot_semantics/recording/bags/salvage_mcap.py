@@ -9,6 +9,9 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import signal
 import struct
 import zlib
 from collections.abc import Generator, Iterator
@@ -20,15 +23,19 @@ from rosbags.typesys.msg import normalize_msgtype
 from robot_semantics.base.files import open_bounded
 from robot_semantics.base.unpack_limit import longest_part
 from robot_semantics.recording.bags.compression import unpack, unpack_cut, unpack_message
+from robot_semantics.recording.bags.encodings import mapped_type
 from robot_semantics.recording.bags.mcap_check import MCAP_MAGIC
 from robot_semantics.recording.bags.source import (
+    JSON,
+    PROTOBUF,
     READ_ERRORS,
-    ROS1_NAMES,
+    STILL_WRITTEN,
     Channel,
     DefinitionFormat,
     Message,
     MessageDefinition,
     Report,
+    declared_channel,
     describe,
 )
 
@@ -39,6 +46,7 @@ _DEFINITION_FORMATS = {
     "ros2msg": DefinitionFormat.MSG,
     "ros2idl": DefinitionFormat.IDL,
     "omgidl": DefinitionFormat.IDL,
+    "protobuf": DefinitionFormat.PROTOBUF,
 }
 
 
@@ -47,6 +55,32 @@ def scan_mcap(path: Path, report: Report) -> Iterator[Message]:
     with open_bounded(path, longest_part()) as file:
         for channel, log_ns, data in _Mcap(report).scan(file):
             yield channel, log_ns, unpack_message(data)
+
+
+def is_still_written(file: BinaryIO, size: int) -> bool:
+    """Return True if a file is longer than `size`, or if a process has it open for writing.
+
+    Linux gives a lease for reading only on a file that no process has open for writing. Other systems are only asked
+    for the length.
+    """
+    if os.fstat(file.fileno()).st_size > size:
+        return True
+    if not hasattr(fcntl, "F_SETLEASE"):
+        return False
+    try:
+        # A writer that comes now sends a signal; this one is ignored by default.
+        fcntl.fcntl(file, F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    return False
+
+
+F_SETSIG = 10
+"""Of <fcntl.h> of Linux; Python has no name for it."""
 
 
 class _Schema(NamedTuple):
@@ -62,6 +96,7 @@ class _Mcap:
         self.schemas: dict[int, _Schema] = {}
         self.channels: dict[int, Channel] = {}
         self.orphans = 0
+        self.ended = False
 
     def scan(self, file: BinaryIO) -> Iterator[Message]:
         size = file.seek(0, 2)
@@ -69,43 +104,53 @@ class _Mcap:
         if file.read(8) != MCAP_MAGIC:
             self.report("byte 0: this is not the start of an MCAP file")
             file.seek(0)
-        ended = False
         while True:
             at = file.tell()
-            head = file.read(9)
+            head = file.read(min(9, size - at))
             if len(head) < 9:
-                if head not in (b"", MCAP_MAGIC):
+                self.ended = is_still_written(file, size)
+                if self.ended:
+                    self.report(STILL_WRITTEN)
+                elif head not in (b"", MCAP_MAGIC):
                     self.report(f"byte {at}: the file ends in the middle of a record")
                 break
             opcode, length = head[0], int.from_bytes(head[1:], "little")
             if not 1 <= opcode <= 0x0F or length > size - at - 9:
-                whole = 1 <= opcode <= 0x0F
-                self.report(
-                    f"byte {at}: " + ("the file ends in the middle of a record" if whole else "no record starts here")
-                )
-                following = self.next_chunk(file, at + 1, size)
-                if opcode == _CHUNK:
-                    file.seek(at + 9)
-                    rest = (size if following is None else following) - at - 9
-                    yield from self.cut_chunk(at, file.read(min(rest, longest_part())))
+                following = yield from self.after_fault(file, at, opcode, size)
                 if following is None:
                     break
-                self.report(f"byte {following}: reading goes on, {following - at} bytes were left out")
                 file.seek(following)
-                continue
-            if opcode == _DATA_END:
-                ended = True
+            elif opcode == _DATA_END:
+                self.ended = True
                 break
-            if opcode == _CHUNK:
+            elif opcode == _CHUNK:
                 yield from self.chunk(at, file.read(length))
             elif opcode in (_SCHEMA, _CHANNEL, _MESSAGE):
                 yield from self.record(opcode, file.read(length))
             else:
                 file.seek(length, 1)
-        if not ended:
+        if not self.ended:
             self.report("the file was not closed: its end is missing")
         if self.orphans:
             self.report(f"{self.orphans} messages belong to topics whose declaration is lost")
+
+    def after_fault(self, file: BinaryIO, at: int, opcode: int, size: int) -> Generator[Message, None, int | None]:
+        """Yield the messages of a record that is cut off; return the offset where reading goes on, None at the end."""
+        is_record = 1 <= opcode <= 0x0F
+        if is_record and is_still_written(file, size):
+            self.report(STILL_WRITTEN)
+            self.ended, following = True, None
+        else:
+            fault = "the file ends in the middle of a record" if is_record else "no record starts here"
+            self.report(f"byte {at}: {fault}")
+            following = self.next_chunk(file, at + 1, size)
+        if opcode == _CHUNK:
+            file.seek(at + 9)
+            rest = (size if following is None else following) - at - 9
+            yield from self.cut_chunk(at, file.read(min(rest, longest_part())))
+        if following is not None:
+            self.report(f"byte {following}: reading goes on, {following - at} bytes were left out")
+        return following
 
     @staticmethod
     def next_chunk(file: BinaryIO, start: int, size: int) -> int | None:
@@ -149,7 +194,8 @@ class _Mcap:
         except READ_ERRORS:
             return
         position = yield from self.records(data[:size])
-        self.report(f"byte {at}: of this chunk the first {position} of {size} bytes can be read, unchecked")
+        if not self.ended:
+            self.report(f"byte {at}: of this chunk the first {position} of {size} bytes can be read, unchecked")
 
     def records(self, data: bytes) -> Generator[Message, None, int]:
         """Yield the messages of a chunk's records; return the size of the whole records [bytes]."""
@@ -172,8 +218,12 @@ class _Mcap:
                 yield channel, log_ns, body[22:]
         elif opcode == _SCHEMA:
             (key,) = struct.unpack_from("<H", body)
-            name, encoding, text = _strings(body, 2, 3)
+            name, encoding = _strings(body, 2, 2)
+            at = 10 + len(name.encode()) + len(encoding.encode())
+            (size,) = struct.unpack_from("<I", body, at)
+            data = body[at + 4 : at + 4 + size]
             form = _DEFINITION_FORMATS.get(encoding, DefinitionFormat.NONE)
+            text = data.decode("latin-1") if form is DefinitionFormat.PROTOBUF else data.decode(errors="replace")
             self.schemas[key] = _Schema(name, MessageDefinition(form, text))
         elif opcode == _CHANNEL:
             key, schema_id = struct.unpack_from("<HH", body)
@@ -181,9 +231,11 @@ class _Mcap:
             schema = self.schemas.get(schema_id, _Schema("", MessageDefinition(DefinitionFormat.NONE, "")))
             ros1 = encoding == "ros1"
             name = normalize_msgtype(schema.name) if ros1 else schema.name
-            other = "" if encoding in ("cdr", "ros1") else encoding or "unnamed"
-            name = ROS1_NAMES.get(name, name)
-            self.channels[key] = Channel(topic, name, schema.definition, ros1, -1, other)
+            other = "" if ros1 else encoding or "unnamed"
+            channel = declared_channel(topic, name, schema.definition, ros1=ros1, messages=-1, encoding=other)
+            if encoding in (JSON, PROTOBUF):
+                channel = channel._replace(msgtype=mapped_type(name) or name, schema=name)
+            self.channels[key] = channel
 
 
 def _strings(body: bytes, at: int, count: int) -> list[str]:

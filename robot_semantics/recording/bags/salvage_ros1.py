@@ -23,12 +23,12 @@ from robot_semantics.base.unpack_limit import longest_part
 from robot_semantics.recording.bags.compression import unpack, unpack_cut
 from robot_semantics.recording.bags.source import (
     READ_ERRORS,
-    ROS1_NAMES,
     Channel,
     DefinitionFormat,
     Message,
     MessageDefinition,
     Report,
+    declared_channel,
     describe,
 )
 
@@ -116,7 +116,7 @@ class _Ros1:
             definition = MessageDefinition(DefinitionFormat.MSG, facts[b"message_definition"].decode())
             key = int.from_bytes(header[b"conn"], "little")
             topic = header[b"topic"].decode()
-            self.channels[key] = Channel(topic, ROS1_NAMES.get(msgtype, msgtype), definition, True, -1)
+            self.channels[key] = declared_channel(topic, msgtype, definition, ros1=True, messages=-1)
         elif opcode == _MESSAGE:
             channel = self.channels.get(int.from_bytes(header[b"conn"], "little"))
             seconds, nanoseconds = struct.unpack("<II", header[b"time"])

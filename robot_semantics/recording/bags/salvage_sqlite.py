@@ -26,10 +26,10 @@ from robot_semantics.base.files import scratch_folder
 from robot_semantics.recording.bags.compression import unpack_message
 from robot_semantics.recording.bags.source import (
     Channel,
-    DefinitionFormat,
     Message,
     MessageDefinition,
     Report,
+    declared_channel,
     write_ahead_log,
 )
 
@@ -76,10 +76,10 @@ def _scan(path: Path, report: Report) -> Iterator[Message]:
         for row in pages.rows():
             match row.values:
                 # Rows of message definitions have the same form, but with a language instead of a type name.
-                case (None, str(topic), str(msgtype), str(encoding), *_) if "/" in msgtype:
-                    none = MessageDefinition(DefinitionFormat.NONE, "")
-                    other = "" if encoding == "cdr" else encoding
-                    channels[row.number] = Channel(topic, msgtype, none, False, -1, other)
+                case (None, str(topic), str(msgtype), str(encoding), *_) if "/" in msgtype or "::" in msgtype:
+                    channels[row.number] = declared_channel(
+                        topic, msgtype, MessageDefinition(), ros1=False, messages=-1, encoding=encoding
+                    )
         seen: set[int] = set()
         orphans = 0
         for row in pages.rows():

@@ -29,16 +29,26 @@ from robot_semantics.usdf.world_state import WORLD
 # Channels, and batches of messages by channel: the output of every reader of bags.
 
 
+JSON, PROTOBUF = "json", "protobuf"
+"""Encodings whose messages are read by their schema."""
+
+
 class DefinitionFormat(Enum):
     """The language of a message definition."""
 
     NONE = ""
     MSG = "msg"
     IDL = "idl"
+    PROTOBUF = "protobuf"
 
 
 class MessageDefinition(NamedTuple):
-    """A message definition in a bag, with the definitions that it uses."""
+    """A message definition in a bag, with the definitions that it uses.
+
+    Attributes:
+        format: its language.
+        data: its text; for protobuf, the bytes of the descriptors, one letter each.
+    """
 
     format: DefinitionFormat = DefinitionFormat.NONE
     data: str = ""
@@ -52,6 +62,7 @@ class Channel(NamedTuple):
         definition: the message definition in the bag, if any.
         messages: number of messages; -1 if unknown.
         encoding: the serialisation of the messages, unless it is CDR or the form of ROS 1.
+        schema: the name of the schema in JSON or protobuf; `msgtype` is then the ROS message with this content.
     """
 
     topic: str
@@ -60,6 +71,40 @@ class Channel(NamedTuple):
     ros1: bool
     messages: int
     encoding: str = ""
+    schema: str = ""
+
+
+ROS1_NAMES = {"tf/msg/tfMessage": TF_MESSAGE}
+"""Older names of the same messages."""
+
+_DDS_NAME = re.compile(r"(\w+)::(msg|srv|action)::(?:(dds_)::)?(\w+)")
+
+
+def topic_name(text: str) -> str:
+    """Return the full name of a topic: recorders and options may leave out the leading slash."""
+    return text if text.startswith("/") else f"/{text}"
+
+
+def ros_type_name(name: str) -> str:
+    """Return a message type in the form of ROS 2; DDS writes ``std_msgs::msg::dds_::String_``."""
+    found = _DDS_NAME.fullmatch(name)
+    if found:
+        name = f"{found[1]}/{found[2]}/{found[4].removesuffix('_') if found[3] else found[4]}"
+    return ROS1_NAMES.get(name, name)
+
+
+def declared_channel(
+    topic: str, msgtype: str, definition: MessageDefinition, *, ros1: bool, messages: int, encoding: str = ""
+) -> Channel:
+    """Return a channel by the names in a bag, with the names of ROS 2.
+
+    A topic gets its leading slash. Where DDS has mangled the type, it has also put ``rt/`` before the topic.
+    """
+    name = ros_type_name(msgtype)
+    if name != msgtype and "::dds_::" in msgtype:
+        topic = topic.removeprefix("/").removeprefix("rt/")
+    text = definition if definition.data.strip() else MessageDefinition()
+    return Channel(topic_name(topic), name, text, ros1, messages, "" if encoding == "cdr" else encoding)
 
 
 Message = tuple[Channel, int, bytes]
@@ -68,10 +113,15 @@ Message = tuple[Channel, int, bytes]
 Report = Callable[[str], None]
 """Takes a sentence about the omitted part of a damaged bag."""
 
+STILL_WRITTEN = "the file is still written; it is read to its last whole message"
+"""End of the sentence about a file that grows while it is read."""
+
 Batch = dict[Channel, tuple[list[int], list[bytes]]]
 """Messages by channel: their log times and their bytes."""
 
 BATCH_MESSAGES = 4096
+BATCH_BYTES = 8 * 2**20
+"""Limits of a batch."""
 
 
 def in_batches(messages: Iterable[Message]) -> Iterator[Batch]:
@@ -79,15 +129,18 @@ def in_batches(messages: Iterable[Message]) -> Iterator[Batch]:
     batch: Batch = {}
     # By identity first: the hash of a channel needs its whole definition. The table keeps the channels alive.
     lists: dict[int, tuple[list[int], list[bytes], Channel]] = {}
-    for count, (channel, log_ns, data) in enumerate(messages, start=1):
+    count = size = 0
+    for channel, log_ns, data in messages:
         own = lists.get(id(channel))
         if own is None:
             own = lists[id(channel)] = (*batch.setdefault(channel, ([], [])), channel)
         own[0].append(log_ns)
         own[1].append(data)
-        if count % BATCH_MESSAGES == 0:
+        count += 1
+        size += len(data)
+        if count == BATCH_MESSAGES or size > BATCH_BYTES:
             yield batch
-            batch, lists = {}, {}
+            batch, lists, count, size = {}, {}, 0, 0
     yield batch
 
 
@@ -227,6 +280,10 @@ class BagSource(Protocol):
     def span_ns(self) -> tuple[int, int]:
         """Log time of the first and of the last message [ns]."""
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Differences between the metadata and the files of the bag, in words."""
+
     def batches(self, topics: Collection[str], start: int | None = None, stop: int | None = None) -> Iterator[Batch]:
         """Yield the messages of some topics with log times from `start` to before `stop` [ns]."""
 
@@ -329,6 +386,12 @@ def storage_files(path: Path) -> tuple[Path, ...]:
     return files
 
 
+def unlisted_notices(topics: Iterable[str], files: Iterable[str]) -> tuple[str, ...]:
+    """Return the sentences about topics and files of a bag that its metadata lacks."""
+    notices = [f"metadata.yaml lacks the topic '{topic}', which the files have; it is read" for topic in topics]
+    return (*notices, *(f"metadata.yaml lacks the file '{name}'; it is not read" for name in files))
+
+
 def ending_of(file: Path) -> str:
     """Return the ending of a file with messages, of `ENDINGS`.
 
@@ -353,6 +416,3 @@ USUAL_TYPES = {
     "robot_description_semantic": STRING,
 }
 """Message types of topics with these names, in any namespace."""
-
-ROS1_NAMES = {"tf/msg/tfMessage": TF_MESSAGE}
-"""Older names of the same messages."""

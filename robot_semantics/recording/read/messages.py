@@ -16,11 +16,20 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from robot_semantics.base.names import frame_name, shown
-from robot_semantics.cdr.layout import LayoutError
+from robot_semantics.cdr.layout import CdrError, LayoutError
 from robot_semantics.cdr.match import LayoutMatch, LayoutTable
-from robot_semantics.cdr.message_types import FIELDS, JOINT_STATE, MULTI_DOF, ODOMETRY, STRING, TF_MESSAGE
+from robot_semantics.cdr.message_types import (
+    FIELDS,
+    JOINT_STATE,
+    MULTI_DOF,
+    ODOMETRY,
+    POSE_STAMPED,
+    POSE_WITH_COVARIANCE_STAMPED,
+    STRING,
+    TF_MESSAGE,
+    TRANSFORM_STAMPED,
+)
 from robot_semantics.cdr.transform_columns import transform_columns
-from robot_semantics.cdr.walk import header_stamp_ns
 from robot_semantics.live.joint_state import take_joint_state
 from robot_semantics.live.settings import Invalid
 from robot_semantics.recording.bags.columns import Array, Columns, GroupKey
@@ -83,18 +92,35 @@ class TopicReader:
         *,
         ros1: bool,
         invalid: Invalid = Invalid.SKIP,
+        is_pose: bool = False,
+        decode: Callable[[bytes], bytes] | None = None,
     ) -> None:
-        """`invalid`: the treatment of joint states with positions that are not finite."""
-        self.topic, self._invalid = topic, invalid
-        self._parse = _PARSERS[msgtype]
+        """Prepare to read.
+
+        Args:
+            topic: the topic.
+            msgtype: its message type.
+            columns: takes the numbers.
+            refusals: takes the refused messages.
+            texts: takes the texts.
+            ros1: True for the serialisation of ROS 1.
+            invalid: the treatment of joint states with positions that are not finite.
+            is_pose: True if single transforms are the pose of a robot, not part of TF.
+            decode: converts a message to CDR; it raises `CdrError` for a bad one.
+        """
+        self._decode = decode
+        self.topic, self._invalid, self._is_pose = topic, invalid, is_pose
+        self._msgtype, self._parse = msgtype, _PARSERS[msgtype]
         self._table = LayoutTable(FIELDS[msgtype], ros1=ros1)
         self._columns, self._refusals, self._texts = columns, refusals, texts
         self._tf_kind = "tf_static" if topic.endswith("tf_static") else "tf"
 
     def take(self, logs: Sequence[int], messages: Sequence[bytes]) -> None:
         """Parse messages, in their order of arrival."""
+        if self._decode is not None:
+            logs, messages = self._decoded(self._decode, logs, messages)
         when = np.array(logs, dtype=np.int64)
-        if self._parse is TopicReader.transforms and self._table.varied(messages):
+        if self._msgtype == TF_MESSAGE and self._table.varied(messages):
             left = self._single_transforms(messages, when)
             messages, when = [messages[index] for index in left.tolist()], when[left]
         refused: list[tuple[int, LayoutError]] = []
@@ -102,6 +128,20 @@ class TopicReader:
             self._parse(self, match, when[match.indices])
         for index, error in refused:
             self._refusals.add(self.topic, f"{REFUSED}{error}", int(when[index]))
+
+    def _decoded(
+        self, decode: Callable[[bytes], bytes], logs: Sequence[int], messages: Sequence[bytes]
+    ) -> tuple[Sequence[int], Sequence[bytes]]:
+        """Return the messages as CDR, with their log times; bad messages are refused."""
+        good: list[int] = []
+        converted: list[bytes] = []
+        for log_ns, message in zip(logs, messages, strict=True):
+            try:
+                converted.append(decode(message))
+                good.append(log_ns)
+            except CdrError as error:
+                self._refusals.add(self.topic, f"{REFUSED}{error}", log_ns)
+        return good, converted
 
     def joint_states(self, match: LayoutMatch, logs: IntArray) -> None:
         """Add joint states, by the rule of `take_joint_state`."""
@@ -166,17 +206,28 @@ class TopicReader:
             )
         return left
 
+    def single_transform(self, match: LayoutMatch, logs: IntArray) -> None:
+        """Add transforms that have no message around them."""
+        if self._is_pose:
+            self.odometry(match, logs)
+        else:
+            self.transforms(match, logs)
+
     def odometry(self, match: LayoutMatch, logs: IntArray) -> None:
-        """Add odometry: pose of the child frame in the frame, twist in the child frame's axes."""
+        """Add odometry: pose of the child frame in the frame, twist in the child frame's axes.
+
+        A pose without a child frame or without a twist is odometry without them.
+        """
         texts = match.layout.texts
-        arrays = {name: match.layout.doubles(match.rows, name) for name in ("pose", "twist")}
-        child, frame = frame_name(texts["child_frame_id"][0]), frame_name(texts["frame_id"][0])
+        has = tuple(name for name in ("twist",) if name in match.layout.numbers)
+        arrays = {name: match.layout.doubles(match.rows, name) for name in ("pose", *has)}
+        child, frame = frame_name(texts.get("child_frame_id", [""])[0]), frame_name(texts["frame_id"][0])
         # An empty name has a meaning here.
         if not self._can_be_named(frame or "frame", child or "child", logs):
             return
         stamps, logs, arrays = self._with_valid_poses(match.layout.stamps_ns(match.rows)[:, 0], logs, arrays, (child,))
         arrays = {name: values[:, 0] for name, values in arrays.items()}
-        self._append("odometry", (child,), (frame,), ("twist",), stamps, logs, arrays)
+        self._append("odometry", (child,), (frame,), has, stamps, logs, arrays)
 
     def multi_dof(self, match: LayoutMatch, logs: IntArray) -> None:
         """Add multi-DOF joint states: poses in the header's frame, twists in that frame's axes."""
@@ -259,19 +310,16 @@ def _first_and_count(logs: IntArray) -> tuple[int, int]:
 class StampReader:
     """Reads only the stamps of a topic whose content is not used.
 
-    `has_header` is True if messages start with a header; without a header, the time of recording is used.
+    `stamp_of` returns the stamp of a message [ns]; for 0, the time of recording is used.
     """
 
-    def __init__(self, topic: str, columns: Columns, *, ros1: bool, has_header: bool) -> None:
+    def __init__(self, topic: str, columns: Columns, stamp_of: Callable[[bytes], int]) -> None:
         self._key = GroupKey("times", topic, ())
-        self._columns, self._ros1, self._has_header = columns, ros1, has_header
+        self._columns, self._stamp_of = columns, stamp_of
 
     def take(self, logs: Sequence[int], messages: Sequence[bytes]) -> None:
         """Store the times of messages."""
-        stamps = [
-            (self._has_header and header_stamp_ns(message, ros1=self._ros1)) or log_ns
-            for log_ns, message in zip(logs, messages, strict=True)
-        ]
+        stamps = [self._stamp_of(message) or log_ns for log_ns, message in zip(logs, messages, strict=True)]
         self._columns.add_rows(self._key, {"log": np.array(logs, np.int64), "stamp": np.array(stamps, np.int64)})
 
 
@@ -280,5 +328,8 @@ _PARSERS: dict[str, Callable[[TopicReader, LayoutMatch, IntArray], None]] = {
     TF_MESSAGE: TopicReader.transforms,
     ODOMETRY: TopicReader.odometry,
     MULTI_DOF: TopicReader.multi_dof,
+    POSE_STAMPED: TopicReader.odometry,
+    POSE_WITH_COVARIANCE_STAMPED: TopicReader.odometry,
+    TRANSFORM_STAMPED: TopicReader.single_transform,
     STRING: TopicReader.strings,
 }

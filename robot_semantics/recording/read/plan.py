@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,13 +19,25 @@ from typing import Any, NamedTuple
 from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
-from robot_semantics.base.names import frame_name
-from robot_semantics.cdr.message_types import FIELDS, JOINT_STATE, MULTI_DOF, ODOMETRY, STRING, TF_MESSAGE
+from robot_semantics.base.names import frame_name, quoted
+from robot_semantics.cdr.message_types import (
+    FIELDS,
+    JOINT_STATE,
+    MULTI_DOF,
+    ODOMETRY,
+    POSE_STAMPED,
+    POSE_WITH_COVARIANCE_STAMPED,
+    STRING,
+    TF_MESSAGE,
+    TRANSFORM_STAMPED,
+)
 from robot_semantics.live.settings import Invalid
 from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.loading import load_robot, robot_from_text
+from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.recording.bags.source import USUAL_TYPES, BagInfo, RecordedModel
+from robot_semantics.recording.bags.encodings import is_frame_transforms, unknown_schemas
+from robot_semantics.recording.bags.source import USUAL_TYPES, BagInfo, RecordedModel, topic_name
 from robot_semantics.recording.read.messages import Text
 from robot_semantics.recording.read.stretches import definition_problems, inspect_bag
 from robot_semantics.recording.tracks.namespaces import TF_KINDS, FrameNames, namespace_of, owner_of
@@ -36,6 +49,12 @@ from robot_semantics.xml.xacro import XacroOptions
 
 DEFAULT_NAME = "robot"
 """Name of a robot without a description."""
+
+POSE_TYPES = (ODOMETRY, POSE_STAMPED, POSE_WITH_COVARIANCE_STAMPED, TRANSFORM_STAMPED)
+"""Types of messages that may be the pose of a robot."""
+
+TF_TYPES = (TF_MESSAGE, TRANSFORM_STAMPED)
+"""Types of messages that may be part of TF."""
 
 DESCRIPTION, SEMANTIC, JOINT_STATES = "robot_description", "robot_description_semantic", "joint_states"
 
@@ -56,6 +75,9 @@ class RobotRequest:
         joint_states: topics of its joint states; the first one with a joint is used. None: ``joint_states`` in its
             namespace.
         odometry: topic of its odometry; None: by the rule of doc/usdf.md.
+        pose_topic: topic with its pose, of odometry, a transform or a pose.
+        base_frame: another name of the frame of its root link.
+        frame_prefix: prefix of the frames of its links, besides its namespace and its name.
         implicit_links: let joints of the URDF name links that it does not declare.
         xacro: limits for the expansion of xacro files.
         loops: file with the closed loops of its URDF's file: robot.yaml of Extended URDF.
@@ -70,6 +92,18 @@ class RobotRequest:
     implicit_links: bool = False
     xacro: XacroOptions = field(default_factory=XacroOptions)
     loops: Path | None = None
+    pose_topic: str | None = None
+    base_frame: str | None = None
+    frame_prefix: str | None = None
+
+    def __post_init__(self) -> None:
+        """Give the topics their leading slash; take the one of frames away, as tf2 does."""
+        names: dict[str, object] = {"joint_states": tuple(map(topic_name, self.joint_states))}
+        names |= {key: text and topic_name(text) for key in ("odometry", "pose_topic") if (text := getattr(self, key))}
+        frames = {key: getattr(self, key) for key in ("base_frame", "frame_prefix")}
+        names |= {key: frame_name(text) for key, text in frames.items() if text is not None}
+        for key, value in names.items():
+            object.__setattr__(self, key, value)
 
     @property
     def is_of_all(self) -> bool:
@@ -119,7 +153,7 @@ class RobotRequest:
                 be meant.
         """
         for topic in self.joint_states:
-            _check_topic(topic, JOINT_STATE, "joint states", topics)
+            check_topic(topic, (JOINT_STATE,), "joint states", topics)
         if self.joint_states:
             return self.joint_states
         candidates = sorted(
@@ -149,7 +183,9 @@ class RobotRequest:
             UnknownNameError: the topic does not exist. RequestError: it has another type.
         """
         if self.odometry is not None:
-            _check_topic(self.odometry, ODOMETRY, "odometry", topics)
+            check_topic(self.odometry, (ODOMETRY,), "odometry", topics)
+        if self.pose_topic is not None:
+            check_topic(self.pose_topic, POSE_TYPES, "poses", topics)
 
 
 class PlannedRobot(NamedTuple):
@@ -172,10 +208,15 @@ class PlannedRobot(NamedTuple):
     stated_joints: frozenset[str] | None = None
 
 
-def _check_topic(topic: str, msgtype: str, what: str, topics: Mapping[str, str]) -> None:
+def check_topic(topic: str, msgtypes: Collection[str], what: str, topics: Mapping[str, str]) -> None:
+    """Check that a named topic exists and has messages of one of some types.
+
+    Raises:
+        UnknownNameError: the topic does not exist. RequestError: it has another type.
+    """
     if topic not in topics:
         raise UnknownNameError("topic", topic, topics)
-    if topics[topic] != msgtype:
+    if topics[topic] not in msgtypes:
         raise RequestError(f"topic '{topic}' has messages of the type {topics[topic]}, not {what}")
 
 
@@ -195,7 +236,8 @@ def found_robots(
         problems: takes a note about the robots that were found.
         place: place of these problems.
     """
-    named = bool(only.urdf or only.joint_states or only.odometry or only.srdf)
+    files = only.urdf or only.srdf
+    named = bool(files or only.joint_states or only.odometry or only.pose_topic or only.base_frame or only.frame_prefix)
 
     def spaces(name: str, msgtype: str) -> list[str]:
         ends = (topic for topic, other in topics.items() if other == msgtype and topic.rpartition("/")[2] == name)
@@ -233,6 +275,8 @@ class RecordedRobot:
         namespace: of its topics.
         joint_topics: topics of its joint states, preferred ones first.
         odometry: the requested topic of its pose.
+        base_frame: another name of the frame of its root link.
+        frame_prefix: a requested prefix of the frames of its links.
         prefix: prefix of the link frames in the messages.
         standing: name of its virtual joint's parent frame in the recording; ``""`` without a virtual joint.
         frame_of_link: the names of its links' frames.
@@ -258,6 +302,8 @@ class RecordedRobot:
     srdf_text: str | None = None
     problems: tuple[Diagnostic, ...] = ()
     stated_joints: frozenset[str] | None = None
+    base_frame: str | None = None
+    frame_prefix: str | None = None
 
     @property
     def root_link(self) -> str:
@@ -274,22 +320,89 @@ class RecordedRobot:
         """The frame of its root link."""
         return self.frame_of_link[self.root_link]
 
+    @property
+    def moving_joints(self) -> set[str]:
+        """The joints of its URDF with one position that do not follow another joint."""
+        joints = () if self.model is None else self.model.joints
+        moving = (joint for joint in joints if joint.position_count == 1 and not joint.virtual)
+        return {joint.name for joint in moving if joint.mimic is None}
+
     @cached_property
     def link_frames(self) -> dict[str, str]:
         """Its links by the names of their frames."""
         return {frame: link for link, frame in self.frame_of_link.items()}
 
-    def in_frames(self, names: FrameNames, frames: Sequence[str]) -> RecordedRobot:
+    def in_frames(self, names: FrameNames, frames: Collection[str]) -> RecordedRobot:
         """Return the robot with its link frames among the frame names of the recording."""
         known, own = set(frames), self.namespace.strip("/")
         topic = f"{self.namespace}/tf"
-        for prefix in (f"{own}/", f"{own}_") if own else ():
+        requested = (self.frame_prefix,) if self.frame_prefix else ()
+        for prefix in (*requested, *((f"{own}/", f"{own}_") if own else ())):
             if any(names.of(topic, f"{prefix}{link}") in known for link in self.links):
                 break
         else:
             prefix = ""
         frame_of_link = {link: names.of(topic, frame_name(f"{prefix}{link}")) for link in self.links}
         return replace(self, prefix=prefix, frame_of_link=frame_of_link)
+
+
+def frame_aliases(
+    robots: Sequence[RecordedRobot],
+    names: FrameNames,
+    frames: Collection[str],
+    problems: Diagnostics,
+    place: SourcePlace,
+) -> dict[str, str]:
+    """Return the other names of link frames in a recording (name → frame of the link).
+
+    ``ROBOT/LINK`` is the link, where ROBOT is the name of the robot, or of its URDF where only one robot has it.
+
+    Args:
+        robots: the robots with the frames of their links.
+        names: names of frames.
+        frames: all frames that TF and odometry name.
+        problems: takes a warning about a prefix that no frame has.
+        place: place of this problem.
+
+    Raises:
+        UnknownNameError: there is no frame of the name of a base frame.
+        RequestError: a base frame is a link that moves.
+    """
+    taken = {frame for robot in robots for frame in robot.link_frames}
+    urdf_names = Counter(robot.model.name for robot in robots if robot.model is not None)
+    own_names = {robot.name for robot in robots}
+    aliases: dict[str, str] = {}
+    for robot in robots:
+        topic = f"{robot.namespace}/tf"
+        prefixes = [f"{robot.name}/", *([robot.frame_prefix] if robot.frame_prefix else [])]
+        urdf_name = "" if robot.model is None else robot.model.name
+        if urdf_name not in own_names and urdf_names[urdf_name] == 1:
+            prefixes.append(f"{urdf_name}/")
+        spelled = {
+            names.of(topic, f"{prefix}{link}"): frame
+            for prefix in prefixes
+            for link, frame in robot.frame_of_link.items()
+        }
+        if robot.base_frame is not None:
+            spelled |= _base_alias(robot, names.of(topic, robot.base_frame), frames)
+        aliases |= {name: frame for name, frame in spelled.items() if name in frames and name not in taken}
+        if robot.frame_prefix and not any(
+            names.of(topic, f"{robot.frame_prefix}{link}") in frames for link in robot.frame_of_link
+        ):
+            text = f"no frame of '{robot.name}' has the prefix '{robot.frame_prefix}'"
+            problems.warning("frame-prefix", text, place)
+    return aliases
+
+
+def _base_alias(robot: RecordedRobot, base_frame: str, frames: Collection[str]) -> dict[str, str]:
+    link = robot.link_frames.get(base_frame)
+    if link is not None:
+        if robot.model is not None and link not in links_fixed_to_root(robot.model):
+            raise RequestError(f"'{base_frame}' is a link that moves; the base frame must be fixed to the root link")
+        return {}
+    if base_frame not in frames:
+        raise UnknownNameError("frame", base_frame, frames)
+    return {base_frame: robot.root_frame}
 
 
 def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagnostics) -> RecordedRobot:
@@ -332,7 +445,9 @@ def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagn
         model,
         request.namespace,
         planned.joint_topics,
-        request.odometry,
+        request.odometry or request.pose_topic,
+        base_frame=request.base_frame,
+        frame_prefix=request.frame_prefix,
         description=request.urdf if model is not None else None,
         semantic=request.srdf,
         urdf_text=None if model is None else model.urdf_text,
@@ -344,9 +459,12 @@ def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagn
 
 def _last_text(texts: Sequence[Text], topic: str, problems: Diagnostics) -> Text | None:
     mine = sorted((text for text in texts if text.topic == topic), key=lambda text: text.log_ns)
+    if any(text.text.strip() for text in mine) and topic.rpartition("/")[2] == DESCRIPTION:
+        # A robot is never empty: a publisher that starts late or ends has nothing to say.
+        mine = [text for text in mine if text.text.strip()]
     if len({text.text for text in mine}) > 1:
         problems.warning("description-changes", f"'{topic}' changes; the last text is used", SourcePlace(f"<{topic}>"))
-    return mine[-1] if mine else None
+    return mine[-1] if mine and (mine[-1].text.strip() or topic.rpartition("/")[2] == DESCRIPTION) else None
 
 
 @dataclass(frozen=True)
@@ -355,7 +473,7 @@ class RecordingPlan:
 
     Attributes:
         bags: facts about each bag.
-        topics: each topic's part: ``parse`` or ``stamps``.
+        topics: each topic's part: ``parse``, ``pose`` or ``stamps``.
         robots: the robots with their known files and topics.
         place: source of problems of the whole recording.
         invalid: treatment of a joint state with a position that is not finite.
@@ -388,6 +506,7 @@ def plan_recording(
     problems: Diagnostics,
     *,
     at_topic: str | None = None,
+    tf_topics: Sequence[str] = (),
     invalid: Invalid = Invalid.SKIP,
 ) -> RecordingPlan:
     """Look at the bags and decide what to read of them.
@@ -397,6 +516,7 @@ def plan_recording(
         requests: the robots; one without a name stands for all that the bags tell of.
         problems: takes notes about found and missing topics.
         at_topic: a topic of whose messages the times are wanted.
+        tf_topics: other topics with transforms.
         invalid: what happens to a joint state with a position that is not finite.
 
     Raises:
@@ -424,11 +544,15 @@ def plan_recording(
         joint_topics = request.joint_topics(types, spaces, problems, place, required=own is None or bool(own.joints))
         request.check_odometry(types)
         robots[number] = robot._replace(joint_topics=joint_topics, stated_joints=own and own.joints)
+        if request.pose_topic is not None:
+            wanted[request.pose_topic] = "pose"
         wanted |= dict.fromkeys((*joint_topics, request.topic(DESCRIPTION), request.topic(SEMANTIC)), "parse")
     tf_spaces = None if everyone else ("", *spaces)
-    wanted |= {topic: "parse" for topic, msgtype in types.items() if _is_of_all_robots(topic, msgtype, tf_spaces)}
+    wanted |= dict.fromkeys(_topics_of_all_robots(bags, tf_spaces, tf_topics), "parse")
+    _report_unknown_schemas(bags, problems, place)
     topics = {topic: part for topic, part in wanted.items() if types.get(topic) in FIELDS}
     if at_topic is not None:
+        at_topic = topic_name(at_topic)
         if at_topic not in types:
             raise UnknownNameError("topic", at_topic, types)
         topics.setdefault(at_topic, "stamps")
@@ -436,6 +560,29 @@ def plan_recording(
     for bag in bags:
         _leave_out_undefined(bag, topics, problems)
     return RecordingPlan(bags, topics, tuple(robots), place, invalid)
+
+
+def _topics_of_all_robots(
+    bags: Sequence[BagInfo], spaces: Collection[str] | None, tf_topics: Sequence[str]
+) -> Iterator[str]:
+    """Yield the topics of TF and of odometry; `tf_topics` are the requested ones.
+
+    Raises:
+        UnknownNameError, RequestError: as of `check_topic`, for a requested one.
+    """
+    types = {topic: msgtype for bag in bags for topic, msgtype in bag.topics.items()}
+    for topic in map(topic_name, tf_topics):
+        check_topic(topic, TF_TYPES, "transforms", types)
+        yield topic
+    yield from (topic for topic, msgtype in types.items() if _is_of_all_robots(topic, msgtype, spaces))
+    yield from (channel.topic for bag in bags for channel in bag.channels if is_frame_transforms(channel.schema))
+
+
+def _report_unknown_schemas(bags: Sequence[BagInfo], problems: Diagnostics, place: SourcePlace) -> None:
+    unknown = unknown_schemas(channel for bag in bags for channel in bag.channels)
+    if unknown:
+        named = quoted((f"{topic} ({schema})" for topic, schema in unknown.items()), 9)
+        problems.note("schema-unknown", f"not read, because their schemas are not known: {named}", place)
 
 
 def _leave_out_undefined(bag: BagInfo, topics: dict[str, str], problems: Diagnostics) -> None:

@@ -19,9 +19,9 @@ from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import quoted
 from robot_semantics.base.nanoseconds import short_seconds
-from robot_semantics.cdr.message_types import STRING
+from robot_semantics.cdr.message_types import JOINT_STATE, STRING
 from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Part, Pieces, in_order
-from robot_semantics.recording.bags.source import free_frame
+from robot_semantics.recording.bags.source import free_frame, topic_name
 from robot_semantics.recording.read.clocks import (
     ClockStep,
     clocks,
@@ -32,11 +32,18 @@ from robot_semantics.recording.read.clocks import (
     without_ahead,
 )
 from robot_semantics.recording.read.messages import REFUSED, Refusals, Text
-from robot_semantics.recording.read.plan import RecordedRobot, RecordingPlan, RequestError, describe_robot
-from robot_semantics.recording.read.stretches import Stretch, Task
+from robot_semantics.recording.read.plan import (
+    TF_TYPES,
+    RecordedRobot,
+    RecordingPlan,
+    RequestError,
+    describe_robot,
+    frame_aliases,
+)
+from robot_semantics.recording.read.stretches import Stretch, Task, first_joint_names
 from robot_semantics.recording.tracks.frames import transform_history
 from robot_semantics.recording.tracks.history import TransformHistory
-from robot_semantics.recording.tracks.namespaces import EACH_ROBOTS_OWN, FrameNames, frame_names
+from robot_semantics.recording.tracks.namespaces import EACH_ROBOTS_OWN, TF_KINDS, FrameNames, frame_names
 from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD
 
@@ -77,7 +84,7 @@ def _recorded_name(
     A parent frame is never a link of its own robot, and ``world`` is never a link.
     """
     own = robot.namespace.strip("/")
-    starts = (f"{own}/", f"{own}_", "") if own else ("",)
+    starts = (*([robot.frame_prefix] if robot.frame_prefix else []), *((f"{own}/", f"{own}_") if own else ()), "")
     no_parents = links if below == WORLD else robot.link_frames
     called = [names.of(f"{robot.namespace}/tf", f"{start}{below}") for start in starts]
     called = [name for name in called if name not in no_parents]
@@ -132,7 +139,7 @@ class Recording:
 
     def topic_stamps(self, topic: str) -> IntArray:
         """Return the stamps (n,) of a topic's messages of this run, in their order of arrival [ns]."""
-        found = [part for key, parts in self.pieces.items() if key.topic == topic for part in parts]
+        found = [part for key, parts in self.pieces.items() if key.topic == topic_name(topic) for part in parts]
         if not found:
             return np.zeros(0, np.int64)
         _, stamps, order = in_order(found)
@@ -184,17 +191,49 @@ def read_recording(
     report_alternation(pieces, problems, place)
     robots = tuple(describe_robot(planned, texts, problems) for planned in plan.robots)
     _check_names(robots)
+    _hint_at_joint_topics(robots, pieces, plan, problems)
     links: dict[str, set[str]] = {}
     for robot in robots:
         links.setdefault(robot.namespace, set()).update(robot.links)
     names = frame_names(pieces, links)
+    robots = tuple(robot.in_frames(names, _frames(pieces, names, TF_KINDS)) for robot in robots)
+    _check_frames(robots)
+    known = _frames(pieces, names, (*TF_KINDS, "odometry", "multi_dof"))
+    names = replace(names, aliases=frame_aliases(robots, names, known, problems, place))
     link_names = {f"{robot.name}{SEPARATOR}{link}" for robot in robots for link in robot.links}
     history = transform_history(pieces, names, problems, place, link_names)
-    robots = tuple(robot.in_frames(names, history.frames) for robot in robots)
-    _check_frames(robots)
     called = {tf_name: name for bag in plan.bags for tf_name, name in bag.frames.items()}
     robots, called = with_parent_frames(robots, names, set(history.frames), called)
     return Recording(plan, pieces, names, history, robots, chosen, len(resets) + 1, start, end, called)
+
+
+def _hint_at_joint_topics(
+    robots: Sequence[RecordedRobot], pieces: Pieces, plan: RecordingPlan, problems: Diagnostics
+) -> None:
+    """Name each unused topic that has exactly the joints of a robot without a value."""
+    for robot in robots:
+        own, used = robot.moving_joints, [key for key in pieces if key.kind == "joints"]
+        missing = own - {name for key in used if key.topic in robot.joint_topics for name in key.names}
+        for topic, names in _unused_joint_topics(plan) if missing else ():
+            if names & own == missing:
+                topics = " ".join(f"--joint-states {name}" for name in (*robot.joint_topics, topic))
+                text = f"the unused topic '{topic}' has exactly the joints without a value; give {topics}"
+                problems.note("joint-topic-unused", text, plan.places[topic])
+
+
+def _unused_joint_topics(plan: RecordingPlan) -> Iterator[tuple[str, set[str]]]:
+    """Yield the topics with joint states that are not read, and the joints in their first messages."""
+    for bag in plan.bags:
+        unused = [topic for topic, kind in bag.topics.items() if kind == JOINT_STATE and topic not in plan.topics]
+        if unused:
+            yield from first_joint_names(bag, unused).items()
+
+
+def _frames(pieces: Pieces, names: FrameNames, kinds: Collection[str]) -> set[str]:
+    """Return the frames that the messages of some kinds name."""
+    keys = [key for key in pieces if key.kind in kinds]
+    children = {names.of(key.topic, name) for key in keys if key.kind != "multi_dof" for name in key.names}
+    return children | {names.of(key.topic, name) for key in keys for name in key.parents}
 
 
 def _check_frames(robots: Sequence[RecordedRobot]) -> None:
@@ -335,7 +374,9 @@ def _span(pieces: Pieces, plan: RecordingPlan) -> tuple[int, int]:
         if not static:
             others = sorted({channel.msgtype for bag in plan.bags for channel in bag.channels if channel.messages})
             only = f", only {', '.join(others)}" if others else ", nor any other message"
-            raise RequestError(f"the recording has no joint states, transforms or odometry{only}")
+            transforms = [topic for bag in plan.bags for topic, kind in bag.topics.items() if kind in TF_TYPES]
+            hint = f"; give --tf-topic {transforms[0]}" if transforms else ""
+            raise RequestError(f"the recording has no joint states, transforms or odometry{only}{hint}")
         last = int(max(part["log"].max() for part in static))
         return last, last
     return int(min(part["stamp"].min() for part in moving)), int(max(part["stamp"].max() for part in moving))

@@ -9,8 +9,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +22,16 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import install_hint
 from robot_semantics.base.files import read_bounded
 from robot_semantics.cdr.message_types import FIELDS
+from robot_semantics.cdr.walk import header_stamp_ns
 from robot_semantics.live.settings import Invalid
 from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Array, Columns, GroupKey
+from robot_semantics.recording.bags.encodings import message_decoder, stamp_decoder
 from robot_semantics.recording.bags.libraries import HAS_ROSBAGS, definition_problem, open_source, starts_with_header
 from robot_semantics.recording.bags.source import (
+    JSON,
+    PROTOBUF,
     READ_ERRORS,
+    STILL_WRITTEN,
     BagError,
     BagInfo,
     BagSource,
@@ -58,7 +64,7 @@ class Task:
 
     Attributes:
         path: the bag.
-        topics: each topic's part: ``parse`` or ``stamps`` (only when its messages came).
+        topics: each topic's part: ``parse``, ``pose`` (of a robot), or ``stamps`` (only when its messages came).
         scanned: True: read record by record, because `rosbags` refused the bag.
         start_ns: log time of the first message to read; None for the first one of the bag.
         stop_ns: log time of the end, exclusive; None for the end of the bag.
@@ -138,29 +144,64 @@ def inspect_bag(path: Path, problems: Diagnostics) -> BagInfo:
             check_packed_file(file)
     try:
         with open_source(path) as source:
+            for notice in source.notices:
+                problems.warning("metadata-incomplete", notice, SourcePlace(str(path)))
             return BagInfo(path, source.channels, *source.span_ns, models=source.models, frames=source.frames)
     except READ_ERRORS as error:
         reason = describe(error)
-    losses: list[str] = []
-    salvaged = _salvaged(path, losses.append, reason)
+    return _inspect_records(path, reason, problems)
+
+
+def _inspect_records(path: Path, reason: str, problems: Diagnostics) -> BagInfo:
+    """Return the content of a bag that must be read record by record; `reason`: why its index cannot be used."""
+    reports: list[str] = []
+    salvaged = _salvaged(path, reports.append, reason)
     if not salvaged.channels:
         raise BagError(path, f"no message can be read ({reason})")
+    growing = [report for report in reports if report.endswith(STILL_WRITTEN)]
+    losses = [report for report in reports if not report.endswith(STILL_WRITTEN)]
     losses += _lost_files(path)
+    others = sorted({channel.encoding for channel in salvaged.channels} & {JSON, PROTOBUF})
     place = SourcePlace(str(path))
+    if growing:
+        problems.note("bag-growing", "; ".join(growing), place)
     if path.is_dir() and not (path / "metadata.yaml").exists():
         problems.warning("no-metadata", "metadata.yaml is missing; the files are read one by one", place)
     elif losses:
         problems.error("bag-damaged", f"the bag is damaged ({reason}); the undamaged parts are read", place)
-    else:
+    elif others:
+        problems.note("bag-scanned", f"messages in {' and '.join(others)} are read record by record", place)
+    elif not growing:
         text = f"the bag is complete, but its index cannot be used ({reason}); it is read record by record"
         problems.warning("bag-scanned", text, place)
     for loss in losses:
         problems.error("bag-damaged", loss, place)
     if losses:
-        found = sum(channel.messages for channel in salvaged.channels)
-        text = f"{found} messages on {len(salvaged.channels)} topics could be read"
+        count = sum(channel.messages for channel in salvaged.channels)
+        text = f"{count} messages on {len(salvaged.channels)} topics could be read"
         problems.note("bag-salvaged", text, place)
     return BagInfo(path, salvaged.channels, *salvaged.span_ns, damaged=reason if losses else "", scanned=True)
+
+
+def first_joint_names(info: BagInfo, topics: Collection[str]) -> dict[str, set[str]]:
+    """Return the joints in the first messages of topics with joint states, by topic; nothing else is read."""
+    task = Task(info.path, dict.fromkeys(topics, "parse"), info.scanned)
+    names: dict[str, set[str]] = {}
+    try:
+        with _salvaged(info.path, lambda _: None) if info.scanned else open_source(info.path) as source:
+            for batch in source.batches(tuple(topics)):
+                for channel, (logs, messages) in batch.items():
+                    columns = Columns()
+                    reader = _reader(channel, task, columns, Refusals(), [])
+                    if reader is not None and messages:
+                        reader.take(logs[:1], messages[:1])
+                        names.setdefault(channel.topic, set()).update(*(key.names for key in columns.finish()))
+                if names.keys() >= set(topics):
+                    break
+    except READ_ERRORS:
+        # Damage is reported where the used topics are read.
+        return names
+    return names
 
 
 def _lost_files(path: Path) -> Iterator[str]:
@@ -262,20 +303,36 @@ def _reader(
     channel: Channel, task: Task, columns: Columns, refusals: Refusals, texts: list[Text]
 ) -> TopicReader | StampReader | None:
     if task.topics[channel.topic] == "stamps":
-        return StampReader(channel.topic, columns, ros1=channel.ros1, has_header=starts_with_header(channel))
+        return StampReader(channel.topic, columns, _stamp_of(channel))
     if channel.msgtype in FIELDS:
         return TopicReader(
-            channel.topic, channel.msgtype, columns, refusals, texts, ros1=channel.ros1, invalid=task.invalid
+            channel.topic,
+            channel.msgtype,
+            columns,
+            refusals,
+            texts,
+            ros1=channel.ros1,
+            invalid=task.invalid,
+            is_pose=task.topics[channel.topic] == "pose",
+            decode=message_decoder(channel) if channel.encoding in (JSON, PROTOBUF) else None,
         )
     return None
+
+
+def _stamp_of(channel: Channel) -> Callable[[bytes], int]:
+    if channel.encoding in (JSON, PROTOBUF):
+        return stamp_decoder(channel)
+    return partial(header_stamp_ns, ros1=channel.ros1) if starts_with_header(channel) else lambda _: 0
 
 
 def definition_problems(info: BagInfo, topics: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield (topic, problem) for every topic whose messages may differ from their type."""
     for channel in info.channels:
+        if channel.encoding in (JSON, PROTOBUF):
+            continue
         if channel.encoding and channel.topic in topics:
             yield channel.topic, f"its messages are in {channel.encoding}, which is not read"
-        elif topics.get(channel.topic) == "parse":
+        elif topics.get(channel.topic) in ("parse", "pose"):
             problem = definition_problem(channel)
             if problem is not None:
                 yield channel.topic, problem

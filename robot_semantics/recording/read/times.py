@@ -13,13 +13,17 @@ nanoseconds without floats.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.nanoseconds import parse_seconds, seconds_text
+from robot_semantics.base.files import read_bounded
+from robot_semantics.base.names import quoted
+from robot_semantics.base.nanoseconds import parse_seconds, seconds_text, short_seconds
 from robot_semantics.recording.read.plan import RequestError
 from robot_semantics.transforms.arrays import IntArray
 
@@ -30,8 +34,15 @@ if TYPE_CHECKING:
 ABSOLUTE_FROM = 100_000_000
 """A number of seconds from here on is a time since 1970, a smaller one counts from the start; `@` forces the former."""
 
+TIMES_BYTES = 64 * 2**20
+"""Largest size of a file of times."""
+
 MOST_TIMES = 50_000_000
 """More states than this are taken for a mistake."""
+
+
+class NoTimeError(RequestError):
+    """All requested times are outside the recording."""
 
 
 class TimeRequest(NamedTuple):
@@ -57,8 +68,12 @@ class TimeRequest(NamedTuple):
         Raises:
             RequestError: `every` is not a time, or not positive.
         """
-        step = None if self.every is None else _nanoseconds(self.every)
-        if step is not None and step <= 0:
+        if self.every is None:
+            return None
+        step = _nanoseconds(self.every)
+        if step == 0 and float(self.every) > 0.0:
+            raise RequestError(f"the distance between times is too small: '{self.every}' s; the smallest is 1e-9 s")
+        if step <= 0:
             raise RequestError(f"the distance between times must be positive, not '{self.every}'")
         return step
 
@@ -76,12 +91,11 @@ def choose_times(request: TimeRequest, recording: Recording, problems: Diagnosti
             f"the range of times ends before it starts: {seconds_text(start)} s to {seconds_text(stop)} s"
         )
     if request.every is None and request.at_topic is None:
-        times = [time_of(text, *span) for text in request.at or ("end",)]
-        for text, time in zip(request.at or ("end",), times, strict=True):
-            if not recording.start_ns <= time <= recording.end_ns:
-                first, last = map(seconds_text, span)
-                raise RequestError(f"time '{text}' is outside the recording, which goes from {first} s to {last} s")
-        return np.unique(np.array(times, dtype=np.int64))
+        for text in outside_times(request, recording):
+            first, last = map(seconds_text, span)
+            raise RequestError(f"time '{text}' is outside the recording, which goes from {first} s to {last} s")
+        return np.unique(np.array([time_of(text, *span) for text in request.at or ("end",)], dtype=np.int64))
+    stop = _last_time(request, start, stop, recording, problems)
     step = request.step_ns()
     if step is not None:
         if (stop - start) // step >= MOST_TIMES:
@@ -98,11 +112,103 @@ def choose_times(request: TimeRequest, recording: Recording, problems: Diagnosti
         raise RequestError(f"topic '{request.at_topic}' has no message between the chosen times")
     if not len(stamps):
         raise RequestError(f"topic '{request.at_topic}' has no message in this run of the recording")
+    outside = int(((each < recording.start_ns) | (each > recording.end_ns)).sum())
+    if outside:
+        what = f"{outside} messages of '{request.at_topic}' are before the first or after the last message of the"
+        problems.note("past-end", f"{what} robots; they give no state", recording.plan.place)
     again = len(stamps) - len(each)
     if again:
         text = f"topic '{request.at_topic}': {again} messages repeat an earlier stamp; each stamp is used once"
         problems.warning("duplicate-stamps", text, recording.plan.place)
     return inside
+
+
+def _last_time(request: TimeRequest, start: int, stop: int, recording: Recording, problems: Diagnostics) -> int:
+    """Return the last time of a range: no state is made after the last message.
+
+    Raises:
+        RequestError: the range starts after the last message.
+    """
+    if stop <= recording.end_ns:
+        return stop
+    last = f"{seconds_text(recording.end_ns)} s ({short_seconds(recording.end_ns - recording.start_ns)} from the start)"
+    if start > recording.end_ns:
+        raise RequestError(f"the range of times starts after the last message, at {last}")
+    text = f"the states end at the last message, at {last}; '{request.stop}' is after it"
+    problems.warning("past-end", text, recording.plan.place)
+    return recording.end_ns
+
+
+def outside_times(request: TimeRequest, recording: Recording) -> tuple[str, ...]:
+    """Return the single times that are outside a recording."""
+    span = recording.start_ns, recording.end_ns
+    return tuple(text for text in request.at if not span[0] <= time_of(text, *span) <= span[1])
+
+
+def without_outside(
+    request: TimeRequest, recording: Recording, problems: Diagnostics
+) -> tuple[TimeRequest, tuple[str, ...]]:
+    """Return the request without the single times outside a recording, and these times; each gives a warning.
+
+    Raises:
+        NoTimeError: no time is left.
+    """
+    skipped = outside_times(request, recording)
+    if not skipped:
+        return request, ()
+    span = f"the recording, which goes from {seconds_text(recording.start_ns)} s to {seconds_text(recording.end_ns)} s"
+    names = quoted(skipped, 9)
+    if len(skipped) == len(request.at):
+        raise NoTimeError(f"no requested time is inside {span}: {names}")
+    problems.warning("time-outside", f"times outside {span}, are skipped: {names}", recording.plan.place)
+    return request._replace(at=tuple(text for text in request.at if text not in skipped)), skipped
+
+
+def read_times(path: Path) -> list[tuple[str, str]]:
+    """Return the (bag, time) of each row of a CSV file; the bag is "" where the file has no such column.
+
+    The first row names the columns, ``time`` and ``bag``. A file without it has one time in each row.
+
+    Raises:
+        RequestError: the file has no times, or a row is invalid; with file and line.
+        OSError: it cannot be read.
+    """
+    try:
+        text = read_bounded(path, TIMES_BYTES).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise RequestError(f"{path}: this is not a text in UTF-8") from None
+    reader = csv.reader(text.splitlines(), skipinitialspace=True)
+    columns: list[str] | None = None
+    found: list[tuple[str, str]] = []
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if not any(cells):
+                continue
+            if columns is None:
+                columns = ["time"] if len(cells) == 1 and _is_time(cells[0]) else cells
+                if "time" not in columns:
+                    raise RequestError("there is no column 'time'")
+                if columns == cells and not _is_time(cells[0]):
+                    continue
+            if len(cells) != len(columns):
+                raise RequestError(f"{len(cells)} cells, but {len(columns)} columns")
+            values = dict(zip(columns, cells, strict=True))
+            if values["time"] != "end":
+                _nanoseconds(values["time"].removeprefix("@"))
+            found.append((values.get("bag", ""), values["time"]))
+    except (RequestError, csv.Error) as error:
+        raise RequestError(f"{path}:{reader.line_num}: {error}") from None
+    if not found:
+        raise RequestError(f"{path}: there are no times")
+    return found
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return text == "end" or _nanoseconds(text.removeprefix("@")) is not None
+    except RequestError:
+        return False
 
 
 def check_words(request: TimeRequest) -> None:

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,11 +38,13 @@ class RootTrack:
         choice: the source that is used.
         track: the poses, if they are not from TF.
         twists: the source of its twists; None: the differences of its poses.
+        edge: the poses, if they are from TF of a link that is fixed to the root link.
     """
 
     choice: RootChoice
     track: PoseTrack | None
     twists: PoseTrack | None
+    edge: Edge | None = None
 
     @property
     def source(self) -> RootSource | None:
@@ -97,47 +99,93 @@ def find_root(
         if choice.chosen is None:
             complaint += "".join(_of_no_link(robot, recording, tracks))
         problems.warning("root-unknown" if choice.chosen is None else "root-sources", complaint, place)
-    return RootTrack(choice, track, twists)
+    edge = None
+    if choice.chosen is not None and choice.chosen.source is RootSource.TF and track is None:
+        edge = _edge_of_fixed_link(robot, recording.history)
+    return RootTrack(choice, track, twists, edge)
 
 
 def _of_no_link(robot: RecordedRobot, recording: Recording, tracks: Sequence[PoseTrack]) -> Iterator[str]:
-    """Yield the child frames of a robot's odometry that are not its root link."""
+    """Yield the child frames of a robot's odometry, and those of TF like its base, that are not its root link."""
+    frames: dict[str, str] = {}
     for track in tracks:
         child = recording.names.of(track.topic, track.name)
-        if track.kind == "odometry" and track.owner == robot.namespace:
-            yield f"; '{track.topic}' has '{child}', which is not fixed to its root link '{robot.root_frame}'"
+        if track.kind == "odometry" and child and (track.owner == robot.namespace or track.topic == robot.odometry):
+            frames[child] = f"'{track.topic}' has '{child}'"
+    history = recording.history
+    carriers = {int(above) for edge in history.edges.values() for above in np.unique(edge.parents)}
+    for index, edge in history.edges.items():
+        # The base moves, and TF has nothing on it, or links.
+        child = history.frames[index]
+        if child not in robot.link_frames and not edge.static and (index not in carriers or _like_base(robot, child)):
+            frames.setdefault(child, f"TF has '{child}'")
+    for child, text in list(frames.items())[:MOST_NAMED]:
+        like = _like_base(robot, child)
+        option = f"--frame-prefix {child.removesuffix(like)}" if like else f"--base-frame {child}"
+        yield f"; {text}, which is not fixed to its root link '{robot.root_frame}'; if it is, give {option}"
+
+
+MOST_NAMED = 5
+"""Limit of the frames that a warning names."""
+
+
+def _like_base(robot: RecordedRobot, frame: str) -> str:
+    """Return the longest frame of a link fixed to the root link that is the end of another frame's name; "" if none."""
+    ends = (link for link in _links_fixed_to_root(robot) if frame.endswith(link) and frame != link)
+    return max(ends, key=len, default="")
 
 
 def _candidates(
     robot: RecordedRobot, recording: Recording, joints: JointHistory, tracks: Sequence[PoseTrack]
 ) -> Iterator[tuple[RootCandidate, PoseTrack | None]]:
-    names = recording.names
     virtual = _virtual_joint(robot)
-    of_joint = set() if virtual is None else {virtual.name}
-    called = {robot.root_frame, robot.name} | of_joint
-    fixed_links = _links_fixed_to_root(robot)
     for track in tracks:
-        parent = names.of(track.topic, track.parent) if track.parent else robot.standing
-        inside = track.owner == robot.namespace
         if track.kind == "multi_dof":
-            if inside and (track.name in of_joint or names.of(track.topic, track.name) in called):
-                yield RootCandidate(RootSource.VIRTUAL_JOINT, track.topic, parent), track
-            continue
-        child = names.of(track.topic, track.name)
-        if child in fixed_links and (inside or robot.prefix):
-            source = RootSource.CHOSEN if track.topic == robot.odometry else RootSource.ODOMETRY
-            offset = fixed_links[child]
-            moved = track if child == robot.root_frame else track.moved(offset)
-            yield RootCandidate(source, track.topic, parent), moved
+            yield from _multi_dof_candidate(robot, recording, track)
+        else:
+            yield from _odometry_candidate(robot, recording, track)
     if virtual is not None and virtual.position_count:
         from_joints = _joint_track(robot, joints)
         if from_joints is not None:
             yield RootCandidate(RootSource.VIRTUAL_JOINT, from_joints.topic, robot.standing), from_joints
     parent_in_tf = _last_parent(recording.history, robot.root_frame)
+    edge = _edge_of_fixed_link(robot, recording.history) if parent_in_tf is None else None
+    if edge is not None:
+        parent_in_tf = recording.history.frames[int(edge.parent_at(np.array([len(edge.timeline) - 1]))[0])]
     if parent_in_tf is not None:
         yield RootCandidate(RootSource.TF, "tf", parent_in_tf), None
     if virtual is not None and not virtual.position_count:
         yield RootCandidate(RootSource.FIXED, virtual.name, robot.standing), None
+
+
+def _multi_dof_candidate(
+    robot: RecordedRobot, recording: Recording, track: PoseTrack
+) -> Iterator[tuple[RootCandidate, PoseTrack]]:
+    """Yield the values of the virtual joint, by its name, or by that of the root link or the model."""
+    names, virtual = recording.names, _virtual_joint(robot)
+    of_joint = set() if virtual is None else {virtual.name}
+    called = {robot.root_frame, robot.name} | of_joint
+    inside = track.owner == robot.namespace
+    if inside and (track.name in of_joint or names.of(track.topic, track.name) in called):
+        parent = names.of(track.topic, track.parent) if track.parent else robot.standing
+        yield RootCandidate(RootSource.VIRTUAL_JOINT, track.topic, parent), track
+
+
+def _odometry_candidate(
+    robot: RecordedRobot, recording: Recording, track: PoseTrack
+) -> Iterator[tuple[RootCandidate, PoseTrack]]:
+    """Yield odometry of the root link or of a link that is fixed to it, as odometry of the root link."""
+    names, fixed_links = recording.names, _links_fixed_to_root(robot)
+    inside, is_chosen = track.owner == robot.namespace, track.topic == robot.odometry
+    child = names.of(track.topic, track.name)
+    if not child and (is_chosen or sum(other.namespace == robot.namespace for other in recording.robots) == 1):
+        # Drivers leave out the name of the base.
+        child = robot.root_frame
+    if child in fixed_links and (inside or robot.prefix or is_chosen):
+        parent = names.of(track.topic, track.parent) if track.parent else robot.standing
+        source = RootSource.CHOSEN if is_chosen else RootSource.ODOMETRY
+        moved = track if child == robot.root_frame else track.moved(fixed_links[child])
+        yield RootCandidate(source, track.topic, parent), moved
 
 
 def _virtual_joint(robot: RecordedRobot) -> JointModel | None:
@@ -148,6 +196,22 @@ def _last_parent(history: TransformHistory, frame: str) -> str | None:
     """Return the last parent of a frame in TF, None if TF does not have the frame."""
     edge = history.edges.get(history.index.get(frame, -1))
     return None if edge is None else history.frames[int(edge.parent_at(np.array([len(edge.timeline) - 1]))[0])]
+
+
+def _edge_of_fixed_link(robot: RecordedRobot, history: TransformHistory) -> Edge | None:
+    """Return TF of the root link by the first link that is fixed to it and has a parent outside of the robot.
+
+    None if TF has the root link, or no such link.
+    """
+    if history.index.get(robot.root_frame) in history.edges:
+        return None
+    for frame, T_link_root in _links_fixed_to_root(robot).items():
+        edge = history.edges.get(history.index.get(frame, -1))
+        if edge is not None:
+            parents = np.unique(edge.parent_at(np.arange(len(edge.timeline))))
+            if not any(history.frames[parent] in robot.link_frames for parent in parents.tolist()):
+                return replace(edge, offset=T_link_root)
+    return None
 
 
 def _links_fixed_to_root(robot: RecordedRobot) -> dict[str, FloatArray]:
@@ -203,7 +267,10 @@ def with_roots(
         edges[below] = Edge(below, False, track.poses, above, track.offset)
 
     for robot, root in zip(recording.robots, roots, strict=True):
-        if root.track is not None and root.parent and root.parent != robot.root_frame:
+        if root.edge is not None:
+            above = index.setdefault(robot.root_frame, len(index))
+            edges[above] = replace(root.edge, child=above)
+        elif root.track is not None and root.parent and root.parent != robot.root_frame:
             put(root.parent, robot.root_frame, root.track)
     links = {frame for robot in recording.robots for frame in robot.link_frames}
     taken: dict[str, PoseTrack] = {}

@@ -45,6 +45,7 @@ from robot_semantics.recording.series.texts import Rendered
 
 KEY = b"robot_semantics"
 FORMAT = "robot_semantics series 1"
+BAGS_FORMAT = "robot_semantics bags 1"
 
 
 class ParquetSeries:
@@ -67,6 +68,8 @@ class ParquetSeries:
             self._file = pq.ParquetFile(path)
             about = json.loads((self._file.schema_arrow.metadata or {})[KEY])
             self._about: dict[str, Any] = about
+            if about["format"] == BAGS_FORMAT:
+                raise ValueError("it has the states of several bags; select the rows of one with a table reader")
             if about["format"] != FORMAT:
                 raise ValueError(f"the format is {about['format']!r}, not {FORMAT!r}")
             self.texts: dict[str, str] = about["texts"]
@@ -151,3 +154,36 @@ def _table(found: Sequence[tuple[Column, Array]], schema: pa.Schema) -> pa.Table
 
 def _type(values: Array) -> pa.DataType:
     return pa.string() if values.dtype == object else pa.from_numpy_dtype(values.dtype)
+
+
+def write_bags(parts: Sequence[tuple[str, Path]], path: Path) -> None:
+    """Write the Parquet files of several bags as one table, row group by row group.
+
+    The first column `bag` has the name of each row's bag. A column that a bag does not have is null in its rows.
+
+    Args:
+        parts: name and file of each bag.
+        path: the file to write.
+    """
+    fields: dict[str, pa.Field] = {"bag": pa.field("bag", pa.string())}
+    for _, part in parts:
+        for field in pq.read_schema(part):
+            known = fields.setdefault(field.name, field)
+            if known.metadata != field.metadata:
+                # Joints of one name and different units: the column has no unit.
+                fields[field.name] = known.remove_metadata()
+    about = json.dumps({"format": BAGS_FORMAT, "bags": [name for name, _ in parts]}, ensure_ascii=False)
+    schema = pa.schema(list(fields.values()), metadata={KEY: about.encode()})
+    with pq.ParquetWriter(path, schema) as writer:
+        for name, part in parts:
+            file = pq.ParquetFile(part)
+            for group in range(file.num_row_groups):
+                rows = file.read_row_group(group)
+                known = set(rows.column_names)
+                arrays = [
+                    rows[field.name].cast(field.type) if field.name in known else pa.nulls(len(rows), field.type)
+                    for field in schema
+                    if field.name != "bag"
+                ]
+                bag = pa.array([name] * len(rows), pa.string())
+                writer.write_table(pa.Table.from_arrays([bag, *arrays], schema=schema))

@@ -15,7 +15,7 @@ tree belongs to its namespace. This module decides which names of two trees mean
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from robot_semantics.recording.bags.columns import GroupKey
 
@@ -45,16 +45,19 @@ class FrameNames:
         spaces: these and the robots' namespaces.
         shared: names of the frames of the tree that has no namespace.
         own: the names of frames by (namespace, name), if they differ from the plain name.
+        aliases: other names of the frames of links.
     """
 
     trees: frozenset[str]
     spaces: frozenset[str]
     shared: frozenset[str]
     own: Mapping[tuple[str, str], str]
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, topic: str, frame: str) -> str:
         """Return the name of a frame from a topic."""
-        return self.own.get((self._space(topic, frame), frame), frame)
+        name = self.own.get((self._space(topic, frame), frame), frame)
+        return self.aliases.get(name, name)
 
     def _space(self, topic: str, frame: str) -> str:
         """Return the namespace of a frame: the topic's own if it has a tree, else the one that has this frame."""
@@ -79,7 +82,8 @@ def frame_names(keys: Iterable[GroupKey], links: Mapping[str, Collection[str]]) 
         links: the names of the robots' links by the robots' namespaces.
     """
     keys = list(keys)
-    trees = frozenset(namespace_of(key.topic) for key in keys if key.kind in TF_KINDS)
+    space_of = _tree_of_topics((key.topic for key in keys if key.kind in TF_KINDS), links)
+    trees = frozenset(space_of.values())
     claims: dict[str, dict[str, bool]] = {}
 
     def claim(space: str, key: GroupKey) -> None:
@@ -91,7 +95,7 @@ def frame_names(keys: Iterable[GroupKey], links: Mapping[str, Collection[str]]) 
 
     for key in keys:
         if key.kind in TF_KINDS:
-            claim(namespace_of(key.topic), key)
+            claim(space_of[key.topic], key)
     shared = frozenset(frame for frame, by in claims.items() if "" in by)
     found = FrameNames(trees, trees | frozenset(links), shared, {})
     for key in keys:
@@ -104,6 +108,17 @@ def frame_names(keys: Iterable[GroupKey], links: Mapping[str, Collection[str]]) 
             if space in trees or link not in shared:
                 claims.setdefault(link, {}).setdefault(space, True)
     return FrameNames(trees, found.spaces, shared, _own_names(claims, links))
+
+
+def _tree_of_topics(topics: Iterable[str], links: Iterable[str]) -> dict[str, str]:
+    """Return the namespace of the tree of each topic; `links`: the namespaces of robots.
+
+    A topic that only an option makes part of TF belongs to the tree of its robot.
+    """
+    topics = set(topics)
+    own = {topic for topic in topics if topic.rpartition("/")[2] in TF_KINDS}
+    spaces = {*map(namespace_of, own), *links}
+    return {topic: namespace_of(topic) if topic in own else owner_of(topic, spaces) for topic in topics}
 
 
 def _own_names(

@@ -1,0 +1,355 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Messages in JSON and protobuf, by the schemas of Foxglove and of ROS, as the CDR of a ROS message.
+
+A table maps each schema to a ROS message. So every rule of the readers of CDR holds for them too.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timezone
+from typing import Protocol, cast
+
+from robot_semantics.base.errors import MissingExtraError
+from robot_semantics.cdr.fill import filled_message
+from robot_semantics.cdr.layout import CdrError
+from robot_semantics.cdr.message_types import (
+    FIELDS,
+    JOINT_STATE,
+    MULTI_DOF,
+    ODOMETRY,
+    POSE_STAMPED,
+    POSE_WITH_COVARIANCE_STAMPED,
+    STRING,
+    TF_MESSAGE,
+    TRANSFORM_STAMPED,
+)
+from robot_semantics.recording.bags.columns import NONSENSE
+from robot_semantics.recording.bags.source import JSON, PROTOBUF, Channel
+
+MAX_MESSAGE_BYTES = 16 * 2**20
+"""Longer messages are refused: their values as Python objects need many times this size."""
+
+Content = dict[str, object]
+Message = object
+"""A decoded message: a value of JSON, or a message of protobuf."""
+
+
+class _Field(Protocol):
+    has_presence: bool
+
+
+class _Descriptor(Protocol):
+    fields_by_name: Mapping[str, _Field]
+
+
+class _ProtobufMessage(Protocol):
+    DESCRIPTOR: _Descriptor
+
+    def HasField(self, name: str) -> bool:
+        """Return True if a field is set."""
+
+
+def message_decoder(channel: Channel) -> Callable[[bytes], bytes]:
+    """Return the function that converts a message of a channel to CDR; it raises `CdrError` for a bad message.
+
+    Raises:
+        MissingExtraError: the library for protobuf is not installed.
+    """
+    decode, (msgtype, content_of) = _decoder(channel), _SCHEMAS[schema_key(channel.schema)]
+    bad = _bad_message_errors()
+
+    def convert(data: bytes) -> bytes:
+        try:
+            return bytes(filled_message(FIELDS[msgtype], content_of(decode(data))))
+        except bad as error:
+            if isinstance(error, CdrError):
+                raise
+            raise CdrError(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}") from None
+
+    return convert
+
+
+def stamp_decoder(channel: Channel) -> Callable[[bytes], int]:
+    """Return the function that gives the stamp of a message of any schema [ns]; 0 without a stamp."""
+    decode, bad = _decoder(channel), _bad_message_errors()
+
+    def stamp(data: bytes) -> int:
+        try:
+            message = decode(data)
+            header = _get(message, "header")
+            return _time(_get(message, "timestamp") if header is None else _get(header, "stamp"))
+        except bad:
+            return 0
+
+    return stamp
+
+
+def _decoder(channel: Channel) -> Callable[[bytes], Message]:
+    def limited(data: bytes) -> bytes:
+        if len(data) > MAX_MESSAGE_BYTES:
+            raise CdrError(f"it has {len(data)} bytes, more than {MAX_MESSAGE_BYTES}")
+        return data
+
+    if channel.encoding == JSON:
+        return lambda data: json.loads(limited(data))
+    try:
+        from mcap.records import Schema
+        from mcap_protobuf.decoder import DecoderFactory
+    except ImportError:
+        raise MissingExtraError("mcap_protobuf", "bag", "messages in protobuf") from None
+    schema = Schema(1, channel.definition.data.encode("latin-1"), PROTOBUF, channel.schema)
+    parse: list[Callable[[bytes], Message]] = []
+
+    def decode(data: bytes) -> Message:
+        if not parse:
+            found = DecoderFactory().decoder_for(PROTOBUF, schema)
+            if found is None:
+                raise CdrError("its schema is not one of protobuf")
+            parse.append(found)
+        return parse[0](limited(data))
+
+    return decode
+
+
+def _bad_message_errors() -> tuple[type[Exception], ...]:
+    """Return the errors that a message, or a schema, with any content can cause."""
+    try:
+        from google.protobuf.message import DecodeError
+        from mcap.exceptions import McapError
+    except ImportError:
+        return NONSENSE
+    return (*NONSENSE, DecodeError, McapError)
+
+
+def _get(message: Message, *names: str) -> object:
+    """Return the first field of some names that is there; None without one, or if its value is null."""
+    for name in names:
+        if isinstance(message, Mapping):
+            if message.get(name) is not None:
+                return message[name]
+        else:
+            protobuf = cast("_ProtobufMessage", message)
+            field = protobuf.DESCRIPTOR.fields_by_name.get(name)
+            if field is not None and (not field.has_presence or protobuf.HasField(name)):
+                return getattr(message, name)
+    return None
+
+
+def _need(message: Message, name: str) -> object:
+    value = _get(message, name)
+    if value is None:
+        raise CdrError(f"'{name}' is missing")
+    return value
+
+
+def _number(value: object) -> float:
+    """Return a number; null is NaN, as many writers of JSON have it, and the words are those of protobuf."""
+    if value is None or value == "NaN":
+        return math.nan
+    if isinstance(value, str) and value in ("Infinity", "-Infinity"):
+        return math.inf if value == "Infinity" else -math.inf
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise CdrError(f"{str(value)[:40]!r} is not a number")
+    return float(value)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise CdrError(f"{str(value)[:40]!r} is not a text")
+    return value
+
+
+def _list(message: Message, name: str) -> list[object]:
+    """Return a list; empty without one."""
+    value = _get(message, name)
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable | None):
+        raise CdrError(f"'{name}' is not a list")
+    return [] if value is None else list(value)
+
+
+def _time(value: object) -> int:
+    """Return a time [ns]; 0 without one."""
+    if value is None:
+        return 0
+    if isinstance(value, str):
+        return _written_time(value)
+    parts = [_get(value, *names) for names in (("sec", "secs", "seconds"), ("nsec", "nsecs", "nanosec", "nanos"))]
+    if isinstance(value, Mapping) and parts[0] is None:
+        raise CdrError("its time has no seconds")
+    # Protobuf writes long integers as texts into JSON.
+    seconds, nanoseconds = (int(part) if isinstance(part, int | str) else 0 if part is None else None for part in parts)
+    if seconds is None or nanoseconds is None:
+        raise CdrError("its time is not in whole seconds and nanoseconds")
+    return seconds * 1_000_000_000 + nanoseconds
+
+
+def _written_time(text: str) -> int:
+    """Return a time of RFC 3339, which protobuf writes into JSON, with up to nine digits of a second."""
+    found = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)", text, re.ASCII)
+    if found is None:
+        raise CdrError(f"{text[:40]!r} is not a time")
+    zone = "+00:00" if found[3] == "Z" else found[3]
+    since = datetime.fromisoformat(f"{found[1]}{zone}") - datetime(1970, 1, 1, tzinfo=timezone.utc)
+    return (since.days * 86_400 + since.seconds) * 1_000_000_000 + int((found[2] or "").ljust(9, "0"))
+
+
+def _numbers(message: Message, *names: str) -> list[float]:
+    """Return numbers, such as x, y and z, that must all be there; in protobuf a zero is not written."""
+    if isinstance(message, Mapping):
+        missing = [name for name in names if name not in message]
+        if missing:
+            raise CdrError(f"'{missing[0]}' is missing")
+        return [_number(message[name]) for name in names]
+    return [_number(getattr(message, name)) for name in names]
+
+
+def _pose(message: Message, position: str, rotation: str) -> list[float]:
+    return [
+        *_numbers(_need(message, position), "x", "y", "z"),
+        *_numbers(_need(message, rotation), "x", "y", "z", "w"),
+    ]
+
+
+def _twist(message: Message, linear: str, angular: str) -> list[float]:
+    """Return a twist; NaN for a part that is not stated."""
+    parts = (_get(message, linear), _get(message, angular))
+    return [number for part in parts for number in ([math.nan] * 3 if part is None else _numbers(part, "x", "y", "z"))]
+
+
+def _header(message: Message) -> Content:
+    header = _need(message, "header")
+    return {"stamp": _time(_get(header, "stamp")), "frame_id": _text(_get(header, "frame_id") or "")}
+
+
+def _stamped_transform(message: Message) -> Content:
+    return {
+        **_header(message),
+        "child_frame_id": _text(_get(message, "child_frame_id") or ""),
+        "pose": _pose(_need(message, "transform"), "translation", "rotation"),
+    }
+
+
+def _frame_transform(message: Message) -> Content:
+    return {
+        "stamp": _time(_get(message, "timestamp")),
+        "frame_id": _text(_get(message, "parent_frame_id") or ""),
+        "child_frame_id": _text(_get(message, "child_frame_id") or ""),
+        "pose": _pose(message, "translation", "rotation"),
+    }
+
+
+def _pose_in_frame(message: Message) -> Content:
+    return {
+        "stamp": _time(_get(message, "timestamp")),
+        "frame_id": _text(_get(message, "frame_id") or ""),
+        "pose": _pose(_need(message, "pose"), "position", "orientation"),
+    }
+
+
+def _foxglove_odometry(message: Message) -> Content:
+    return {
+        **_pose_in_frame(message),
+        "child_frame_id": _text(_get(message, "body_frame_id") or ""),
+        "twist": _twist(message, "linear_velocity", "angular_velocity"),
+    }
+
+
+def _joint_states(message: Message) -> Content:
+    joints = _list(message, "joints")
+    found: Content = {"stamp": _time(_get(message, "timestamp")), "frame_id": ""}
+    found["name"] = [_text(_get(joint, "name") or "") for joint in joints]
+    for name in ("position", "velocity", "effort"):
+        values = [_number(_get(joint, name)) for joint in joints]
+        found[name] = [] if all(map(math.isnan, values)) and name != "position" else values
+    return found
+
+
+def _joint_state(message: Message) -> Content:
+    values = {name: [_number(v) for v in _list(message, name)] for name in ("position", "velocity", "effort")}
+    return {**_header(message), "name": [_text(name) for name in _list(message, "name")], **values}
+
+
+def _odometry(message: Message) -> Content:
+    return {
+        **_header(message),
+        "child_frame_id": _text(_get(message, "child_frame_id") or ""),
+        "pose": _pose(_need(_need(message, "pose"), "pose"), "position", "orientation"),
+        "twist": _twist(_get(_need(message, "twist"), "twist") or {}, "linear", "angular"),
+    }
+
+
+def _multi_dof(message: Message) -> Content:
+    return {
+        **_header(message),
+        "joint_names": [_text(name) for name in _list(message, "joint_names")],
+        "transforms": [{"pose": _pose(item, "translation", "rotation")} for item in _list(message, "transforms")],
+        "twists": [{"twist": _twist(item, "linear", "angular")} for item in _list(message, "twist")],
+        "wrenches": [],
+    }
+
+
+def _stamped_pose(message: Message) -> Content:
+    return {**_header(message), "pose": _pose(_need(message, "pose"), "position", "orientation")}
+
+
+def _pose_with_covariance(message: Message) -> Content:
+    return {**_header(message), "pose": _pose(_need(_need(message, "pose"), "pose"), "position", "orientation")}
+
+
+def _several(item: Callable[[Message], Content]) -> Callable[[Message], Content]:
+    return lambda message: {"transforms": [item(one) for one in _list(message, "transforms")]}
+
+
+_SCHEMAS: dict[str, tuple[str, Callable[[Message], Content]]] = {
+    "foxglove/FrameTransform": (TF_MESSAGE, lambda message: {"transforms": [_frame_transform(message)]}),
+    "foxglove/FrameTransforms": (TF_MESSAGE, _several(_frame_transform)),
+    "foxglove/JointStates": (JOINT_STATE, _joint_states),
+    "foxglove/Odometry": (ODOMETRY, _foxglove_odometry),
+    "foxglove/PoseInFrame": (POSE_STAMPED, _pose_in_frame),
+    "geometry_msgs/PoseStamped": (POSE_STAMPED, _stamped_pose),
+    "geometry_msgs/PoseWithCovarianceStamped": (POSE_WITH_COVARIANCE_STAMPED, _pose_with_covariance),
+    "geometry_msgs/TransformStamped": (TRANSFORM_STAMPED, _stamped_transform),
+    "nav_msgs/Odometry": (ODOMETRY, _odometry),
+    "sensor_msgs/JointState": (JOINT_STATE, _joint_state),
+    "sensor_msgs/MultiDOFJointState": (MULTI_DOF, _multi_dof),
+    "std_msgs/String": (STRING, lambda message: {"data": _text(_get(message, "data") or "")}),
+    "tf/tfMessage": (TF_MESSAGE, _several(_stamped_transform)),
+    "tf2_msgs/TFMessage": (TF_MESSAGE, _several(_stamped_transform)),
+}
+"""By the package and name of a schema: the ROS message, and the function that reads its fields."""
+
+
+def schema_key(schema: str) -> str:
+    """Return the package and name of a schema: ``sensor_msgs.msg.JointState`` → ``sensor_msgs/JointState``."""
+    words = [word for word in re.split(r"[./:]+", schema) if word and word != "msg"]
+    return "/".join(words[-2:])
+
+
+def mapped_type(schema: str) -> str | None:
+    """Return the ROS message of a schema; None if the schema is not known."""
+    found = _SCHEMAS.get(schema_key(schema))
+    return None if found is None else found[0]
+
+
+def is_frame_transforms(schema: str) -> bool:
+    """Return True for the schemas of Foxglove that are TF on every topic."""
+    return schema_key(schema) in ("foxglove/FrameTransform", "foxglove/FrameTransforms")
+
+
+def unknown_schemas(channels: Iterable[Channel]) -> dict[str, str]:
+    """Return the schemas that are not known, by topic."""
+    return {
+        channel.topic: channel.schema or "no schema"
+        for channel in channels
+        if channel.encoding in (JSON, PROTOBUF) and mapped_type(channel.schema) is None
+    }
