@@ -42,6 +42,7 @@ from robot_semantics.live.order import (
     MessageStreams,
     PublishSchedule,
 )
+from robot_semantics.live.samples import base_frames
 from robot_semantics.live.settings import RobotSettings, Source
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_from_rpy
@@ -195,6 +196,7 @@ class RunningRobot(RobotFrames):
     """A robot model with its newest joint values and its publish schedule.
 
     Attributes:
+        base_frames: the links that are fixed to the root link, by their names in odometry and on TF.
         notices: sentences for the log, each once; the code that logs them clears the list.
         made_ns: time of this robot's creation, on the monotonic clock.
         has_moved: True after the first message that moved a joint.
@@ -207,6 +209,8 @@ class RunningRobot(RobotFrames):
     def __init__(self, name: str, model: RobotModel, settings: RobotSettings) -> None:
         super().__init__(model, settings)
         self.name = name
+        base_frame = settings.virtual_joint(model.root_joint.name).base_frame
+        self.base_frames = base_frames(model, name, settings.frame_prefix, base_frame)
         self.space = JointSpace.of(model)
         self.moving = MovingJoints(model, self.space)
         defaults = default_positions(model, self.space, settings.default_positions)

@@ -14,16 +14,51 @@ is").
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from robot_semantics.base.names import frame_name
+from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.live.order import NEVER_NS
 from robot_semantics.live.settings import Source
+from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.transforms import invert, matrix_from_pose, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
+from robot_semantics.transforms.rows import twist_at
+
+
+def base_frames(model: RobotModel, robot: str, prefix: str, base_frame: str) -> dict[str, str]:
+    """Return the links that are fixed to the root link, the root link too, by their names in odometry and on TF.
+
+    Args:
+        model: the robot.
+        robot: its name: ``ROBOT/LINK`` is the link.
+        prefix: of its links on TF.
+        base_frame: another name of the root link; empty: none.
+    """
+    links = links_fixed_to_root(model)
+    names = {f"{robot}/{link}": link for link in links}
+    if base_frame:
+        names[frame_name(base_frame)] = model.root_link
+    return names | {frame_name(prefix + link): link for link in links}
+
+
+def motion_of_root(
+    model: RobotModel, link: str, xyz_quat: FloatArray, twist: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return pose (7,) and twist (6,) of the root link from those of a link that is fixed to it.
+
+    The twist is in the axes of the parent frame.
+    """
+    if link == model.root_link:
+        return xyz_quat, twist
+    kinematics = ForwardKinematics(model)
+    T_root_link = kinematics.link_poses(kinematics.space.neutral())[model.link_index[link]]
+    T_frame_root = matrix_from_pose(xyz_quat) @ invert(T_root_link)
+    return xyz_quat_from_matrix(T_frame_root), twist_at(twist, T_frame_root[:3, 3] - xyz_quat[:3])
 
 
 class RootSource(enum.IntEnum):
@@ -111,6 +146,7 @@ class RobotSample:
         stamps_ns: (m,) for each of `space.joints`: the time of its newest values, `NEVER_NS` if it has none.
         parent_frame: TF name of the frame that the root link moves in; empty: not stated.
         frame_prefix: prefix of link names on TF.
+        base_frames: other names of the links that are fixed to the root link, as of `base_frames`.
         source: the source of the root link's motion by the parameters.
         said: poses of the root link from the node's inputs and parameters.
         newest_ns: the newest time of any value, also of a joint that is not `measured`; `NEVER_NS` if there is none.
@@ -130,6 +166,7 @@ class RobotSample:
     source: Source = Source.AUTO
     said: tuple[RootStatement, ...] = ()
     newest_ns: int = NEVER_NS
+    base_frames: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def root_frame(self) -> str:

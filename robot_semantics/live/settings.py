@@ -116,6 +116,7 @@ class VirtualJointSettings:
         topic: of the odometry.
         pose: x y z [m] roll pitch yaw [rad] of the root link in the parent frame, with source `fixed`.
         parent_frame: replaces the SRDF's parent frame on TF; empty: the SRDF's frame.
+        base_frame: another name of the root link, in odometry and on TF; empty: none.
 
     """
 
@@ -123,6 +124,7 @@ class VirtualJointSettings:
     topic: str = "odom"
     pose: Vec6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     parent_frame: str = ""
+    base_frame: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from robot_semantics.live.samples import (
     RootStatement,
     WorldSample,
     choose_root,
+    motion_of_root,
 )
 from robot_semantics.live.settings import Source
 from robot_semantics.model.robot_model import RobotModel
@@ -118,8 +119,8 @@ class Root(NamedTuple):
 def root_of(robot: RobotSample, heard: ReceivedFrames) -> Root:
     """Return the pose of a robot's root link by the rule of doc/usdf.md."""
     said, of_tf = list(robot.said), set[RootCandidate]()
-    on_tf = heard.get(robot.root_frame, {})
-    for parent, transform in on_tf.items() if robot.source in (Source.AUTO, Source.TF) else ():
+    on_tf = _root_on_tf(robot, heard) if robot.source in (Source.AUTO, Source.TF) else {}
+    for parent, transform in on_tf.items():
         source = RootSource.CHOSEN if robot.source is Source.TF else RootSource.TF
         candidate = RootCandidate(source, f"TF in '{parent}'", parent)
         of_tf.add(candidate)
@@ -131,6 +132,26 @@ def root_of(robot: RobotSample, heard: ReceivedFrames) -> Root:
     chosen = next((statement for statement in said if statement.candidate == choice.chosen), None)
     parent = (chosen.candidate.parent if chosen else robot.parent_frame) or WORLD
     return Root(choice, chosen, parent, choice.chosen in of_tf)
+
+
+def _root_on_tf(robot: RobotSample, heard: ReceivedFrames) -> Mapping[str, ReceivedTransform]:
+    """Return the transforms of the root link by parent: its own, else those of a link that is fixed to it.
+
+    A link of the robot is not a parent of its root link.
+    """
+    if robot.root_frame in heard:
+        return heard[robot.root_frame]
+    links = {frame_name(robot.frame_prefix + link) for link in robot.model.link_names} | robot.base_frames.keys()
+    root_first = sorted(robot.base_frames.items(), key=lambda item: item[1] != robot.model.root_link)
+    for name, link in root_first:
+        parents = heard.get(name, {})
+        if parents and not parents.keys() & links:
+            unknown = np.full(6, np.nan)
+            return {
+                parent: item._replace(xyz_quat=motion_of_root(robot.model, link, item.xyz_quat, unknown)[0])
+                for parent, item in parents.items()
+            }
+    return {}
 
 
 def newest_of(parents: Mapping[str, ReceivedTransform]) -> tuple[str, ReceivedTransform]:
@@ -227,6 +248,9 @@ class _Making:
             for robot in sample.robots
             for link in robot.model.link_names
         }
+        for robot in sample.robots:
+            for name, link in robot.base_frames.items():
+                self.links.setdefault(name, (robot.name, link))
         self.model_of = {robot.name: robot.model for robot in sample.robots}
         self.bodies: dict[str, ModelState | Frame] = {}
         self.on_links: dict[str, tuple[str, str]] = {}

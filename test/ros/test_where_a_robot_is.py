@@ -204,6 +204,68 @@ def test_odometry_says_where_a_base_is_where_nothing_else_does(node: Any, client
     assert "r/base_link" not in client.newest()
 
 
+FOOT = PLAIN.replace(
+    '<link name="base_link"/>',
+    """<link name="foot"/><link name="base_link"/><joint name="f" type="fixed"><parent link="foot"/>
+    <child link="base_link"/><origin xyz="0.1 0 0.3" rpy="0 0 0.5"/></joint>""",
+)
+ON_FOOT = PLANAR.replace("base_link", "foot")
+
+
+@pytest.mark.parametrize("source", ["auto", "odometry"])
+@pytest.mark.parametrize("child", ["", "foot", "r/foot", "base_link", "r/base_link", "odom_link"])
+def test_odometry_of_every_name_of_the_base_moves_the_base(node: Any, client: Client, source: str, child: str) -> None:
+    more = {"r.virtual_joints.v.base_frame": "odom_link", "r.virtual_joints.v.source": source}
+    one = node(ON_FOOT, urdf=FOOT, **{"r.frame_prefix": "", **more})
+    place = matrix(3.0, 1.0, 0.0, 0.2)
+    if "base_link" in child:
+        place = place @ matrix(0.1, 0.0, 0.3, 0.5)
+    publisher = client.publisher(Odometry, "/odom")
+    message = Odometry(child_frame_id=child)
+    message.header.frame_id = "odom"
+    message.header.stamp.sec = int(time.time())
+    position, q = message.pose.pose.position, message.pose.pose.orientation
+    position.x, position.y, position.z = place[:3, 3].tolist()
+    q.x, q.y, q.z, q.w = Rotation.from_matrix(place[:3, :3]).as_quat().tolist()
+    # The link turns about its own axis and moves along its own x axis.
+    message.twist.twist.linear.x, message.twist.twist.angular.z = 0.5, 2.0
+
+    def heard() -> Any:
+        publisher.publish(message)
+        model = one.state().models[0]
+        return model if model.pose is not None else None
+
+    model = client.until(heard, "the pose from odometry")
+    assert model.parent == "odom"
+    np.testing.assert_allclose(pose_matrix(model.pose), matrix(3.0, 1.0, 0.0, 0.2), atol=1e-9)
+    yaw = 0.7 if "base_link" in child else 0.2
+    lever = np.array([3.0, 1.0, 0.0]) - place[:3, 3]
+    velocity = 0.5 * np.array([np.cos(yaw), np.sin(yaw), 0.0]) + np.cross([0.0, 0.0, 2.0], lever)
+    np.testing.assert_allclose(model.twist, [*velocity, 0, 0, 2.0], atol=1e-9)
+
+
+@pytest.mark.parametrize("source", ["auto", "tf"])
+@pytest.mark.parametrize("child", ["r/foot", "r/base_link", "odom_link"])
+def test_tf_of_another_name_of_the_base_places_it(node: Any, client: Client, source: str, child: str) -> None:
+    more = {"r.virtual_joints.v.base_frame": "odom_link", "r.virtual_joints.v.source": source}
+    one = node(ON_FOOT, urdf=FOOT, **{"r.frame_prefix": "", **more})
+    place = matrix(3.0, 1.0, 0.0, 0.2)
+    if "base_link" in child:
+        place = place @ matrix(0.1, 0.0, 0.3, 0.5)
+    publisher = client.publisher(TFMessage, "/tf", 100)
+
+    def heard() -> Any:
+        publisher.publish(TFMessage(transforms=[transform("odom", child, pose_from_matrix(place))]))
+        state = one.state()
+        return state if state.models[0].pose is not None else None
+
+    state = client.until(heard, "the pose from TF")
+    client.node.destroy_publisher(publisher)
+    assert state.models[0].parent == "odom"
+    np.testing.assert_allclose(pose_matrix(state.models[0].pose), matrix(3.0, 1.0, 0.0, 0.2), atol=1e-9)
+    assert {frame.name for frame in state.frames} == {"odom"}
+
+
 def test_a_pose_is_restored_through_the_frames_of_its_world(node: Any) -> None:
     one = node(PLANAR, transform(WORLD, "odom", pose(1.0, 0.0, 0.0)))
     text = """<world_state><model_state name="r"><parent>map</parent><pose>1 1 0 0 0 0</pose></model_state>

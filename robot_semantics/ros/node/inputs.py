@@ -24,12 +24,11 @@ from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.joint_states import JointStateData, JointStateReader
 from robot_semantics.cdr.layout import CdrError
 from robot_semantics.cdr.walk import BIG_ENDIAN, odometry_child
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.root_motion import pose_of, twist_of
 from robot_semantics.live.joint_state import Reason, Refusal
 from robot_semantics.live.order import NEVER_NS
 from robot_semantics.live.robot import Messages, RunningRobot
-from robot_semantics.live.samples import RootCandidate, RootSource, RootStatement
+from robot_semantics.live.samples import RootCandidate, RootSource, RootStatement, motion_of_root
 from robot_semantics.live.settings import Source
 from robot_semantics.live.world import transform_fault
 from robot_semantics.model.queries import links_fixed_to_root
@@ -39,8 +38,6 @@ from robot_semantics.ros.node.outputs import Outputs
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.world_frames import WorldFrames
-from robot_semantics.transforms import invert, matrix_from_pose, xyz_quat_from_matrix
-from robot_semantics.transforms.rows import twist_at
 
 # Base states and odometry: the other topics that move joints, and the pose of a root link by each source.
 
@@ -117,11 +114,19 @@ class MotionTopics:
             return []
         if frame_name(message.header.frame_id) not in _names_of_parent(robot):
             return [_wrong_frame("frame_id", message.header.frame_id, robot.parent_frame)]
-        child = robot.frame(robot.model.root_link)
-        if frame_name(message.child_frame_id) not in (child, robot.model.root_link, ""):
-            return [_wrong_frame("child_frame_id", message.child_frame_id, child)]
+        link = _base_link(robot, frame_name(message.child_frame_id))
+        if link is None:
+            return [_wrong_frame("child_frame_id", message.child_frame_id, robot.frame(robot.model.root_link))]
         time_ns = stamp_ns(message.header.stamp) or self._now_ns()
-        return [robot.motion(root.name, *rows_of_odometry(message), time_ns)]
+        return [robot.motion(root.name, *motion_of_root(robot.model, link, *rows_of_odometry(message)), time_ns)]
+
+
+def _base_link(robot: RunningRobot, child: str) -> str | None:
+    """Return the link that the child frame of odometry names: the root link, or a link that is fixed to it.
+
+    Drivers leave out the name of the base, or its prefix.
+    """
+    return robot.model.root_link if child in ("", robot.model.root_link) else robot.base_frames.get(child)
 
 
 def _names_of_parent(robot: RunningRobot) -> tuple[str, ...]:
@@ -178,8 +183,9 @@ class ReceivedOdometry:
 
     def statement(self, robot: RunningRobot) -> RootStatement | None:
         """Return the pose of a robot's root link from odometry of the root link or of a link that is fixed to it."""
+        by_link = {_base_link(robot, child): data for child, data in self._last.items()}
         for link in links_fixed_to_root(robot.model):
-            data = self._last.get(robot.frame(link))
+            data = by_link.get(link)
             if data is not None:
                 return self._read(robot, link, data)
         return None
@@ -194,12 +200,7 @@ class ReceivedOdometry:
         if fault is not None:
             robot.report_once(f"the odometry on {self._topic} is not used: {fault}")
             return None
-        if link != robot.model.root_link:
-            kinematics = ForwardKinematics(robot.model)
-            T_root_link = kinematics.link_poses(kinematics.space.neutral())[robot.model.link_index[link]]
-            T_frame_root = matrix_from_pose(xyz_quat) @ invert(T_root_link)
-            twist = twist_at(twist, T_frame_root[:3, 3] - xyz_quat[:3])
-            xyz_quat = xyz_quat_from_matrix(T_frame_root)
+        xyz_quat, twist = motion_of_root(robot.model, link, xyz_quat, twist)
         candidate = RootCandidate(RootSource.ODOMETRY, self._topic, frame)
         known = twist if np.isfinite(twist).all() else None
         return RootStatement(candidate, xyz_quat, known, stamp_ns(message.header.stamp) or None)
@@ -292,7 +293,9 @@ class Inputs:
             root_frame = robot.frame(robot.model.root_link)
             # A root link `world` moves in the frame `world`: TF has only the link under this name.
             same = robot.parent_frame == root_frame
-            found = None if same else self._frames.pose(robot.parent_frame, root_frame)
+            names = [root_frame, *(name for name, link in robot.base_frames.items() if link == robot.model.root_link)]
+            poses = (self._frames.pose(robot.parent_frame, name) for name in dict.fromkeys(names))
+            found = None if same else next((pose for pose in poses if pose is not None), None)
             if found is not None:
                 stamp_ns = self._robots.now_ns() if found.stamp_ns is None else found.stamp_ns
                 with self._robots.lock:

@@ -82,6 +82,7 @@ VIRTUAL_JOINT: tuple[Parameter, ...] = (
         checks.pose,
     ),
     Parameter("parent_frame", "", "TF name of the parent frame; empty: the SRDF's.", checks.text),
+    Parameter("base_frame", "", "Another name of the root link, in odometry and on TF; empty: none.", checks.text),
 )
 """Those below ``virtual_joints.NAME``, with `models` below ``MODEL.virtual_joints.NAME``."""
 
@@ -239,6 +240,7 @@ def robot_settings(values: Values, prefix: str, virtual_joints: Iterable[str], r
                 topic=value(f"{VIRTUAL_JOINTS}.{name}.topic"),
                 pose=six(value(f"{VIRTUAL_JOINTS}.{name}.pose")),
                 parent_frame=value(f"{VIRTUAL_JOINTS}.{name}.parent_frame"),
+                base_frame=value(f"{VIRTUAL_JOINTS}.{name}.base_frame"),
             )
             for name in virtual_joints
         },

@@ -121,6 +121,7 @@ def _sample(robot: RunningRobot, said: tuple[RootStatement, ...]) -> RobotSample
         source=robot.root_source,
         said=said,
         newest_ns=buffer.newest_stamp_ns,
+        base_frames=robot.base_frames,
     )
 
 
