@@ -97,7 +97,7 @@ NAMED: dict[str, tuple[tuple[str, ...], tuple[float, ...]]] = {
     "robot0base_link": (("--frame-prefix", "robot0"), LINK_PLACE),
     "robot0/base_link": (("--frame-prefix", "/robot0/"), LINK_PLACE),
     "odom_link": (("--base-frame", "odom_link"), PLACE),
-    "/odom_link ": (("--base-frame", "odom_link "), PLACE),
+    "/odom_link": (("--base-frame", "/odom_link"), PLACE),
 }
 
 

@@ -71,6 +71,9 @@ from robot_semantics.recording.bags.source import (
 )
 from robot_semantics.xml.reader import MAX_BYTES
 
+TypeTable = Mapping[str, Any]
+"""Message types as `rosbags` parses them, by name."""
+
 
 def _unpacks(kind: str) -> Callable[[bytes, int], bytes]:
     return lambda packed, _size: unpack(kind, packed)
@@ -274,7 +277,7 @@ def starts_with_header(channel: Channel) -> bool:
     return bool(fields) and fields[0][1] == (Nodetype.NAME, "std_msgs/msg/Header")
 
 
-def _types(channel: Channel) -> Mapping[str, Any] | str:
+def _types(channel: Channel) -> TypeTable | str:
     """Return the types in a channel's definition, or the reason why it is invalid."""
     text = channel.definition.data
     try:
@@ -291,7 +294,7 @@ def _types(channel: Channel) -> Mapping[str, Any] | str:
         return " ".join(str(error).split())[:100] or type(error).__name__
 
 
-def _without_dds_names(types: Mapping[str, Any]) -> Mapping[str, Any]:
+def _without_dds_names(types: TypeTable) -> TypeTable:
     """Return types with the names of ROS 2, where DDS writes ``std_msgs/msg/dds_/String_`` with the field ``data_``."""
     if not any("/dds_/" in name for name in types):
         return types
@@ -311,7 +314,7 @@ def _without_dds_names(types: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def _main(types: Mapping[str, Any]) -> str:
+def _main(types: TypeTable) -> str:
     """Return the only type that no other type contains."""
     used = {name for _, fields in types.values() for name in _names(fields)}
     return next((name for name in types if name not in used and not name.startswith("builtin_interfaces/")), "it all")
@@ -329,7 +332,7 @@ def _expected(msgtype: str) -> Flat:
     return tuple(_flat(get_typestore(Stores.ROS2_JAZZY).fielddefs, msgtype))
 
 
-def _flat(types: Mapping[str, Any], msgtype: str, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+def _flat(types: TypeTable, msgtype: str, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
     """Yield every primitive field as (path, type), without ROS 1's sequence number."""
     if depth > 20:
         raise LookupError(f"an end to {prefix}")
