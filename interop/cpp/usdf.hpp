@@ -34,6 +34,7 @@
 namespace usdf {
 
 inline constexpr std::string_view kNamespace = "urn:robot-semantics:usdf:1";
+inline constexpr std::string_view kReserved = "{urn:robot-semantics:usdf";
 inline constexpr std::string_view kWorld = "world";
 inline constexpr int kMaxDepth = 250;
 
@@ -246,6 +247,10 @@ class Reader {
       document_.refused = true;
       return;
     }
+    if (other_namespace(root)) {  // U9.12
+      document_.refused = true;
+      return;
+    }
     if (name == "world") problem(Severity::note, "other-root", "<world> is read as <world_state>", root);
     world(root);
     check_names();
@@ -446,6 +451,17 @@ class Reader {
     const std::size_t colon = name.find(':');
     if (colon == std::string::npos) return name;  // a default namespace is not of attributes
     return qualified(uri(node, name.substr(0, colon)), name.substr(colon + 1));
+  }
+
+  // Report the first element with a namespace of another version, or a misspelt one (U9.12).
+  bool other_namespace(Node node) {
+    bool found = starts_with(key(node), kReserved);
+    for (const pugi::xml_attribute attribute : node.attributes())
+      found = found || starts_with(key(node, attribute), kReserved);
+    if (found) problem(Severity::error, "other-namespace", "the namespace is misspelt or of another version", node);
+    for (const Node child : node.children())
+      found = found || (child.type() == pugi::node_element && other_namespace(child));
+    return found;
   }
 
   static std::string in_words(const std::string &key) { return key.substr(key.find('}') + 1); }
@@ -673,7 +689,7 @@ class Reader {
           }
           if (name == "rs:version") {
             state.version = value;
-            if (value != "1") problem(Severity::warning, "newer-version", "the version is not 1", node, name);  // U9.8
+            if (value != "1" && value != "1.0") problem(Severity::warning, "newer-version", "the version is not 1", node, name);  // U9.8
           }
         },
         [&](const std::string &name, Node child) {

@@ -50,8 +50,8 @@ class Diagnostic:
     """One problem; `str()` gives one line, ``file:line:col: error: message [path]``, with any names in it.
 
     `code` is a stable kebab-case word for the kind of problem. `suggestion` is the nearest valid name, if any.
-    `certain` is True if only this name can be meant. `count` is the number of problems that this one represents: 1, or
-    more if a collection had too many problems to keep.
+    `certain` is True if only this name can be meant; `name` is the written name. `count` is the number of problems
+    that this one represents: 1, or more if a collection had too many problems to keep.
     """
 
     severity: Severity
@@ -61,6 +61,7 @@ class Diagnostic:
     suggestion: str | None = None
     count: int = 1
     certain: bool = False
+    name: str | None = None
 
     @property
     def sentence(self) -> str:

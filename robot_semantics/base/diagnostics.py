@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostic import Diagnostic, Severity, SourcePlace
@@ -30,21 +31,38 @@ PlaceOrFinder = SourcePlace | Callable[[], SourcePlace]
 """A place, or a function that computes it. Most problems are never read, and to compute a place takes long."""
 
 
+class _Misspelling:
+    """A misspelt name and the names that may be meant; the search takes long, so it waits until it is needed."""
+
+    def __init__(self, name: str, valid: Collection[str]) -> None:
+        self.name, self.valid = name, valid
+
+    @cached_property
+    def suggestion(self) -> str | None:
+        """The nearest valid name."""
+        return next(iter(nearest_names(self.name, self.valid)), None)
+
+    @cached_property
+    def is_certain(self) -> bool:
+        """True if only the suggestion can be meant."""
+        return self.suggestion is not None and is_certain(self.name, self.suggestion, self.valid)
+
+
 class _Report(NamedTuple):
-    """A problem that computes its place and suggestion when it is read; `name` is None if no suggestion is wanted."""
+    """A problem that computes its place and suggestion when it is read."""
 
     severity: Severity
     code: str
     message: str
     place: PlaceOrFinder
-    name: str | None
-    valid: Collection[str]
+    misspelling: _Misspelling | None
 
     def to_diagnostic(self) -> Diagnostic:
-        near = () if self.name is None else nearest_names(self.name, self.valid)
-        certain = self.name is not None and is_certain(self.name, near)
-        suggestion = next(iter(near), None)
-        return Diagnostic(self.severity, self.code, self.message, _place_of(self.place), suggestion, certain=certain)
+        severity, code, message, place, misspelling = self
+        if misspelling is None:
+            return Diagnostic(severity, code, message, _place_of(place))
+        suggestion, certain = misspelling.suggestion, misspelling.is_certain
+        return Diagnostic(severity, code, message, _place_of(place), suggestion, certain=certain, name=misspelling.name)
 
 
 def _place_of(place: PlaceOrFinder) -> SourcePlace:
@@ -64,6 +82,8 @@ class Diagnostics:
         self._counts: Counter[Severity] = Counter()
         self._more: dict[Severity, Diagnostic] = {}
         self._comparisons = NameComparisons()
+        # The same wrong name is often in thousands of collision pairs.
+        self._misspellings: dict[tuple[str, int], _Misspelling] = {}
 
     def error(
         self, code: str, message: str, place: PlaceOrFinder, *, name: str | None = None, valid: Collection[str] = ()
@@ -91,20 +111,31 @@ class Diagnostics:
         valid: Collection[str] = (),
     ) -> None:
         """Add a problem of any severity; `name` and `valid` as in `error`."""
-        if name is not None and not self._comparisons.allow(valid):
-            name = None
-        if self._counts[severity] < MAX_KEPT:
-            self._reports.append(_Report(severity, code, message, place, name, valid))
-            self._counts[severity] += 1
+        misspelling = None if name is None else self._misspelling(name, valid)
+        self._add(_Report(severity, code, message, place, misspelling))
+
+    def _misspelling(self, name: str, valid: Collection[str]) -> _Misspelling | None:
+        """Return the misspelt name for a report; None if the limit of comparisons is reached."""
+        key = name, id(valid)
+        if key not in self._misspellings:
+            if not self._comparisons.allow(valid):
+                return None
+            self._misspellings[key] = _Misspelling(name, valid)
+        return self._misspellings[key]
+
+    def _add(self, report: _Report) -> None:
+        if self._counts[report.severity] < MAX_KEPT:
+            self._reports.append(report)
+            self._counts[report.severity] += 1
         else:
-            self._count_more(severity, place, 1)
+            self._count_more(report.severity, report.place, 1)
 
     def extend(self, diagnostics: Diagnostics | tuple[Diagnostic, ...]) -> None:
         """Add every problem of another collection."""
         if isinstance(diagnostics, Diagnostics) and not diagnostics._diagnostics:
             # Unread problems stay unread.
             for report in diagnostics._reports:
-                self.add(*report)
+                self._add(report)
             diagnostics = tuple(diagnostics._more.values())
         for item in diagnostics:
             if item.code != MORE and self._counts[item.severity] < MAX_KEPT:
@@ -117,10 +148,6 @@ class Diagnostics:
         """Add the problems that are not here yet: the error of a refused document repeats the reported ones."""
         known = set(self)
         self.extend(tuple(item for item in diagnostics if item not in known))
-
-    def suggest(self, name: str, valid: Collection[str]) -> str | None:
-        """Return the valid name that resembles `name`; None if there is none or the limit of comparisons is reached."""
-        return next(iter(nearest_names(name, valid)), None) if self._comparisons.allow(valid) else None
 
     def count(self, severity: Severity) -> int:
         """Return the number of added problems of a severity, kept or not."""

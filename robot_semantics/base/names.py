@@ -17,8 +17,14 @@ from typing import NamedTuple
 MAX_COMPARISONS = 20_000
 """Limit on comparisons between misspelt and known names in one document: a second or two of work."""
 
-_SIDE = 2
+_MOST_EDITS = 2
+"""Largest number of letters that a certain suggestion adds, removes or swaps."""
+
+_SHORT = 2
 """Longest word [letters] that distinguishes similar parts: l, fr."""
+
+_PARTS = re.compile(r"[^\W\d_a-z]+(?![a-z])|[^\W\d_]?[^\W\d_A-Z]+|\d+|[\W_]+")
+"""Words of letters, also inside ``wheelFL``; numbers; everything between."""
 
 
 def nearest_names(name: str, valid: Iterable[str], limit: int = 3) -> tuple[str, ...]:
@@ -66,33 +72,65 @@ def duplicates(names: Iterable[str]) -> list[str]:
     return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
-def is_certain(name: str, near: Iterable[str]) -> bool:
-    """Return True if only the first of the nearest names, best first, can be meant.
+def is_certain(name: str, meant: str, valid: Iterable[str]) -> bool:
+    """Return True if only `meant` can be meant by a misspelt `name`.
 
-    It is one or two letters away and no other name is as near. Numbers must be equal, and short words such as `l` or
-    `fr`.
+    It comes from `name` by adding or removing one or two letters, or by swapping two neighbours, inside words. The
+    first and last letter of each word, words of one or two letters, numbers and separators are equal. No other of the
+    `valid` names is as near. No letter is replaced, because sides, axes and motions differ by a letter.
     """
-    names = tuple(near)
-    if not names:
+    words, others = _PARTS.findall(name), _PARTS.findall(meant)
+    if len(words) != len(others):
         return False
-    distances = [_distance(name, candidate) for candidate in names]
-    if distances[0] > min(2, len(name) // 3) or distances[0] >= min(distances[1:], default=len(name)):
+    edits = 0
+    for word, other in zip(words, others, strict=True):
+        number = _edits_inside(word, other)
+        if number is None:
+            return False
+        edits += number
+    if not 0 < edits <= _MOST_EDITS:
         return False
-    if re.findall(r"\d+", name) != re.findall(r"\d+", names[0]):
+    distance = _distance(name, meant)
+    near = (other for other in valid if other != meant and abs(len(other) - len(name)) <= distance)
+    return all(_distance(name, other) > distance for other in near)
+
+
+def is_near(name: str, valid: Iterable[str]) -> bool:
+    """Return True if a valid name differs from `name` by one or two letters and no number: a reason for a warning."""
+    meant = did_you_mean(name, valid)
+    if meant is None or re.findall(r"\d+", name) != re.findall(r"\d+", meant):
         return False
-    words, others = (re.findall(r"[^\W\d_]+", text) for text in (name, names[0]))
-    return len(words) != len(others) or all(
-        one == other or min(len(one), len(other)) > _SIDE for one, other in zip(words, others, strict=True)
-    )
+    return _distance(name, meant) <= min(_MOST_EDITS, len(name) // 3)
+
+
+def _edits_inside(word: str, other: str) -> int | None:
+    """Return how many letters are added, removed or swapped inside a word; None if it differs in another way."""
+    if word == other:
+        return 0
+    shorter, longer = sorted((word, other), key=len)
+    if not (word.isalpha() and other.isalpha()) or len(shorter) <= _SHORT:
+        return None
+    if (word[0], word[-1]) != (other[0], other[-1]):
+        return None
+    if len(shorter) == len(longer):
+        first, *rest = (at for at, letters in enumerate(zip(word, other, strict=True)) if letters[0] != letters[1])
+        swapped = rest == [first + 1] and word[first : first + 2] == other[first : first + 2][::-1]
+        return 2 if swapped else None
+    letters = iter(longer)
+    return len(longer) - len(shorter) if all(letter in letters for letter in shorter) else None
 
 
 def _distance(one: str, other: str) -> int:
-    """Return the edit distance: the number of letters to change, insert or delete."""
+    """Return the number of letters to change, add or remove, or of neighbours to swap."""
+    above: list[int] = []
     row = list(range(len(other) + 1))
     for at, letter in enumerate(one, 1):
-        above, row[0] = row[0], at
+        last, above, row = above, row, [at]
         for place, wanted in enumerate(other, 1):
-            above, row[place] = row[place], min(above + (letter != wanted), row[place] + 1, row[place - 1] + 1)
+            best = min(above[place - 1] + (letter != wanted), above[place] + 1, row[place - 1] + 1)
+            if at > 1 and place > 1 and letter == other[place - 2] and wanted == one[at - 2]:
+                best = min(best, last[place - 2] + 1)
+            row.append(best)
     return row[-1]
 
 

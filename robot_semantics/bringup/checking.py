@@ -18,7 +18,7 @@ from robot_semantics.base.caches import LruCache
 from robot_semantics.base.diagnostic import Diagnostic, Severity, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.names import is_certain, nearest_names
+from robot_semantics.base.names import is_near
 from robot_semantics.base.yaml_reader import MAX_BYTES, YamlNode, parse_yaml
 from robot_semantics.bringup import name_checks, ros2_controllers
 from robot_semantics.bringup.configuration import (
@@ -31,10 +31,11 @@ from robot_semantics.bringup.configuration import (
     has_substitution,
     sections_of,
     substitutions,
+    with_nested_parameters,
 )
 from robot_semantics.bringup.control_checks import is_within
 from robot_semantics.bringup.decimal_numbers import doubles, doubles_of_entries, number_in
-from robot_semantics.bringup.description import check_chosen, choose_descriptions
+from robot_semantics.bringup.description import check_chosen, choose_descriptions, report_not_compared
 from robot_semantics.bringup.name_checks import (
     ConfiguredName,
     by_name,
@@ -44,6 +45,7 @@ from robot_semantics.bringup.name_checks import (
     texts_of,
     unknown_names,
 )
+from robot_semantics.model.declared_names import DeclaredNames
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -51,6 +53,7 @@ from robot_semantics.srdf.reader import parse_srdf
 from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.urdf.control_tree import ControlBlock
 from robot_semantics.urdf.reader import parse_urdf
+from robot_semantics.urdf.tree import UrdfRobot
 from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.document_kind import DocumentKind, kind_and_name
 from robot_semantics.xml.reader import parse_xml
@@ -128,7 +131,7 @@ def _joints_exist(configuration: Configuration) -> Iterator[ConfigurationProblem
     controllers = list(_controllers(configuration))
     severities = {name: severity_of(alternatives) for name, alternatives in by_name(controllers).items()}
     uses = ((use, severities[name]) for name, node in controllers for use in texts_of(node.get("joints")))
-    return unknown_names(uses, configuration.joints, "joint") if configuration.joints else iter(())
+    return unknown_names(uses, configuration.joint_names, "joint") if configuration.joint_names else iter(())
 
 
 def _defaults_are_unique(configuration: Configuration) -> Iterator[ConfigurationProblem]:
@@ -170,10 +173,9 @@ def _controllers_run(configuration: Configuration) -> Iterator[ConfigurationProb
     for listed in _lists(configuration):
         for use in listed.names if running else ():
             name = last_name(use.name)
-            near = nearest_names(name, running)
-            if name not in running and is_certain(name, near):
+            if name not in running and is_near(name, running):
                 message = f"ros2_control has no controller '{use.name}'"
-                valid = (near[0],)
+                valid = tuple(running)
                 yield ConfigurationProblem(Severity.WARNING, "unknown-controller", message, use.place, name, valid)
 
 
@@ -392,6 +394,7 @@ OTHER_SECTION_RULES: tuple[Rule, ...] = (
 )
 
 
+_Source = TypeVar("_Source")
 _Tree = TypeVar("_Tree")
 
 ENDINGS = (".yaml", ".yml")
@@ -432,7 +435,7 @@ def read_sections(text: str | bytes, source: str) -> YamlText:
     if known is None:
         found = Diagnostics()
         root = _root(data, source, found)
-        sections = () if root is None else tuple(sections_of(root))
+        sections = () if root is None else tuple(sections_of(with_nested_parameters(root)))
         known = YamlText(_without_xacro(root, sections, found) if root and sections else (), tuple(found), root)
         _READ.put((source, data), known, len(data))
     return known
@@ -476,18 +479,23 @@ def check_sections(
     robot: RobotModel | None,
     blocks: tuple[ControlBlock, ...],
     diagnostics: Diagnostics,
+    names: DeclaredNames | None = None,
 ) -> None:
-    """Report the problems of YAML sections against a robot; without a robot, names are not checked."""
-    configuration = Configuration(robot, blocks, tuple(sections))
+    """Report the problems of YAML sections against a robot, or against the names of a description without one."""
+    configuration = Configuration(robot, blocks, tuple(sections), names)
     for problem in (problem for rule in RULES for problem in rule(configuration)):
         diagnostics.add(*problem)
 
 
 class FileReaders(NamedTuple):
-    """How a check reads a file by its name; each reader may raise a `DescriptionError`."""
+    """How a check reads a file by its name; each reader may raise a `DescriptionError`.
+
+    `robot` makes the robot of a URDF's content; None without a valid tree.
+    """
 
     document: Callable[[str], XmlDocument]
-    robot: Callable[[str], RobotModel | None]
+    urdf: Callable[[str], UrdfRobot]
+    robot: Callable[[UrdfRobot], RobotModel | None]
     semantic: Callable[[str], SrdfDocument]
     yaml: Callable[[str], YamlText]
 
@@ -515,37 +523,62 @@ def check_files(
     srdf: str | None = None,
     by_name: bool = False,
     resolver: PackageResolver | None = None,
+    implicit_links: bool = False,
 ) -> CheckedFiles:
     """Check URDF, SRDF and YAML files together; those that belong together are chosen by `choose_descriptions`.
 
     The endings ``.yaml`` and ``.yml`` mean YAML; the content tells the other kinds.
     """
 
-    def tree(reader: Callable[[str], _Tree], file: str) -> _Tree | None:
+    def tree(reader: Callable[[_Source], _Tree], source: _Source) -> _Tree | None:
         try:
-            return reader(file)
+            return reader(source)
         except DescriptionError as error:
             found.extend_new(error.diagnostics)
             return None
 
-    own, names = list(dict.fromkeys(files)), {kind: dict[str, str]() for kind in DocumentKind}
-    for file in (file for file in own if not is_yaml(file)):
-        document = tree(read.document, file)
-        if document is not None and (known := kind_and_name(document, file, found)) is not None:
-            names[known[0]][file] = known[1]
+    own = list(dict.fromkeys(files))
+    documents = {file: tree(read.document, file) for file in own if not is_yaml(file)}
+    names = _names_by_kind(documents, found)
     urdfs, srdfs = names[DocumentKind.URDF], names[DocumentKind.SRDF]
     choice = choose_descriptions(urdfs, srdfs, urdf, srdf, by_name=by_name)
-    robots = {file: tree(read.robot, file) for file in dict.fromkeys([*filter(None, [urdf]), *urdfs])}
+    contents = {file: tree(read.urdf, file) for file in dict.fromkeys([*filter(None, [urdf]), *urdfs])}
+    robots = {file: None if urdf is None else tree(read.robot, urdf) for file, urdf in contents.items()}
     semantics = {file: tree(read.semantic, file) for file in dict.fromkeys([*srdfs, *filter(None, [srdf])])}
-    checked = check_chosen(choice, robots, semantics, found, resolver=resolver)
+    checked = check_chosen(
+        choice, robots, semantics, found, resolver=resolver, urdfs=contents, implicit_links=implicit_links
+    )
     sections: list[Section] = []
+    configured: list[str] = []
     for file in filter(is_yaml, own):
         text = tree(read.yaml, file) or YamlText()
         found.extend(text.problems)
         sections += text.sections
-    check_sections(sections, checked.robot, checked.blocks, found)
+        configured += [file] * bool(text.sections)
+    check_sections(sections, checked.robot, checked.blocks, found, checked.names)
+    if choice.urdf and checked.robot is None:
+        report_not_compared(configured, choice.urdf, found, names=checked.names is not None)
+        report_not_compared(names[DocumentKind.USDF], choice.urdf, found)
+    if choice.srdf and semantics.get(choice.srdf) is None:
+        report_not_compared(configured, choice.srdf, found)
     is_complete = bool(choice.urdf) or (not sections and srdfs.keys() <= choice.urdf_by_srdf.keys())
     return CheckedFiles(checked.robot, tuple(names[DocumentKind.USDF]), is_complete)
+
+
+def _names_by_kind(
+    documents: Mapping[str, XmlDocument | None], found: Diagnostics
+) -> dict[DocumentKind, dict[str, str]]:
+    """Return the name of the robot or world in each file, by the kind of the file."""
+    names = {kind: dict[str, str]() for kind in DocumentKind}
+    for file, document in documents.items():
+        if document is not None and (known := kind_and_name(document, file, found)) is not None:
+            names[known[0]][file] = known[1]
+    for kind in (DocumentKind.URDF, DocumentKind.SRDF):
+        # A file that cannot be read is of its ending's kind, if no other file is.
+        ending = f".{kind.value.lower()}"
+        unreadable = [file for file, document in documents.items() if document is None]
+        names[kind] = names[kind] or {file: "" for file in unreadable if ending in Path(file).suffixes}
+    return names
 
 
 def check_texts(texts: Mapping[str, str | bytes], *, implicit_links: bool = False) -> list[Diagnostic]:
@@ -555,14 +588,12 @@ def check_texts(texts: Mapping[str, str | bytes], *, implicit_links: bool = Fals
     """
     found = Diagnostics()
 
-    def robot(name: str) -> RobotModel | None:
-        return resolve_urdf(parse_urdf(texts[name], name, found), found, implicit_links=implicit_links)
-
     readers = FileReaders(
         lambda name: parse_xml(texts[name], name, forgiving=True),
-        robot,
+        lambda name: parse_urdf(texts[name], name, found),
+        lambda urdf: resolve_urdf(urdf, found, implicit_links=implicit_links),
         lambda name: parse_srdf(texts[name], name, found),
         lambda name: read_sections(texts[name], name),
     )
-    check_files(texts, readers, found)
+    check_files(texts, readers, found, implicit_links=implicit_links)
     return list(found)

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostic import Severity, SourcePlace
 from robot_semantics.base.yaml_reader import YamlNode
+from robot_semantics.model.declared_names import DeclaredNames
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.model.semantics import Group
 from robot_semantics.urdf.control_tree import ControlBlock
@@ -74,11 +75,17 @@ class ConfigurationProblem(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Configuration:
-    """A robot with the sections of its YAML files; `robot` is None if it is unknown."""
+    """A robot with the sections of its YAML files.
+
+    Attributes:
+        robot: None if it is unknown.
+        names: the names that its description declares, if this gives no robot.
+    """
 
     robot: RobotModel | None
     blocks: tuple[ControlBlock, ...]
     sections: tuple[Section, ...]
+    names: DeclaredNames | None = None
 
     def of(self, kind: SectionKind) -> Iterator[Section]:
         """Yield the sections of a kind."""
@@ -94,6 +101,16 @@ class Configuration:
         """The joints of the URDF by name."""
         joints = () if self.robot is None else self.robot.joints
         return {joint.name: joint for joint in joints if joint.urdf is not None}
+
+    @property
+    def joint_names(self) -> Collection[str]:
+        """The names of the joints, also without a robot."""
+        return self.joints if self.names is None else self.names.joints
+
+    @property
+    def group_names(self) -> Collection[str]:
+        """The names of the groups, also without a robot."""
+        return self.groups if self.names is None else self.names.groups
 
     @cached_property
     def groups(self) -> Mapping[str, Group]:
@@ -131,6 +148,33 @@ def sections_of(root: YamlNode, level: int = 0) -> Iterator[Section]:
             yield Section(kind_of_key, child, root, key)
         elif level < MAX_LEVELS:
             yield from sections_of(child, level + 1)
+
+
+def with_nested_parameters(root: YamlNode, level: int = 0) -> YamlNode:
+    """Return a document with nested ROS parameters: rcl reads ``gains.elbow.p: 1`` as ``gains: {elbow: {p: 1}}``."""
+    if not root.entries or level > MAX_LEVELS:
+        return root
+    entries = {
+        key: _nested(child) if key == "ros__parameters" else with_nested_parameters(child, level + 1)
+        for key, child in root.entries.items()
+    }
+    return replace(root, value=entries)
+
+
+def _nested(node: YamlNode) -> YamlNode:
+    if not node.entries:
+        return node
+    entries: dict[str, YamlNode] = {}
+    for key, child in node.entries.items():
+        first, _, rest = key.partition(".")
+        is_dotted = bool(first and rest)
+        name = first if is_dotted else key
+        new = YamlNode({rest: child}, child.key_place, child.key_place) if is_dotted else child
+        other = entries.get(name)
+        if other is not None and other.entries and new.entries:
+            new = replace(other, value={**other.entries, **new.entries})
+        entries[name] = new
+    return replace(node, value={key: _nested(child) for key, child in entries.items()})
 
 
 _BY_KEY: Mapping[tuple[str, type], SectionKind] = {

@@ -11,16 +11,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.bringup.control_checks import check_control
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
+from robot_semantics.model.declared_names import DeclaredNames, check_names_of, declared_names
 from robot_semantics.model.foreign_checks import check_foreign
 from robot_semantics.model.resources import PackageResolver, check_files
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.urdf.control_tree import ControlBlock
+from robot_semantics.urdf.tree import UrdfRobot
 
 
 class CheckedDescription(NamedTuple):
@@ -29,10 +32,24 @@ class CheckedDescription(NamedTuple):
     Attributes:
         robot: the robot with the semantics of its SRDF; None without a valid tree.
         blocks: its ``<ros2_control>`` blocks.
+        names: the names of a URDF without a valid tree, and of its SRDF.
     """
 
     robot: RobotModel | None
     blocks: tuple[ControlBlock, ...] = ()
+    names: DeclaredNames | None = None
+
+
+NOT_COMPARED = "not-compared"
+"""Code of the problem that a document was not compared with another, because that one cannot be read."""
+
+
+def report_not_compared(sources: Iterable[str], other: str, diagnostics: Diagnostics, *, names: bool = False) -> None:
+    """Report files that were not compared with another file, or only by `names`, because of the errors in it."""
+    for source in dict.fromkeys(sources):
+        what = "only the names in this file are compared" if names else "this file is not compared"
+        message = f"{what} with '{other}', which has errors"
+        diagnostics.warning(NOT_COMPARED, message, SourcePlace(source, 1, 1))
 
 
 def check_description(
@@ -43,22 +60,34 @@ def check_description(
     *,
     resolver: PackageResolver | None = None,
     file: str | None = None,
+    urdf: UrdfRobot | None = None,
+    implicit_links: bool = False,
 ) -> CheckedDescription:
     """Report the problems of a URDF and of its SRDFs that their readers do not report.
 
     Args:
-        robot: the URDF's robot; None if it has no valid tree or is unknown. Names in the SRDFs are then not checked.
+        robot: the URDF's robot; None if it has no valid tree or is unknown.
         semantics: the SRDFs; each is checked with the URDF alone. The loops are checked with the last one.
         diagnostics: gets the problems of the URDF.
         semantic_diagnostics: gets the problems of the SRDFs (default: `diagnostics`).
         resolver: finds the files that the URDF names; without it, they are not checked.
         file: the URDF's own file.
+        urdf: the content of a URDF without a valid tree; the names in the SRDFs are compared with it.
+        implicit_links: whether joints declare links in it.
     """
     of_srdf = diagnostics if semantic_diagnostics is None else semantic_diagnostics
     if robot is None:
+        names = None if urdf is None else declared_names(urdf, implicit_links=implicit_links)
         for semantic in semantics:
             check_alone(semantic, of_srdf)
-        return CheckedDescription(None)
+            if names is not None:
+                check_names_of(semantic, names, of_srdf)
+                names = names._replace(groups=frozenset(group.name for group in semantic.groups))
+            if file is not None:
+                report_not_compared([semantic.places.source], file, of_srdf, names=names is not None)
+        if urdf is not None and resolver is not None:
+            check_files(urdf, resolver, diagnostics, file)
+        return CheckedDescription(None, names=names)
     if resolver is not None:
         check_files(robot.urdf, resolver, diagnostics, file)
     check_foreign(robot, diagnostics)
@@ -127,12 +156,16 @@ def check_chosen(
     diagnostics: Diagnostics,
     *,
     resolver: PackageResolver | None = None,
+    urdfs: Mapping[str, UrdfRobot | None] = MappingProxyType({}),
+    implicit_links: bool = False,
 ) -> CheckedDescription:
     """Check every URDF with its SRDFs, and return the robot of the other files.
 
     Args:
         choice: which files belong together.
         robots: the robot of each URDF; None if it has no valid tree.
+        urdfs: the content of each URDF; None if it is refused.
+        implicit_links: as in `check_description`.
         semantics: the tree of each SRDF; None if it is refused.
         diagnostics: gets the problems.
         resolver: as in `check_description`.
@@ -142,12 +175,20 @@ def check_chosen(
     for file in sorted(semantics, key=lambda file: file == choice.srdf):
         semantic, urdf = semantics[file], choice.urdf_by_srdf.get(file)
         if semantic is not None:
-            own[urdf if urdf and robots[urdf] else None].append(semantic)
+            own[urdf].append(semantic)
     chosen = CheckedDescription(None)
     for own_urdf, trees in own.items():
         robot = robots[own_urdf] if own_urdf else None
-        checked = check_description(robot, trees, diagnostics, resolver=resolver, file=own_urdf)
+        checked = check_description(
+            robot,
+            trees,
+            diagnostics,
+            resolver=resolver,
+            file=own_urdf,
+            urdf=urdfs.get(own_urdf) if own_urdf else None,
+            implicit_links=implicit_links,
+        )
         if own_urdf and own_urdf == choice.urdf:
             is_certain = choice.srdf is not None and semantics.get(choice.srdf) is not None
-            chosen = checked if is_certain else checked._replace(robot=robot)
+            chosen = checked if is_certain or robot is None else checked._replace(robot=robot)
     return chosen

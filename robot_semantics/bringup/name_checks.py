@@ -73,7 +73,7 @@ def keys_that_name(section: Section) -> tuple[str, list[ConfiguredName]]:
 
 
 def _named_things_exist(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    valid: Mapping[str, Collection[str]] = {"joint": configuration.joints, "group": configuration.groups}
+    valid: Mapping[str, Collection[str]] = {"joint": configuration.joint_names, "group": configuration.group_names}
     for section in configuration.sections:
         what, uses = keys_that_name(section)
         if what and valid[what]:

@@ -13,14 +13,15 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostic import Severity
-from robot_semantics.base.names import is_certain, nearest_names
+from robot_semantics.base.names import did_you_mean, is_near
 from robot_semantics.base.yaml_reader import YamlNode
-from robot_semantics.bringup.configuration import Configuration, ConfigurationProblem, Rule, SectionKind
+from robot_semantics.bringup.configuration import Configuration, ConfigurationProblem, Rule, SectionKind, substitutions
 from robot_semantics.bringup.decimal_numbers import doubles
 from robot_semantics.bringup.name_checks import (
     ConfiguredName,
     by_name,
     joints_left_out,
+    keys_of,
     last_name,
     severity_of,
     texts_of,
@@ -48,12 +49,19 @@ class RosController(NamedTuple):
         type: its type; empty if unknown.
         severity: of a name that the robot does not have: an error, or a warning if several files describe the
             controller, of which a launch file uses one.
+        controllers: names of all controllers: ``CONTROLLER/JOINT`` is an interface of another one, in a chain.
     """
 
     name: str
     type: str
     parameters: YamlNode
     severity: Severity
+    controllers: frozenset[str] = frozenset()
+
+    def own(self, *keys: str) -> list[ConfiguredName]:
+        """Return the names under these keys, without those of other controllers in a chain."""
+        uses = (use for key in keys for use in texts_of(self.parameters.get(key)))
+        return [use for use in uses if use.name.partition("/")[0] not in self.controllers or "/" not in use.name]
 
     @property
     def moves_joints(self) -> bool:
@@ -68,8 +76,7 @@ class RosController(NamedTuple):
     @property
     def commanded(self) -> list[ConfiguredName]:
         """The joints that get commands, without those of other controllers in a chain."""
-        key = "command_joints" if "command_joints" in self.parameters.entries else "joints"
-        return [use for use in texts_of(self.parameters.get(key)) if "/" not in use.name]
+        return self.own("command_joints" if "command_joints" in self.parameters.entries else "joints")
 
     @property
     def commands(self) -> list[ConfiguredName]:
@@ -98,8 +105,9 @@ def _controllers(configuration: Configuration) -> Iterator[RosController]:
     types = _types(configuration)
     found = [(last_name(name), parameters) for name, parameters in node_parameters(configuration)]
     alternatives = by_name(found)
+    names = frozenset((*types, *alternatives))
     for name, parameters in found:
-        yield RosController(name, types.get(name, ""), parameters, severity_of(alternatives[name]))
+        yield RosController(name, types.get(name, ""), parameters, severity_of(alternatives[name]), names)
 
 
 def _types(configuration: Configuration) -> Mapping[str, str]:
@@ -110,16 +118,16 @@ def _types(configuration: Configuration) -> Mapping[str, str]:
 
 
 def _joints_exist(configuration: Configuration) -> Iterator[ConfigurationProblem]:
-    if not configuration.joints:
+    if not configuration.joint_names:
         return
-    valid = {*configuration.joints, *(part.name for block in configuration.blocks for part in block.components)}
+    valid = {*configuration.joint_names, *(part.name for block in configuration.blocks for part in block.components)}
     uses: list[tuple[ConfiguredName, Severity]] = []
     for controller in _controllers(configuration):
         # Without a block, the name may be of a GPIO or sensor.
         severity = controller.severity if configuration.blocks and controller.moves_joints else Severity.WARNING
-        for use in (use for key in JOINT_KEYS for use in texts_of(controller.parameters.get(key))):
-            is_misspelt = use.name not in valid and is_certain(use.name, nearest_names(use.name, valid))
-            if "/" not in use.name and (controller.moves_joints or not controller.type or is_misspelt):
+        for use in controller.own(*JOINT_KEYS):
+            is_misspelt = use.name not in valid and is_near(use.name, valid)
+            if controller.moves_joints or not controller.type or is_misspelt:
                 uses.append((use, severity))
     yield from unknown_names(uses, valid, "joint")
 
@@ -129,7 +137,7 @@ def _interfaces_exist(configuration: Configuration) -> Iterator[ConfigurationPro
     commands = {name: tuple(interface.name for interface in part.commands) for name, part in components.items()}
     states = {name: tuple(interface.name for interface in part.states) for name, part in components.items()}
     for controller in _controllers(configuration):
-        joints = [use for use in texts_of(controller.parameters.get("joints")) if "/" not in use.name]
+        joints = controller.own("joints")
         for kind, wanted, on, known in (
             ("command", controller.commands, controller.commanded, commands),
             ("state", controller.states, joints, states),
@@ -186,18 +194,42 @@ def _alternatives_have_the_same_joints(configuration: Configuration) -> Iterator
     return joints_left_out(controllers, configuration.joints)
 
 
-def _trajectories_have_doubles(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+GAINS = (
+    *("p", "i", "d", "i_clamp", "i_clamp_max", "i_clamp_min", "u_clamp_max", "u_clamp_min"),
+    *("ff_velocity_scale", "feedforward_gain", "tracking_time_constant"),
+)
+"""Gains that must be doubles; the others are switches and names."""
+
+
+def _tuned_values_are_doubles(configuration: Configuration) -> Iterator[ConfigurationProblem]:
     for controller in _controllers(configuration):
-        if controller.is_trajectory_controller:
-            yield from doubles(_constraint_numbers(controller))
+        if controller.is_trajectory_controller or controller.type.endswith("PidController"):
+            yield from doubles(_tuned_numbers(controller))
 
 
-def _constraint_numbers(controller: RosController) -> Iterator[tuple[str, YamlNode]]:
-    constraints = controller.parameters.get("constraints")
-    for key, node in constraints.entries.items() if constraints is not None else ():
-        below = node.entries or {"": node}
-        for name, number in below.items():
-            yield f"constraint {f'{key}.{name}'.rstrip('.')} of controller '{controller.name}'", number
+def _tuned_numbers(controller: RosController) -> Iterator[tuple[str, YamlNode]]:
+    for word in ("constraint", "gain"):
+        entries = controller.parameters.get(f"{word}s")
+        for key, node in entries.entries.items() if entries is not None else ():
+            for name, number in (node.entries or {"": node}).items():
+                if word == "constraint" or name in GAINS:
+                    yield f"{word} {f'{key}.{name}'.rstrip('.')} of controller '{controller.name}'", number
+
+
+def _tuned_joints_are_of_the_controller(configuration: Configuration) -> Iterator[ConfigurationProblem]:
+    for controller in _controllers(configuration):
+        joints = {use.name for use in controller.own("joints", "command_joints", "dof_names")}
+        listed = [controller.parameters.get(key) for key in ("joints", "command_joints", "dof_names")]
+        if not joints or any(found for node in filter(None, listed) for found in substitutions(node)):
+            continue
+        for word in ("constraints", "gains"):
+            node = controller.parameters.get(word)
+            for use in keys_of(node) if node is not None else ():
+                is_joint = word == "gains" or (node is not None and bool(node.entries[use.name].entries))
+                if is_joint and use.name not in joints:
+                    message = f"{word} of controller '{controller.name}' name '{use.name}', which is none of its joints"
+                    code = "unknown-joint"
+                    yield ConfigurationProblem(Severity.WARNING, code, message, use.place, use.name, tuple(joints))
 
 
 def _parameters_have_a_controller(configuration: Configuration) -> Iterator[ConfigurationProblem]:
@@ -205,9 +237,8 @@ def _parameters_have_a_controller(configuration: Configuration) -> Iterator[Conf
     for section in configuration.of(SectionKind.CONTROLLERS):
         for key, node in section.node.entries.items():
             name = last_name(key)
-            near = nearest_names(name, types)
-            known = name in types or (near and near[0] in section.node.entries)
-            if not known and is_certain(name, near):
+            known = name in types or did_you_mean(name, types) in section.node.entries
+            if not known and is_near(name, types):
                 message = f"the controller manager has no controller '{name}'"
                 code = "unknown-controller"
                 yield ConfigurationProblem(Severity.WARNING, code, message, node.key_place, name, tuple(types))
@@ -220,6 +251,7 @@ RULES: tuple[Rule, ...] = (
     _joints_are_listed_once,
     _interfaces_have_one_controller,
     _alternatives_have_the_same_joints,
-    _trajectories_have_doubles,
+    _tuned_values_are_doubles,
+    _tuned_joints_are_of_the_controller,
     _parameters_have_a_controller,
 )

@@ -32,8 +32,10 @@ def fixed_yaml(text: str, found: Iterable[Diagnostic], source: str = "<yaml>") -
     fixes: dict[tuple[int, int], str] = {}
     for problem in found:
         place = (problem.place.line, problem.place.column)
-        new = decimal_text(words.get(place, "")) if problem.code == CODE else problem.suggestion
-        if new and place in words and (problem.code == CODE or problem.certain):
+        word = words.get(place, "")
+        is_misspelt = problem.certain and word == problem.name
+        new = decimal_text(word) if problem.code == CODE else problem.suggestion if is_misspelt else None
+        if word and new:
             fixes.setdefault(place, new)
     lines = text.splitlines(keepends=True)
     for (number, column), new in sorted(fixes.items(), reverse=True):

@@ -33,10 +33,13 @@ from robot_semantics.cli.frame.problems import (
     without_known,
     write_baseline,
 )
+from robot_semantics.model.loading import load_urdf
+from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import srdf_from_file
 from robot_semantics.srdf.tree import SrdfDocument
+from robot_semantics.urdf.tree import UrdfRobot
 from robot_semantics.xml.document_kind import DocumentKind, kind_of, refuse_wrong_kinds
 from robot_semantics.xml.reader import read_text, read_xml
 
@@ -212,9 +215,16 @@ class _Check:
         urdf, srdf, by_name = self.arguments.urdf, self.arguments.srdf, self.arguments.by_name
         refuse_wrong_kinds(urdf, srdf)
         # Forgiving like the URDF reader; the other readers check again.
-        read = FileReaders(partial(read_xml, forgiving=True), self._robot, self._semantic, self._yaml)
+        read = FileReaders(partial(read_xml, forgiving=True), self._urdf, self._robot, self._semantic, self._yaml)
         found = check_files(
-            files, read, self.diagnostics, urdf=urdf, srdf=srdf, by_name=by_name, resolver=self._resolver
+            files,
+            read,
+            self.diagnostics,
+            urdf=urdf,
+            srdf=srdf,
+            by_name=by_name,
+            resolver=self._resolver,
+            implicit_links=self.arguments.implicit_links,
         )
         if not found.is_complete:
             print("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
@@ -228,10 +238,20 @@ class _Check:
             self.diagnostics.note("unknown-configuration", message, SourcePlace(file))
         return text
 
-    def _robot(self, file: str) -> RobotModel | None:
-        arguments = argparse.Namespace(**vars(self.arguments))
-        arguments.xacro_arguments = {**self.arguments.found_files.get(file, {}), **arguments.xacro_arguments}
-        return inputs.read_robot(arguments, file, diagnostics=self.diagnostics)
+    def _urdf(self, file: str) -> UrdfRobot:
+        arguments = {**self.arguments.found_files.get(file, {}), **self.arguments.xacro_arguments}
+        xacro = replace(inputs.xacro_of(self.arguments), arguments=arguments)
+        return load_urdf(file, xacro, self._resolver, self.diagnostics)
+
+    def _robot(self, urdf: UrdfRobot) -> RobotModel | None:
+        robot = resolve_urdf(urdf, self.diagnostics, implicit_links=self.arguments.implicit_links)
+        if robot is None or self.arguments.loops is None:
+            return robot
+        # Import here: few robots have such a file.
+        from robot_semantics.base.yaml_reader import read_yaml
+        from robot_semantics.model.extended_urdf import with_loops
+
+        return with_loops(robot, read_yaml(self.arguments.loops), self.diagnostics)
 
     def _semantic(self, file: str) -> SrdfDocument:
         find, xacro = inputs.package_finder(self.arguments, file), inputs.xacro_of(self.arguments)

@@ -12,10 +12,13 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_all
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli.frame import inputs
@@ -24,7 +27,8 @@ from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.outputs import add_output
 from robot_semantics.cli.frame.printing import counted, print_line
 from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
-from robot_semantics.model.composing import compose_srdf, compose_urdf
+from robot_semantics.collision.merging import undecided
+from robot_semantics.model.composing import ComposedText, compose_srdf, compose_urdf
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError
 from robot_semantics.model.robot_model import RobotModel
@@ -59,38 +63,49 @@ def _run(arguments: argparse.Namespace) -> None:
     output = Path(arguments.output)
     base, part = (XmlText(read_text(path), path) for path in (arguments.base, arguments.part))
     xyz, rpy = (" ".join(map(number_text, half)) for half in (arguments.origin[:3], arguments.origin[3:]))
-    diagnostics, kept = Diagnostics(), Diagnostics()
+    kept = Diagnostics()
     urdf = compose_urdf(base, part, arguments.at, arguments.prefix, (xyz, rpy), output.parent, kept)
-    text = urdf.utf8.decode()
     arguments.package_path = [*arguments.package_path, *_packages(arguments, base, part)]
-    files = {output: urdf.original}
-    if arguments.srdf is None:
-        robot = robot_from_text(text, strict=False, urdf_source=str(output), diagnostics=diagnostics)
-        diagnostics.raise_if_failed()
-    else:
+    files = {output: urdf.xml.original}
+    composed, semantic, srdf_output = {str(output): urdf}, None, output
+    if arguments.srdf is not None:
         if len(arguments.srdf) > 2:
             raise UsageError("--srdf: name one SRDF of the base and one of the part")
-        srdf = SrdfText.from_file(arguments.srdf[0])
-        if len(arguments.srdf) == 2:
-            srdf = compose_srdf(srdf, SrdfText.from_file(arguments.srdf[1]), arguments.prefix)
+        texts = [SrdfText.from_file(file) for file in arguments.srdf]
         srdf_output = Path(arguments.srdf_output or output.with_suffix(".srdf"))
+        composed[str(srdf_output)] = compose_srdf(texts[0], texts[1] if len(texts) > 1 else None, arguments.prefix)
+        semantic = SrdfText.of(composed[str(srdf_output)].xml)
+    found = Diagnostics()
+    try:
         robot = robot_from_text(
-            text,
-            str(srdf),
+            urdf.xml.utf8.decode(),
+            None if semantic is None else str(semantic),
             strict=False,
             urdf_source=str(output),
             srdf_source=str(srdf_output),
-            diagnostics=diagnostics,
+            diagnostics=found,
         )
-        diagnostics.raise_if_failed()
-        srdf = _with_cross_pairs(robot, srdf, base, arguments)
-        files[srdf_output] = bytes(srdf)
+    except DescriptionError as error:
+        found.extend_new(error.diagnostics)
+    diagnostics = _in_inputs(found, composed)
+    diagnostics.raise_if_failed()
+    if semantic is not None:
+        files[srdf_output] = bytes(_with_cross_pairs(robot, semantic, base, arguments))
     inputs.print_diagnostics(diagnostics)
     for problem in kept:
         print_line(problem, file=sys.stderr)
     save_all(files)
     print_line(f"{robot.name}: {counted(len(robot.links), 'link')}, {counted(len(robot.joints) - 1, 'joint')}")
     print_line(f"written: {', '.join(map(str, files))}", file=sys.stderr)
+
+
+def _in_inputs(found: Diagnostics, composed: Mapping[str, ComposedText]) -> Diagnostics:
+    """Return the problems of composed texts with their places in the texts of base and part."""
+    moved = Diagnostics()
+    for problem in found:
+        text = composed.get(problem.place.source)
+        moved.extend((problem if text is None else replace(problem, place=text.place(problem.place)),))
+    return moved
 
 
 def _with_cross_pairs(robot: RobotModel, srdf: SrdfText, base: XmlText, arguments: argparse.Namespace) -> SrdfText:
@@ -103,7 +118,7 @@ def _with_cross_pairs(robot: RobotModel, srdf: SrdfText, base: XmlText, argument
         if first in own and second not in own
     }
     matrix = sample(robot, arguments, only=cross)
-    found = {pair: reason.value for pair, reason in matrix.disabled().items()}
+    found = undecided(srdf, {pair: reason.value for pair, reason in matrix.disabled().items()})
     print_line(f"{counted(len(matrix.pairs), 'pair')} of base and part sampled, {len(found)} disabled")
     return srdf.disable_collisions(found)
 

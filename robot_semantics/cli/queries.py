@@ -273,15 +273,13 @@ STATES = Command(
 
 def add_expand_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file argument; xacro arguments are given as ``name:=value`` anywhere on the line."""
-    parser.add_argument("file", metavar="FILE", nargs="?", help="URDF or SRDF, plain or xacro")
+    parser.add_argument("file", metavar="FILE", help="URDF or SRDF, plain or xacro")
     inputs.add_package_argument(parser)
     inputs.add_reading_arguments(parser)
 
 
 def expand(arguments: argparse.Namespace) -> None:
     """Print the text, ending with a newline."""
-    if arguments.file is None:
-        return
     path = Path(arguments.file)
     document = read_document(path, inputs.xacro_of(arguments), inputs.package_finder(arguments, path))
     diagnostics = Diagnostics()

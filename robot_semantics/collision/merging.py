@@ -51,16 +51,10 @@ def merge(text: SrdfText, disabled: Mapping[LinkPair, str], keep: str = "user") 
     Pairs that the text enables stay enabled. Pairs of links that the text disables by default get no line.
     `keep` is one of `KEEP`. With ``none``, pairs that were removed by hand come back.
     """
-    semantic = text.semantic
-    stated = {item.pair for item in semantic.disabled_collisions}
-    enabled = {item.pair for item in semantic.enabled_collisions}
-    default_disabled = {item.name for item in semantic.default_disabled_links}
+    stated = {item.pair for item in text.semantic.disabled_collisions}
     removed_hashes = set() if keep == "none" else _generated_hashes(text) - {_pair_hash(pair) for pair in stated}
     removed = [pair for pair in disabled if pair not in stated and _pair_hash(pair) in removed_hashes]
-    left_out = enabled | set(removed)
-    pairs = {
-        pair: reason for pair, reason in disabled.items() if pair not in left_out and default_disabled.isdisjoint(pair)
-    }
+    pairs = {pair: reason for pair, reason in undecided(text, disabled).items() if pair not in removed}
     if keep == "user":
         merged = text.replace_disabled(pairs)
     else:
@@ -68,9 +62,17 @@ def merge(text: SrdfText, disabled: Mapping[LinkPair, str], keep: str = "user") 
         known = stated if keep == "all" else set[LinkPair]()
         merged = kept.disable_collisions({pair: reason for pair, reason in pairs.items() if pair not in known})
     hashes = {_pair_hash(pair) for pair in pairs} | removed_hashes
+    enabled = {item.pair for item in text.semantic.enabled_collisions}
     return MergedMatrix(
         _with_hashes(merged, hashes), tuple(pair for pair in disabled if pair in enabled), tuple(removed)
     )
+
+
+def undecided(text: SrdfText, disabled: Mapping[LinkPair, str]) -> dict[LinkPair, str]:
+    """Return the pairs of a matrix that the text neither enables nor disables with a link of them by default."""
+    by_default = {item.name for item in text.semantic.default_disabled_links}
+    enabled = {item.pair for item in text.semantic.enabled_collisions}
+    return {pair: reason for pair, reason in disabled.items() if pair not in enabled and by_default.isdisjoint(pair)}
 
 
 def _pair_hash(pair: LinkPair) -> str:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.json_value import Json
 from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.transforms import invert, transform_points
 from robot_semantics.transforms.arrays import FloatArray
@@ -37,6 +38,24 @@ class Content(NamedTuple):
 
     link: Link
     find_mesh: MeshFinder
+
+
+class RobotDifference(NamedTuple):
+    """One difference.
+
+    Attributes:
+        kind: what differs, as ``joint_origin`` or ``mass``.
+        name: the joint, link, group or pair of robot A; of robot B if A does not have it.
+        text: the difference in words.
+        a: the value of robot A, if one value says it.
+        b: the value of robot B.
+    """
+
+    kind: str
+    name: str
+    text: str
+    a: Json = None
+    b: Json = None
 
 
 class GeometryDifference(NamedTuple):

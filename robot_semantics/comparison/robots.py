@@ -10,25 +10,37 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.base.json_value import Json
-from robot_semantics.comparison.link_content import TOLERANCE, Content, MeshFinder, geometry_differences, same_content
+from robot_semantics.comparison.link_content import (
+    TOLERANCE,
+    Content,
+    MeshFinder,
+    RobotDifference,
+    geometry_differences,
+    same_content,
+)
+from robot_semantics.comparison.meaning import (
+    Renaming,
+    constraint_differences,
+    extension_differences,
+    meaning_differences,
+)
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.model.joint_types import JointQuantity
 from robot_semantics.model.rigid_bodies import inertia_matrix
 from robot_semantics.model.robot_model import JointModel, RobotModel
-from robot_semantics.model.semantics import Semantics
 from robot_semantics.transforms import invert, quat_from_rotvec, transform_distance
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.dialects import matrix_of
+from robot_semantics.urdf.tree import Joint
 
 # Links and joints of two robots matched by name, then by motion; and which link frames moved with all that they
 # carry.
@@ -60,10 +72,13 @@ class RobotGraph:
     Attributes:
         model: the robot.
         edges: the joints of each link, by index of the link.
+        alike: a number for each link, equal if the links and all that they carry differ only by names.
     """
 
-    def __init__(self, model: RobotModel) -> None:
+    def __init__(self, model: RobotModel, numbers: dict[Hashable, int]) -> None:
+        """`numbers` are those of `alike`, shared by the robots of a comparison."""
         self.model = model
+        self.alike = _numbers_of_branches(model, numbers)
         space = JointSpace(model, follow_mimics=False)
         q = np.zeros((len(SAMPLES), space.size))
         for joint in space.joints:
@@ -79,6 +94,26 @@ class RobotGraph:
             motion = T_parent_child[:, joint.index]
             self.edges[parent].append(JointEdge(joint, child, reversed=False, motion=motion))
             self.edges[child].append(JointEdge(joint, parent, reversed=True, motion=invert(motion)))
+
+
+def _numbers_of_branches(model: RobotModel, numbers: dict[Hashable, int]) -> list[int]:
+    """Return a number for each link and all that it carries, equal for equal content."""
+    found = [0] * len(model.links)
+    for link in reversed(model.links):
+        inertial = link.urdf.inertial
+        mass = None if inertial is None else (inertial.mass, inertial.inertia, inertial.origin)
+        shapes = [
+            [(shape.geometry, shape.origin) for shape in shapes] for shapes in (link.urdf.collisions, link.urdf.visuals)
+        ]
+        carried = []
+        for child in link.children:
+            joint = model.joints[child]
+            factors = None if joint.mimic is None else (joint.mimic.multiplier, joint.mimic.offset)
+            motion = joint.type, joint.T_parent_joint.tobytes(), joint.axis.tobytes(), joint.limits, factors
+            carried.append(numbers.setdefault((motion, found[child]), len(numbers)))
+        key = mass, *(tuple(row) for row in shapes), tuple(sorted(carried))
+        found[link.index] = numbers.setdefault(key, len(numbers))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +160,8 @@ class RobotMatch:
 
 def match_robots(a: RobotModel, b: RobotModel) -> RobotMatch:
     """Return the match of two robots."""
-    return _Matching(RobotGraph(a), RobotGraph(b)).run()
+    numbers: dict[Hashable, int] = {}
+    return _Matching(RobotGraph(a, numbers), RobotGraph(b, numbers)).run()
 
 
 class _Matching:
@@ -163,10 +199,14 @@ class _Matching:
         return max(candidates, key=lambda X: self._votes(link_a, link_b, X))
 
     def _pairs(self, link_a: int, link_b: int) -> Iterator[tuple[JointEdge, JointEdge]]:
-        """Yield the joints of two links that belong together: by name, by motion, then by the link at the other end."""
+        """Yield the joints of two links that belong together.
+
+        They have the same name, then the same motion and carry the same, then the same motion, then lead to a link of
+        the same name. Of several that fit, the first in the document is taken.
+        """
         taken = set(self.found.links.values())
-        free_a = [edge for edge in self.a.edges[link_a] if edge.other not in self.found.links]
-        free_b = [edge for edge in self.b.edges[link_b] if edge.other not in taken]
+        free_a = _in_document_order(edge for edge in self.a.edges[link_a] if edge.other not in self.found.links)
+        free_b = _in_document_order(edge for edge in self.b.edges[link_b] if edge.other not in taken)
         names_a, names_b = self.a.model.joint_index, self.b.model.joint_index
         links_a, links_b = self.a.model.link_names, self.b.model.link_names
 
@@ -179,10 +219,14 @@ class _Matching:
         def by_motion(x: JointEdge, y: JointEdge) -> bool:
             return renamed(x, y) and _apart(self.found.frames[link_a] @ x.motion, y.motion) < TOLERANCE
 
+        def by_content(x: JointEdge, y: JointEdge) -> bool:
+            is_above = x.reversed or y.reversed
+            return not is_above and self.a.alike[x.other] == self.b.alike[y.other] and by_motion(x, y)
+
         def by_link(x: JointEdge, y: JointEdge) -> bool:
             return x.joint.name not in names_b and links_a[x.other] == links_b[y.other]
 
-        for rule in (by_name, by_motion, by_link):
+        for rule in (by_name, by_content, by_motion, by_link):
             for edge_a in list(free_a):
                 edge_b = next((edge for edge in free_b if rule(edge_a, edge)), None)
                 if edge_b is not None:
@@ -231,6 +275,10 @@ class _Matching:
         return votes
 
 
+def _in_document_order(edges: Iterable[JointEdge]) -> list[JointEdge]:
+    return sorted(edges, key=lambda edge: -1 if edge.joint.urdf is None else edge.joint.urdf.at)
+
+
 def _apart(T_a: FloatArray, T_b: FloatArray) -> float:
     return float(np.abs(T_a - T_b).max())
 
@@ -245,111 +293,7 @@ def _axis_angle(edge_a: JointEdge, edge_b: JointEdge, X: FloatArray) -> float:
 # One difference of two robots.
 
 
-class RobotDifference(NamedTuple):
-    """One difference.
-
-    Attributes:
-        kind: what differs, as ``joint_origin`` or ``mass``.
-        name: the joint, link, group or pair of robot A; of robot B if A does not have it.
-        text: the difference in words.
-        a: the value of robot A, if one value says it.
-        b: the value of robot B.
-    """
-
-    kind: str
-    name: str
-    text: str
-    a: Json = None
-    b: Json = None
-
-
 # The differences of two SRDFs whose robots are matched: groups, states, end effectors, virtual joints, pairs.
-
-
-class Renaming(NamedTuple):
-    """The name in robot B of each matched link and joint of robot A."""
-
-    links: Mapping[str, str]
-    joints: Mapping[str, str]
-
-    def link(self, name: str) -> str:
-        """Return the name of a link of A in B; its own if it has no counterpart."""
-        return self.links.get(name, name)
-
-    def joint(self, name: str) -> str:
-        """Return the name of a joint of A in B; its own if it has no counterpart."""
-        return self.joints.get(name, name)
-
-
-def meaning_differences(a: RobotModel, b: RobotModel, names: Renaming) -> Iterator[RobotDifference]:
-    """Yield the differences of two SRDFs; none if a robot has no SRDF."""
-    first, second = a.semantics, b.semantics
-    if first.srdf is None or second.srdf is None:
-        return
-    for kind, of_a, of_b in (
-        ("group", _groups(first, names), _groups(second)),
-        ("state", _states(first, names), _states(second)),
-        ("end effector", _end_effectors(first, names), _end_effectors(second)),
-        ("virtual joint", _virtual_joints(first, names), _virtual_joints(second)),
-        (
-            "passive joint",
-            {names.joint(name): "" for name in first.passive_joints},
-            dict.fromkeys(second.passive_joints, ""),
-        ),
-        ("disabled pair", _pairs(first, names), _pairs(second)),
-    ):
-        yield from _items(kind, of_a, of_b)
-
-
-def _items(kind: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[RobotDifference]:
-    key = kind.replace(" ", "_")
-    for name in {**a, **b}:
-        if name not in b:
-            yield RobotDifference(key, name, f"{kind} '{name}' removed", a[name], None)
-        elif name not in a:
-            yield RobotDifference(key, name, f"{kind} '{name}' added", None, b[name])
-        elif a[name] != b[name]:
-            yield RobotDifference(key, name, f"{kind} '{name}': {a[name]} → {b[name]}", a[name], b[name])
-
-
-NO_NAMES = Renaming({}, {})
-
-
-def _groups(semantics: Semantics, names: Renaming = NO_NAMES) -> dict[str, str]:
-    return {
-        name: f"joints {' '.join(sorted(map(names.joint, group.joints)))}" for name, group in semantics.groups.items()
-    }
-
-
-def _states(semantics: Semantics, names: Renaming = NO_NAMES) -> dict[str, str]:
-    return {
-        f"{state.group}/{state.name}": ", ".join(
-            f"{names.joint(joint)}={' '.join(f'{value:.9g}' for value in values)}"
-            for joint, values in sorted(state.positions.items(), key=lambda item: names.joint(item[0]))
-        )
-        for state in semantics.states.values()
-    }
-
-
-def _end_effectors(semantics: Semantics, names: Renaming = NO_NAMES) -> dict[str, str]:
-    return {
-        item.name: f"group {item.group} on {names.link(item.parent_link)}, parent group {item.parent_group or 'none'}"
-        for item in semantics.end_effectors.values()
-    }
-
-
-def _virtual_joints(semantics: Semantics, names: Renaming = NO_NAMES) -> dict[str, str]:
-    return {
-        joint.name: f"{joint.type} from {joint.parent_frame} to {names.link(joint.child_link)}"
-        for joint in semantics.virtual_joints
-    }
-
-
-def _pairs(semantics: Semantics, names: Renaming = NO_NAMES) -> dict[str, str]:
-    return {
-        " - ".join(sorted((names.link(pair.first), names.link(pair.second)))): ""
-        for pair in semantics.disabled_collisions
-    }
 
 
 CONFIGURATIONS = 1000
@@ -420,7 +364,10 @@ def compare_robots(
         {a.links[x].name: b.links[y].name for x, y in match.links.items()},
         {joint.a.name: joint.b.name for joint in match.joints},
     )
-    differences += meaning_differences(a, b, names)
+    differences += constraint_differences(a, b, match.links, match.frames)
+    renamed = {old: new for old, new in (*names.links.items(), *names.joints.items()) if old != new}
+    differences += extension_differences(a.urdf, b.urdf, renamed)
+    differences += meaning_differences(a, b, names, match.frames)
     distance, furthest = _largest_distance(a, b, match)
     if distance > TOLERANCE and not any(difference.kind in _MOVING for difference in differences):
         text = f"link '{furthest}': up to {1e3 * distance:.3g} mm elsewhere in {CONFIGURATIONS} configurations"
@@ -493,7 +440,24 @@ def _joint_differences(
         old, new = getattr(first, word), getattr(second, word)
         if old != new:
             yield RobotDifference("dynamics", name, f"joint '{name}': {word} {_change(old, new)}", old, new)
+    yield from _hardware_differences(name, first.urdf, second.urdf)
     yield from _mimic_difference(match, robots)
+
+
+_HARDWARE: Mapping[str, tuple[str, ...]] = {
+    "safety_controller": ("k_velocity", "k_position"),
+    "calibration": ("rising", "falling", "reference_position"),
+}
+"""Numbers of a joint that its driver reads; its soft limits are compared with the limits."""
+
+
+def _hardware_differences(name: str, a: Joint | None, b: Joint | None) -> Iterator[RobotDifference]:
+    for tag, words in _HARDWARE.items():
+        for word in words:
+            old, new = (getattr(getattr(joint, tag, None), word, None) for joint in (a, b))
+            if old != new:
+                shown = ["none" if value is None else f"{value!r}" for value in (old, new)]
+                yield RobotDifference(tag, name, f"joint '{name}': {word} {' → '.join(shown)}", old, new)
 
 
 def _mimic_difference(match: MatchedJoint, robots: RobotMatch) -> Iterator[RobotDifference]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_semantics.base.errors import ArrayError
+from robot_semantics.base.errors import ArrayError, RobotSemanticsError
 from robot_semantics.base.nanoseconds import float_seconds, seconds_text, whole_nanoseconds
 from robot_semantics.convert.conversion import Converted, beyond_motion
 from robot_semantics.convert.mujoco_actuators import KEYFRAME, controls_of, engines_of
@@ -78,6 +78,7 @@ def to_keyframe(
 
     Raises:
         DescriptionError: the state's parents are unknown or form a cycle.
+        RobotSemanticsError: no joint and no body of the state is in the model.
     """
     return _KeyframeExport(state, model, robots or {}).converted(name)
 
@@ -149,6 +150,7 @@ class _KeyframeExport:
             else:
                 self._joint(place)
         mpos, mquat = self._mocap()
+        self._refuse_strangers(places)
         for model in self._state.models:
             self._lost += self._lost_of(model)
         ctrl, act, lost = controls_of(self._state, self._model)
@@ -159,6 +161,20 @@ class _KeyframeExport:
             self._lost.append(f"the last digits of the time: {shortest(time)} s is the nearest number that MuJoCo has")
         key = Keyframe(self._qpos, self._qvel, time, name, ctrl, act, mpos, mquat)
         return Converted(key, tuple(self._lost))
+
+    def _refuse_strangers(self, places: list[MujocoJoint]) -> None:
+        """Refuse a state of which nothing is in the MuJoCo model: its keyframe would be the model's own start.
+
+        Raises:
+            RobotSemanticsError: it is such a state.
+        """
+        stated = [(model, joint) for model in self._state.models for joint in model.joints]
+        if self._used or self._placed or not stated or not places:
+            return
+        model, joint = stated[0]
+        there = next((f"; it has joint '{place.name}'" for place in places if place.name), "")
+        message = f"the MuJoCo model has no joint or body of this state, as joint '{joint.name}' of '{model.name}'"
+        raise RobotSemanticsError(message + there)
 
     def _mocap(self) -> tuple[FloatArray, FloatArray]:
         """Return the positions (nmocap, 3) and quaternions (nmocap, 4) of mocap bodies: frames, or the bases of

@@ -123,7 +123,7 @@ class LoopEquations:
 
     def _prepare_rows(self) -> None:
         """Prepare the frames of the constraints, and the numbers that must be zero."""
-        frames = [_frames(constraint) for constraint in self.constraints]
+        frames = [constraint_frames(constraint) for constraint in self.constraints]
         self._frames_a = np.array([a for a, _ in frames])
         self._frames_b = np.array([b for _, b in frames])
         types = [constraint.type for constraint in self.constraints]
@@ -249,7 +249,7 @@ class LoopEquations:
         return largest[..., 0], largest[..., 1]
 
 
-def _frames(constraint: LoopConstraint) -> tuple[FloatArray, FloatArray]:
+def constraint_frames(constraint: LoopConstraint) -> tuple[FloatArray, FloatArray]:
     """Return (4, 4) the frames A and B, with the constraint's axis as their x axis."""
     other = constraint.child_axis if constraint.type is ConstraintType.UNIVERSAL else constraint.parent_axis
     frames = []

@@ -19,7 +19,7 @@ from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.bringup.checking import check_sections
-from robot_semantics.bringup.description import CheckedDescription, check_description
+from robot_semantics.bringup.description import CheckedDescription, check_description, report_not_compared
 from robot_semantics.lsp.document import Document
 from robot_semantics.lsp.workspace import ENDINGS, Workspace
 from robot_semantics.model.resolve import resolve_urdf
@@ -126,10 +126,11 @@ class Checker:
         """Check a URDF and an SRDF together."""
 
         def check(found: Diagnostics, of_srdf: Diagnostics) -> CheckedDescription:
-            robot = self._read(urdf, found, lambda source: resolve_urdf(read_robot(source, found), found))
+            content = self._read(urdf, found, lambda source: read_robot(source, found))
+            robot = None if content is None else resolve_urdf(content, found)
             semantic = self._read(srdf, of_srdf, lambda source: read_semantic(source, of_srdf))
             file, semantics = None if urdf is None else urdf.path, () if semantic is None else (semantic,)
-            return check_description(robot, semantics, found, of_srdf, resolver=self._resolver, file=file)
+            return check_description(robot, semantics, found, of_srdf, resolver=self._resolver, file=file, urdf=content)
 
         return self._once((urdf, srdf), check)
 
@@ -174,15 +175,20 @@ class Checker:
         own, pair = document.sections, self.workspace.robot_of(document)
         if not own.sections:
             return own.problems
-        robot, blocks = self._description(*pair).found if pair.urdf is not None else CheckedDescription(None)
+        checked = self._description(*pair).found if pair.urdf is not None else CheckedDescription(None)
+        robot, blocks, names = checked
         files = self.workspace.yaml_beside(document)
 
         def check(diagnostics: Diagnostics, _: Diagnostics) -> None:
             sections = (section for file in files for section in file.sections.sections)
-            check_sections(sections, robot, blocks, diagnostics)
+            check_sections(sections, robot, blocks, diagnostics, names)
+            if robot is None and pair.urdf is not None:
+                report_not_compared([document.path], pair.urdf.path, diagnostics, names=names is not None)
 
         problems = self._once((*pair, *sorted(files, key=lambda file: file.path)), check).problems
-        note = () if robot is not None else _note(document, "the robot of this file is unknown")
+        note = (
+            () if robot is not None or pair.urdf is not None else _note(document, "the robot of this file is unknown")
+        )
         return (*own.problems, *(problem for problem in problems if problem.place.source == document.path), *note)
 
 

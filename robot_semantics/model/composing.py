@@ -11,17 +11,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.files import relative_path, resolved
 from robot_semantics.model.renaming import URDF_REFERENCES, text_edit, text_references
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.table import SRDF_REFERENCES
+from robot_semantics.urdf.reader import parse_urdf
+from robot_semantics.urdf.table import VERSIONS
+from robot_semantics.urdf.tree import UrdfRobot
 from robot_semantics.xml.document import has_macros
 from robot_semantics.xml.edit import Edit, NewElement, XmlText
 from robot_semantics.xml.mentions import mentions
@@ -44,6 +49,26 @@ _OWN_NAMES: References = (
 )
 """Further names in a URDF, not of links and joints: parent's tag, element's tag, attribute."""
 
+
+class ComposedText(NamedTuple):
+    """A composed text, and for each of its elements the text and the number of the element that it comes from.
+
+    The last elements, the joint between base and part, come from neither.
+    """
+
+    xml: XmlText
+    origins: tuple[tuple[XmlText, int], ...]
+
+    def place(self, place: SourcePlace) -> SourcePlace:
+        """Return the place in base or part of a place in this text."""
+        at = self.xml.places.element_at(place.line, place.column)
+        if at is None or at >= len(self.origins):
+            return SourcePlace(place.source, path=place.path)
+        text, number = self.origins[at]
+        attribute = place.path.rpartition("/@")[2] if "/@" in place.path else None
+        return text.places.place(number, attribute)
+
+
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|\$")
 
@@ -56,8 +81,8 @@ def compose_urdf(
     origin: tuple[str, str],
     folder: Path,
     diagnostics: Diagnostics | None = None,
-) -> XmlText:
-    """Return one URDF of a base and a part.
+) -> ComposedText:
+    """Return one URDF of a base and a part, in a version of URDF under which both mean what they meant before.
 
     Args:
         base: URDF of the base; its text stays.
@@ -70,7 +95,8 @@ def compose_urdf(
 
     Raises:
         UnknownNameError: the base does not have the link.
-        RobotSemanticsError: a text is a xacro, a name is in both robots, or the part does not have one root link.
+        RobotSemanticsError: a text is a xacro, a name is in both robots, the part does not have one root link, or there
+            is no such version.
     """
     for text in (base, part):
         if has_macros(text.document):
@@ -78,11 +104,12 @@ def compose_urdf(
     links = _declared(base.root, "link")
     if at not in links:
         raise UnknownNameError("link", at, links)
-    root = _root_link(part)
+    root, texts = _root_link(part), (base, part)
+    base = _with_version(base, part)
     names = {kind: _declared(part.root, kind) for kind in ("link", "joint")}
     part = _with_prefix(part, (*URDF_REFERENCES["link"], *URDF_REFERENCES["joint"], *_OWN_NAMES), prefix, names)
     if prefix and diagnostics is not None:
-        _warn_of_kept(part, {*names["link"], *names["joint"]}, diagnostics)
+        _warn_of_kept(part, {*names["link"], *names["joint"]}, texts[1], diagnostics)
     mount = f"{at}_to_{prefix}{root}"
     for kind in ("link", "joint", "material", "transmission", "ros2_control", "constraint"):
         known = set(_declared(base.root, kind))
@@ -99,11 +126,12 @@ def compose_urdf(
         ),
     )
     joined = _joined(_with_meshes(base, folder), _with_meshes(part, folder))
-    return joined.edited([joined.insertion([joint], 0, None)])
+    origins = _origins(texts[0], texts[1], range(len(part.document.elements)))
+    return ComposedText(joined.edited([joined.insertion([joint], 0, None)]), origins)
 
 
-def compose_srdf(base: SrdfText, part: SrdfText, prefix: str) -> SrdfText:
-    """Return one SRDF of a base and a part.
+def compose_srdf(base: SrdfText, part: SrdfText | None, prefix: str) -> ComposedText:
+    """Return one SRDF of a base and a part; without a part, that of the base.
 
     Groups, end effectors, links and joints of the part get the prefix. Its virtual joints are left out, also from
     groups and states: the fixed joint of the URDF takes their place.
@@ -111,11 +139,15 @@ def compose_srdf(base: SrdfText, part: SrdfText, prefix: str) -> SrdfText:
     Raises:
         RobotSemanticsError: both have a group or end effector of the same name.
     """
+    if part is None:
+        return ComposedText(base.xml, _origins(base.xml, base.xml, ()))
     virtual = {joint.name for joint in part.semantic.virtual_joints}
     removed = [joint.at for joint in part.semantic.virtual_joints]
     for element in part.xml.root.iter("joint", "passive_joint"):
         if (element.get("name") or "").strip() in virtual:
             removed.append(part.xml.document.at(element))
+    gone = {element for at in removed for element in part.xml.document.elements[at].iter("*")}
+    kept = [at for at, element in enumerate(part.xml.document.elements) if element not in gone]
     xml = part.xml.edited([part.xml.removal(at) for at in removed])
     kinds = ("link", "joint", "group", "end_effector")
     xml = _with_prefix(xml, [reference for kind in kinds for reference in SRDF_REFERENCES[kind]], prefix)
@@ -128,7 +160,38 @@ def compose_srdf(base: SrdfText, part: SrdfText, prefix: str) -> SrdfText:
         for item in second:
             if item.name in names:
                 raise RobotSemanticsError(f"{kind} '{item.name}' is in both SRDFs: give the part another --prefix")
-    return SrdfText.of(_joined(base.xml, xml))
+    return ComposedText(_joined(base.xml, xml), _origins(base.xml, part.xml, kept))
+
+
+def _origins(base: XmlText, part: XmlText, kept: Sequence[int]) -> tuple[tuple[XmlText, int], ...]:
+    """Return the text and number of each element of a composed text; `kept` are the elements of the part."""
+    own = [(base, at) for at in range(len(base.document.elements))]
+    return (*own, *((part, at) for at in kept[1:]))
+
+
+def _with_version(base: XmlText, part: XmlText) -> XmlText:
+    """Return the base in a version under which base and part mean what they meant before.
+
+    Raises:
+        RobotSemanticsError: there is no such version.
+    """
+    stated = [text.root.get("version") for text in (base, part)]
+    meant = [_meaning(text, version) for text, version in zip((base, part), stated, strict=True)]
+    for version in dict.fromkeys((*stated, *VERSIONS)):
+        if all(_meaning(text, version) == meaning for text, meaning in zip((base, part), meant, strict=True)):
+            return base if version == stated[0] else base.edited([base.attribute(0, "version", version or VERSIONS[0])])
+    versions = [version or VERSIONS[0] for version in stated]
+    raise RobotSemanticsError(
+        f"{base.source} has version {versions[0]} of URDF, {part.source} version {versions[1]}: no version gives both "
+        "the meaning that they have now; bring both to one version first"
+    )
+
+
+def _meaning(text: XmlText, version: str | None) -> UrdfRobot:
+    """Return the content of a URDF, read by the rules of a version."""
+    if version != text.root.get("version"):
+        text = text.edited([text.attribute(0, "version", version or VERSIONS[0])])
+    return replace(parse_urdf(text.utf8, text.source, Diagnostics()), version=None)
 
 
 def _declared(root: etree._Element, kind: str) -> list[str]:
@@ -143,7 +206,7 @@ def _root_link(part: XmlText) -> str:
     return roots[0]
 
 
-def _warn_of_kept(part: XmlText, names: Container[str], diagnostics: Diagnostics) -> None:
+def _warn_of_kept(part: XmlText, names: Container[str], original: XmlText, diagnostics: Diagnostics) -> None:
     """Report names of the part that have no prefix, in extensions; the name of a sensor is its own."""
     for extra in [child for child in part.root.iterchildren("*") if child.tag not in ("link", "joint", "material")]:
         for element in extra.iter("*"):
@@ -156,7 +219,7 @@ def _warn_of_kept(part: XmlText, names: Container[str], diagnostics: Diagnostics
             text = (element.text or "").strip()
             if said or text in names:
                 attribute, name = (said[0][0], str(said[0][1])) if said else (None, text)
-                place = part.places.place(part.document.at(element), attribute)
+                place = original.places.place(part.document.at(element), attribute)
                 message = f"'{name}' gets no prefix in this element, because it may not mean the part of this name"
                 diagnostics.warning("name-kept", message, place)
 
@@ -204,7 +267,11 @@ def _joined(base: XmlText, part: XmlText) -> XmlText:
     before = part.utf8[: part.places.span(0)[0]]
     content = b"\n  ".join((*_COMMENT.findall(before), part.utf8[start:end].strip(b" \t\r\n")))
     widened = base.edited(edits)
-    _, close = widened.places.inner_span(0)
-    if close == widened.places.span(0)[1]:
-        raise RobotSemanticsError(f"{base.source}: the robot is empty")
-    return widened.edited([Edit(close, close, b"\n  " + content + b"\n")])
+    start, close = widened.places.inner_span(0)
+    content = b"\n  " + content + b"\n"
+    if close < (end := widened.places.span(0)[1]):
+        return widened.edited([Edit(close, close, content)])
+    # The root has one tag, ``<robot/>``.
+    tag = re.match(rb"<([^\s/>]+)", widened.utf8[widened.places.span(0)[0] :])
+    assert tag is not None
+    return widened.edited([Edit(end - len(b"/>"), end, b">%b</%b>" % (content, tag.group(1)))])

@@ -19,6 +19,7 @@ from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.urdf.reader import parse_urdf, read_robot
+from robot_semantics.urdf.tree import UrdfRobot
 from robot_semantics.xml.xacro import FindPackage, XacroOptions, read_document
 
 
@@ -57,20 +58,13 @@ def load_robot(
     """
     own = Diagnostics() if diagnostics is None else diagnostics
     packages = resolver or PackageResolver()
-
-    def find_package(asked_by: str | Path) -> FindPackage:
-        return lambda name: str(packages.package(name, asked_by))
-
     how = XacroOptions.of(xacro, xacro_arguments)
-
-    # Keep no reference to the document: the tree of an expanded one needs as much memory as the robot.
-    robot = read_robot(read_document(urdf_path, how, find_package(urdf_path), streamed=True), own)
-    model = resolve_urdf(robot, own, implicit_links=implicit_links)
+    model = resolve_urdf(load_urdf(urdf_path, how, packages, own), own, implicit_links=implicit_links)
     semantic = None
     if srdf_path is not None:
         from robot_semantics.srdf.reader import read_semantic
 
-        semantic = read_semantic(read_document(srdf_path, how, find_package(srdf_path)), own)
+        semantic = read_semantic(read_document(srdf_path, how, _finder(packages, srdf_path)), own)
     model = _with_semantics(model, semantic, strict, own)
     if loops is None:
         return model
@@ -78,6 +72,20 @@ def load_robot(
     from robot_semantics.model.extended_urdf import with_loops
 
     return with_loops(model, read_yaml(loops), own)
+
+
+def load_urdf(path: str | Path, xacro: XacroOptions, resolver: PackageResolver, diagnostics: Diagnostics) -> UrdfRobot:
+    """Load the content of a URDF file, which may be a xacro; names are not resolved.
+
+    Raises:
+        DescriptionError: the file is not a URDF.
+    """
+    # Keep no reference to the document: the tree of an expanded one needs as much memory as the robot.
+    return read_robot(read_document(path, xacro, _finder(resolver, path), streamed=True), diagnostics)
+
+
+def _finder(resolver: PackageResolver, asked_by: str | Path) -> FindPackage:
+    return lambda name: str(resolver.package(name, asked_by))
 
 
 def robot_from_text(

@@ -220,7 +220,33 @@ def resolve_mimics(
             )
             diagnostics.error("mimic-too-large", message, robot.places.place(followed[name].at))
             del sources[name]
+    for name, source in sources.items():
+        limits, of_leader = (JointLimits.of(types[joint], joints[joint]) for joint in (name, source.joint))
+        reached = _outside(source, of_leader, limits)
+        if reached is not None:
+            message = (
+                f"joint '{name}' follows '{source.joint}' and reaches {reached[0]:g} to {reached[1]:g}, outside its "
+                f"limits {limits.lower:g} to {limits.upper:g}"
+            )
+            if _outside(replace(source, multiplier=-source.multiplier), of_leader, limits) is None:
+                message += "; with the other sign of the multiplier it would stay inside"
+            diagnostics.warning("mimic-outside-limits", message, robot.places.place(followed[name].at))
     return sources
+
+
+ROUNDING = 1e-3
+"""Largest share of a limit by which a follower may exceed it: limits and multipliers are often rounded."""
+
+
+def _outside(source: MimicSource, leader: JointLimits, follower: JointLimits) -> tuple[float, float] | None:
+    """Return the range [rad or m] that a follower reaches if a part of it is outside its limits; else None."""
+    ends = leader.lower, leader.upper
+    is_limited = all(map(math.isfinite, (*ends, follower.lower, follower.upper)))
+    if not is_limited or ends[0] > ends[1] or not follower.lower < follower.upper:
+        return None
+    lower, upper = sorted(source.multiplier * end + source.offset for end in ends)
+    allowed = ROUNDING * max(abs(lower), abs(upper))
+    return None if follower.lower - allowed <= lower and upper <= follower.upper + allowed else (lower, upper)
 
 
 def _has_meaning(

@@ -31,7 +31,6 @@ class SrdfReporter:
 
     semantic: tree.SrdfDocument
     diagnostics: Diagnostics
-    _suggestions: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
     def error(self, code: str, message: str, at: int, attribute: str | None = None) -> None:
         """Report an error at element number `at`, or at its attribute."""
@@ -49,18 +48,8 @@ class SrdfReporter:
         """Return True if `name` is in `valid`; else report it. `user` is the thing that names it."""
         if name in valid:
             return True
-        # The same wrong name is often in thousands of collision pairs, and the search for similar names is slow.
-        key = (kind, name)
-        if key not in self._suggestions:
-            self._suggestions[key] = self.diagnostics.suggest(name, valid)
-        suggestion = self._suggestions[key]
-        self.diagnostics.error(
-            f"unknown-{kind}",
-            f"unknown {kind} '{name}' in {user}",
-            self.semantic.places.place(at, attribute),
-            name=suggestion,
-            valid=() if suggestion is None else (suggestion,),
-        )
+        place = self.semantic.places.place_finder(at, attribute)
+        self.diagnostics.error(f"unknown-{kind}", f"unknown {kind} '{name}' in {user}", place, name=name, valid=valid)
         return False
 
     def repeated(

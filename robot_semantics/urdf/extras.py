@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from lxml import etree
 
@@ -187,6 +187,29 @@ def _in_order(tags: Sequence[str], order: Sequence[str]) -> list[int]:
 def element_of(extra: Extra) -> etree._Element:
     """Return a foreign element; its prefix may be declared outside, so its text alone may not be well-formed."""
     return etree.fromstring(extra.xml, etree.XMLParser(recover=True, resolve_entities=False, no_network=True))
+
+
+class ExtraContent(NamedTuple):
+    """Content of a foreign element, or a foreign attribute with the tag ``@name`` and its value as text."""
+
+    tag: str
+    attributes: tuple[tuple[str, str], ...]
+    text: str
+    children: tuple[ExtraContent, ...]
+
+
+def content_of(extra: Extra) -> ExtraContent | None:
+    """Return what a foreign element or attribute says; None for comments and instructions."""
+    if extra.tag.startswith("@"):
+        return ExtraContent(extra.tag, (), extra.xml, ())
+    return _content(element_of(extra)) if extra.tag else None
+
+
+def _content(element: etree._Element) -> ExtraContent:
+    attributes = tuple((str(key), str(value)) for key, value in element.attrib.items())
+    children = list(element.iterchildren("*"))
+    text = " ".join(filter(None, (element.text, *(child.tail for child in element))))
+    return ExtraContent(str(element.tag), attributes, text, tuple(map(_content, children)))
 
 
 def verbatim(node: etree._Element) -> str:

@@ -22,7 +22,10 @@ from robot_semantics.urdf.tree import UrdfRobot
 from robot_semantics.xml.schema import ElementPlan
 from robot_semantics.xml.schema_reader import TableReader
 
-_OLD = {("link", "joint"), ("link", "parent"), ("parent", "origin"), ("child", "origin"), ("visual", "texture")}
+_OLD = {
+    *(("link", "joint"), ("link", "parent"), ("parent", "origin"), ("child", "origin"), ("visual", "texture")),
+    ("joint", "joint_properties"),
+}
 """Children that an element has only in an older form."""
 _OLDER = (
     "this joint has the form of the {} proposal, which other programs misread; "
@@ -66,12 +69,21 @@ def to_current_form(reader: UrdfReader) -> list[ChildOrigin]:
     root = reader.document.root
     found: list[ChildOrigin] = []
     for joint in root.findall("joint"):
+        _joint_properties(reader, joint)
         _two_origins(reader, joint, found)
     for link in root.findall("link"):
         for visual in link.findall("visual"):
             _texture(reader, visual)
         _joints_of(reader, link, found)
     return found
+
+
+def _joint_properties(reader: UrdfReader, joint: etree._Element) -> None:
+    """Convert the ``<joint_properties>`` of the original proposal in a joint of the current form."""
+    for properties in joint.findall("joint_properties"):
+        message = "<joint_properties> is an older form of <dynamics>"
+        reader.in_older_dialect(message, reader.document.at(properties))
+        properties.tag = "dynamics"
 
 
 def _two_origins(reader: UrdfReader, joint: etree._Element, found: list[ChildOrigin]) -> None:

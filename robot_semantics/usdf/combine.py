@@ -20,7 +20,7 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import transform_distance
 from robot_semantics.transforms.pose import pose_matrix
-from robot_semantics.usdf.commands import with_renamed_models
+from robot_semantics.usdf.commands import union, with_renamed_models
 from robot_semantics.usdf.fields import fields_of
 from robot_semantics.usdf.frames import link_frame
 from robot_semantics.usdf.resolved_world import NotStatedError
@@ -287,12 +287,16 @@ def _merged_items(stated: Iterable[tuple[str, Sequence[_Item]]], found: Diagnost
 
 
 def _engines(stated: Sequence[tuple[str, WorldState]], found: Diagnostics) -> tuple[EngineState, ...]:
-    """Return the engine states without a different state of the same engine; two different ones are both omitted."""
+    """Return the engine states; two different states of one engine are both omitted, but joint commands are joined."""
     engines: dict[str, EngineState] = {}
     contradicted: set[str] = set()
     for label, state in stated:
         for engine in state.engines:
-            if engines.setdefault(engine.name, engine) != engine:
+            known = engines.setdefault(engine.name, engine)
+            both = engine if known == engine else union(known, engine)
+            if both is not None:
+                engines[engine.name] = both
+            else:
                 contradicted.add(engine.name)
                 message = f"the engine state of '{engine.name}' differs from the one before; both are left out"
                 found.warning("left-out", message, SourcePlace(label, path=path_of(engine)))

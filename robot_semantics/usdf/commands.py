@@ -73,6 +73,25 @@ def with_renamed_models(engine: EngineState, names: Mapping[str, str]) -> Engine
     return replace(engine, arrays=arrays)
 
 
+def without_models(engine: EngineState, names: Collection[str]) -> EngineState | None:
+    """Return an engine state of commands without those of some models; None if no command is left."""
+    left = {
+        name: values
+        for name, values in engine.arrays.items()
+        if (command := _command(name, names)) is None or command.model not in names
+    }
+    return replace(engine, arrays=left) if left else None
+
+
+def union(first: EngineState, second: EngineState) -> EngineState | None:
+    """Return the commands of two states of one version; None if they contradict each other, or are no commands."""
+    alike = [(engine.name, engine.version, engine.attributes, engine.foreign) for engine in (first, second)]
+    shared = first.arrays.keys() & second.arrays.keys()
+    if first.name != COMMANDS or alike[0] != alike[1] or any(first.arrays[n] != second.arrays[n] for n in shared):
+        return None
+    return replace(first, arrays={**first.arrays, **second.arrays})
+
+
 def _command(name: str, models: Collection[str]) -> JointCommand | None:
     """Return the command of an array's name; None if it is not a command."""
     subject, _, mode = name.rpartition(" ")

@@ -31,6 +31,7 @@ from robot_semantics.transforms import invert, transform_distance
 from robot_semantics.transforms.arrays import FloatArray, checked_array
 from robot_semantics.transforms.pose import Pose, Vec6, pose_from_matrix, six
 from robot_semantics.usdf.apply import apply_model_state, resolve_with
+from robot_semantics.usdf.commands import COMMANDS, without_models
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.joint_values import closed_values, joint_values, position_counts, stated_positions
 from robot_semantics.usdf.recover import recover_joints
@@ -38,7 +39,16 @@ from robot_semantics.usdf.resolved_world import taken_as_world
 from robot_semantics.usdf.restore_report import TOLERANCE
 from robot_semantics.usdf.robot import rederive_links, with_carriers
 from robot_semantics.usdf.validity import SOURCE, path_of
-from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, JointState, ModelState, WorldState, carrier_of
+from robot_semantics.usdf.world_state import (
+    SEPARATOR,
+    WORLD,
+    EngineState,
+    Frame,
+    JointState,
+    ModelState,
+    WorldState,
+    carrier_of,
+)
 
 _Placed = TypeVar("_Placed", ModelState, Frame)
 
@@ -187,13 +197,23 @@ def _put_root(
     return set_pose(state, model.name, pose_from_matrix(T_frame_root))
 
 
-def without_engines(state: WorldState, diagnostics: Diagnostics | None = None) -> WorldState:
-    """Return an edited state without the engine states that are wrong after the edit, each with a warning."""
-    if diagnostics is not None:
-        for engine in state.engines:
-            message = f"the engine state of '{engine.name}' is of the world before the edit; it is left out"
+def without_engines(
+    state: WorldState, diagnostics: Diagnostics | None = None, *, commanded: Collection[str] = ()
+) -> WorldState:
+    """Return an edited state without the engine states that are wrong after the edit, each with a warning.
+
+    The joint commands of the models `commanded`, whose joints are not edited, stay.
+    """
+    kept: list[EngineState] = []
+    for engine in state.engines:
+        others = {model.name for model in state.models} - {*commanded}
+        left = without_models(engine, others) if engine.name == COMMANDS and commanded else None
+        kept += [] if left is None else [left]
+        if left != engine and diagnostics is not None:
+            what = "the engine state" if left is None else "a part of the engine state"
+            message = f"{what} of '{engine.name}' is of the world before the edit; it is left out"
             diagnostics.warning("left-out", message, SourcePlace(SOURCE, path=path_of(engine)))
-    return replace(state, engines=())
+    return replace(state, engines=tuple(kept))
 
 
 def _without_robot(model: ModelState, values: Mapping[str, tuple[float, ...]]) -> ModelState:

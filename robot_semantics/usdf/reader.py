@@ -16,7 +16,7 @@ from typing import NamedTuple
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import frame_name
 from robot_semantics.base.nanoseconds import seconds_text
-from robot_semantics.usdf.table import NAMESPACE, USDF, VERSION
+from robot_semantics.usdf.table import NAMESPACE, RESERVED, USDF, VERSION, VERSIONS
 from robot_semantics.usdf.text_kinds import XML_SPACE
 from robot_semantics.usdf.validity import report, without_faults
 from robot_semantics.usdf.world_state import WorldState
@@ -112,6 +112,7 @@ def examine_text(text: str | bytes, source: str) -> Examined:
     document = parse_xml(text, source)
     found = Diagnostics()
     state = read_table(document, USDF, found)
+    _refuse_other_namespaces(document)
     report(state, document.places, found)
     if document.root.tag != USDF.root.tag:
         message = "the root element <world> is an older name of <world_state>"
@@ -120,7 +121,7 @@ def examine_text(text: str | bytes, source: str) -> Examined:
     if said is not None and state.time_ns is not None and len(said.partition(".")[2]) != 9:
         message = f"rs:time is '{said}'; write nine digits after the point: {seconds_text(state.time_ns)}"
         found.warning("bad-value", message, document.places.place(0, "rs:time"))
-    if state.version is not None and state.version != VERSION:
+    if state.version is not None and state.version not in VERSIONS:
         message = f"rs:version is '{state.version}'; content newer than version {VERSION} is kept but not used"
         found.warning("newer-version", message, document.places.place(0, "rs:version"))
     if _SLASH.search(document.places.text):
@@ -139,3 +140,26 @@ def _report_slashes(document: XmlDocument, state: WorldState, found: Diagnostics
         message = f"the frame name '{written}' begins with a slash; tf2 drops it, so it is '{frame_name(written)}'"
         place = document.places.place(document.at(element), "name" if is_frame else None)
         found.warning("leading-slash", message, place)
+
+
+def _refuse_other_namespaces(document: XmlDocument) -> None:
+    """Refuse a document with a namespace of another version, or a misspelt one: without it, poses are wrong.
+
+    Raises:
+        DescriptionError: there is one; each namespace is reported at its first element.
+    """
+    if not set(_RESERVED.findall(document.places.text)) - {NAMESPACE.encode()}:
+        return
+    found, seen = Diagnostics(), {NAMESPACE}
+    for element in document.root.iter("*"):
+        for key in (str(element.tag), *map(str, element.keys())):
+            namespace = key[1:].partition("}")[0]
+            if key.startswith(f"{{{RESERVED}") and namespace not in seen:
+                seen.add(namespace)
+                message = f"the namespace '{namespace}' is misspelt or of another version; '{NAMESPACE}' is known"
+                place = document.places.place(document.at(element))
+                found.error("other-namespace", message, place, name=namespace, valid=(NAMESPACE,))
+    found.raise_if_failed()
+
+
+_RESERVED = re.compile(rb"%b[^\"'<&]*" % RESERVED.encode())

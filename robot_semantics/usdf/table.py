@@ -28,10 +28,16 @@ from robot_semantics.xml.schema import TEXT, Attribute, Child, Element, FormatTa
 NAMESPACE = "urn:robot-semantics:usdf:1"
 """The one extension namespace; a reader that does not know it still reads the rest."""
 
+RESERVED = "urn:robot-semantics:usdf"
+"""Start of the namespaces of all versions; another namespace with this start is an error."""
+
 PREFIX = "rs"
 
 VERSION = "1"
 """The newest version of the extensions that is known: `rs:version` on the root."""
+
+VERSIONS = (VERSION, "1.0")
+"""Its spellings."""
 
 
 class DifferenceKind(enum.Enum):

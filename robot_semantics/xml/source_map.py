@@ -71,6 +71,15 @@ class SourceMap:
             offset = index.attribute(at, attribute.encode())
         return SourcePlace(self.source, *index.line_column(offset), path)
 
+    def element_at(self, line: int, column: int) -> int | None:
+        """Return the number of the element that begins at or before a position; None for an unknown line."""
+        lines = self.text.split(b"\n")
+        if not 0 < line <= len(lines) or not self.offsets:
+            return None
+        before = lines[line - 1].decode("utf-8", "replace")[: column - 1]
+        offset = sum(len(line) + 1 for line in lines[: line - 1]) + len(before.encode())
+        return max(bisect_right(self.offsets, offset) - 1, 0)
+
     def place_finder(self, at: int, attribute: str | None = None) -> Callable[[], SourcePlace]:
         """Return a function that computes `place` when called: a problem that is never read needs no place."""
         return partial(self.place, at, attribute)

@@ -288,3 +288,98 @@ def test_swapped_options_are_said_in_one_sentence(run: RunCommand, tmp_path: Pat
     result = run("check", urdf, "--urdf", srdf, "--srdf", urdf)
     assert (result.code, result.out) == (1, "")
     assert result.err == f"error: '{srdf}' is an SRDF and '{urdf}' a URDF: exchange the two files\n"
+
+
+# Documents beside a URDF without a valid tree.
+
+LINKS = '<link name="a"/><link name="b"/><link name="c"/>'
+REVOLUTE = '<joint name="{}" type="revolute"><parent link="{}"/><child link="{}"/>{}</joint>'
+FULL = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
+MESH = '<link name="m"><visual><geometry><mesh filename="package://nowhere/m.stl"/></geometry></visual></link>'
+REFUSED = {
+    "missing-limit": LINKS + REVOLUTE.format("j", "a", "b", "") + REVOLUTE.format("k", "a", "c", FULL),
+    "unknown-joint-type": LINKS
+    + REVOLUTE.format("j", "a", "b", "").replace("revolute", "hinge")
+    + REVOLUTE.format("k", "a", "c", FULL),
+    "unknown-link": LINKS + REVOLUTE.format("j", "a", "b", FULL) + REVOLUTE.format("k", "a", "zz", FULL),
+    "duplicate-name": LINKS
+    + '<link name="c"/>'
+    + REVOLUTE.format("j", "a", "b", FULL)
+    + REVOLUTE.format("k", "a", "c", FULL),
+    "several-roots": LINKS
+    + '<link name="d"/>'
+    + REVOLUTE.format("j", "a", "b", FULL)
+    + REVOLUTE.format("k", "a", "c", FULL),
+    "missing-attribute": LINKS + REVOLUTE.format("j", "a", "b", FULL).replace(' type="revolute"', ""),
+}
+
+
+@pytest.fixture(params=REFUSED)
+def refused(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, list[Path]]:
+    """The code of the error of a URDF, and the files: the URDF, an SRDF and a YAML file that name unknown joints."""
+    files = [tmp_path / name for name in ("r.urdf", "r.srdf", "limits.yaml")]
+    files[0].write_text(f'<robot name="r">{REFUSED[request.param]}</robot>')
+    files[1].write_text(
+        '<robot name="r"><virtual_joint name="v" type="fixed" parent_frame="w" child_link="a"/>'
+        '<group name="g"><joint name="j"/><joint name="jj"/><link name="b"/></group>'
+        '<disable_collisions link1="a" link2="nolink"/><passive_joint name="v"/></robot>'
+    )
+    files[2].write_text(
+        "joint_limits:\n  j: {}\n  j_x: {}\ng:\n  kinematics_solver: a\nnogroup:\n  kinematics_solver: a\n"
+    )
+    return request.param, files
+
+
+def test_names_are_compared_with_a_urdf_that_gives_no_tree(
+    run: RunCommand, refused: tuple[str, list[Path]], tmp_path: Path
+) -> None:
+    code, files = refused
+    baseline = tmp_path / "known.json"
+    assert run("check", files[0], "--write-baseline", baseline).code == 0
+    for words in (("--ignore", code), ("--baseline", baseline), ()):
+        result = run("check", *files, "--format", "json", *words)
+        assert result.code == 1
+        problems = json.loads(result.out)["diagnostics"]
+        found = {(Path(item["file"]).name, item["code"], item["message"]) for item in problems}
+        only = "only the names in this file are compared with"
+        expected = {
+            ("r.srdf", "unknown-joint", "unknown joint 'jj' in <joint>"),
+            ("r.srdf", "unknown-link", "unknown link 'nolink' in <disable_collisions>"),
+            ("r.srdf", "not-compared", f"{only} '{files[0]}', which has errors"),
+            ("limits.yaml", "unknown-joint", "joint 'j_x' does not exist in the robot"),
+            ("limits.yaml", "unknown-group", "group 'nogroup' does not exist in the robot"),
+            ("limits.yaml", "not-compared", f"{only} '{files[0]}', which has errors"),
+        }
+        assert {item for item in found if item[0] != "r.urdf"} == {
+            item for item in expected if words != ("--ignore", item[1])
+        }
+        assert (code in {item[1] for item in found if item[0] == "r.urdf"}) == (not words)
+
+
+def test_files_that_could_not_be_compared_are_named(run: RunCommand, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("r.urdf", "r.srdf", "limits.yaml", "w.usdf")]
+    files[0].write_text("<robot name='r'><link name='a'></robot>")
+    files[1].write_text("<robot name='r'><group name='g'><link name='b'/></group></robot>")
+    files[2].write_text("joint_limits: {j: {}}\n")
+    files[3].write_text("<world_state><model_state name='r'><pose>0 0 0 0 0 0</pose></model_state></world_state>")
+    baseline = tmp_path / "known.json"
+    run("check", *files, "--urdf", files[0], "--write-baseline", baseline)
+    for words in (("--baseline", baseline), ("--ignore", "not-well-formed")):
+        result = run("check", *files, "--urdf", files[0], *words, "--all")
+        for file in files[1:]:
+            assert f"{file}:1:1: warning: this file is not compared with '{files[0]}', which has errors" in result.out
+        assert run("check", *files, "--urdf", files[0], *words, "--strict").code == 1
+    files[0].write_text("<robot name='r'><link name='a'/></robot>")
+    files[1].write_text("<robot name='r'><group name='g'/>")
+    files[2].write_text("g: {kinematics_solver: a}\n")
+    result = run("check", *files, "--ignore", "not-well-formed", "--all", "--srdf", files[1], "--urdf", files[0])
+    assert f"{files[2]}:1:1: warning: this file is not compared with '{files[1]}', which has errors" in result.out
+
+
+def test_missing_meshes_are_reported_beside_the_other_errors(run: RunCommand, tmp_path: Path) -> None:
+    file = tmp_path / "r.urdf"
+    for content in REFUSED.values():
+        file.write_text(f'<robot name="r">{content}{MESH}</robot>')
+        result = run("check", file, "--all")
+        assert result.out.count("(missing-mesh)") == 1, content
+        assert "error" in result.out

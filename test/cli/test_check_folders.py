@@ -133,11 +133,11 @@ def test_fix_adds_decimal_points_and_corrects_names_and_keeps_all_other_bytes(
     path = folder / "config" / "joint_limits.yaml"
     text = "# limits é\r\njoint_limits: # of all\r\n" + "".join(
         f'  {name}:   {{"has_acceleration_limits": true,  max_acceleration: {value} }}  # é\r\n'
-        for name, value in (("shoulder", "2"), ("'elbowe'", "1e1"), ("grip", "-3"))
+        for name, value in (("shoulder", "2"), ("'elboow'", "1e1"), ("grip", "-3"))
     )
     path.write_bytes(text.encode())
     result = run("check", str(folder), "--fix")
-    expected = text.replace(": 2 ", ": 2.0 ").replace("1e1", "1.0e+1").replace("elbowe", "elbow").replace("-3", "-3.0")
+    expected = text.replace(": 2 ", ": 2.0 ").replace("1e1", "1.0e+1").replace("elboow", "elbow").replace("-3", "-3.0")
     assert path.read_bytes().decode() == expected
     assert "+  shoulder:   {" in result.out
     assert run("check", str(folder), "--diff").out.endswith("1 error\n")  # -3.0 is not above 0

@@ -120,6 +120,31 @@ def test_a_diff_lists_what_only_one_has_and_what_changed(
     assert run("collisions", "diff", other, other).code == 0
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "lines"),
+    [
+        ('<enable_collisions link1="mid" link2="base"/>', "", ["- enabled base - mid"]),
+        ("", '<disable_default_collisions link="tip"/>', ["+ disabled by default tip"]),
+        (
+            '<link_sphere_approximation link="tip"><sphere center="0 0 1" radius="2"/></link_sphere_approximation>',
+            '<link_sphere_approximation link="tip"><sphere center="0 0 1" radius="3"/></link_sphere_approximation>',
+            ["~ spheres tip: 0.0 0.0 1.0 2.0 -> 0.0 0.0 1.0 3.0"],
+        ),
+    ],
+)
+def test_a_diff_has_every_statement_about_collisions_of_links(
+    a: str, b: str, lines: list[str], run: RunCommand, tmp_path: Path
+) -> None:
+    files = [tmp_path / "a.srdf", tmp_path / "b.srdf"]
+    for file, content in zip(files, (a, b), strict=True):
+        file.write_text(f'<robot name="slider">{content}</robot>')
+    result = run("collisions", "diff", *files)
+    assert (result.code, result.out.splitlines()) == (1, lines)
+    found = json.loads(run("collisions", "diff", *files, "--json").out)
+    changes = [rows for kind in ("enabled", "disabled_by_default", "spheres") for rows in found[kind].values()]
+    assert sum(map(len, changes)) == 1
+
+
 def test_a_witness_can_be_a_group_state_or_a_world(run: RunCommand, slider: tuple[Path, Path], tmp_path: Path) -> None:
     world = tmp_path / "hit.usdf"
     words = ("collisions", "witness", slider[0], "--srdf", slider[1], "tip", "base", "--samples", 500)

@@ -77,7 +77,9 @@ def test_a_plain_text_is_printed_as_it_stands_in_utf_8_with_a_line_end(run: RunC
     assert (result.code, result.out) == (0, text.format("UTF-8") + "\n")
     file.write_text("<robot/>\n")
     assert run("expand", file).out == "<robot/>\n"
-    assert run("expand").out == ""
+    for words in ((), ("side:=left",)):
+        result = run("expand", *words)
+        assert (result.code, result.out, "FILE" in result.err) == (2, "", True)
 
 
 @pytest.mark.parametrize("command", ["expand", "show", "fk", "check"])

@@ -67,6 +67,7 @@ WITHOUT_EXAMPLE = frozenset(
         "name-kept",
         "nested-too-deep",
         "no-metadata",
+        "not-compared",
         "not-recorded",
         "not-shown",
         "odd-bytes",

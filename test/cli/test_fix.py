@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 import yaml
 from support.commands import RunCommand, program_folder
+from support.similar_names import MEANT, MISSPELT, similar_names
 
 from robot_semantics.base.names import is_certain
 
@@ -44,7 +45,7 @@ SRDF = """<robot name="r">
 """
 USDF = (
     "<world><frame name='odom'><pose>0 0 0 0 0 0</pose></frame>"
-    "<frame name='cup'><parent>odon</parent><pose>0 0 0 0 0 0</pose></frame></world>"
+    "<frame name='cup'><parent>odoom</parent><pose>0 0 0 0 0 0</pose></frame></world>"
 )
 
 
@@ -67,7 +68,7 @@ def test_what_has_one_right_answer_is_mended_and_nothing_else(run: RunCommand, f
     assert [line.strip() for line in srdf.read_text().splitlines()] == [
         line.strip() for at, line in enumerate(lines) if at != 3
     ]
-    assert usdf.read_text() == USDF.replace("odon", "odom").replace("world>", "world_state>")
+    assert usdf.read_text() == USDF.replace("odoom", "odom").replace("world>", "world_state>")
     assert (result.code, '-    <child link="arm_lnk"/>' in result.out) == (0, True)
     assert run("check", *files, "--fix").out.count("@@") == 0
 
@@ -119,23 +120,50 @@ def test_an_older_form_is_upgraded_in_one_go_with_what_is_misspelt(run: RunComma
 
 
 @pytest.mark.parametrize(
-    ("name", "near", "meant"),
+    ("name", "valid", "is_meant"),
     [
         ("left_wrst", ["left_wrist", "left_wrist2"], True),
-        ("baselink", ["base_link"], True),
-        ("Elbow", ["elbow"], True),
+        ("left_wirst", ["left_wrist"], True),
+        ("shulder_lft_joint", ["shoulder_left_joint"], True),
+        ("wheeelFL", ["wheelFL"], True),
+        ("sholuldrer", ["shoulder"], True),
         ("finger_3", ["finger_1"], False),
+        ("finger_3", ["finger_33"], False),
         ("l_arm", ["r_arm"], False),
-        ("base", ["basa", "bass"], False),
-        ("ab", ["ac"], False),
-        ("shoulder", ["elbow"], False),
-        ("tool", [], False),
+        ("lwheel", ["rwheel"], False),
+        ("jointA", ["jointB"], False),
+        ("wheelFL", ["wheelFR"], False),
+        ("wheelL", ["wheelFL"], False),
+        ("abduction", ["adduction"], False),
+        ("lift", ["left"], False),
+        ("arm_xz", ["arm_xyz"], False),
+        ("joint", ["joints"], False),
+        ("baselink", ["base_link"], False),
+        ("Elbow", ["elbow"], False),
+        ("wrst", ["wrist", "wraist"], True),
+        ("wrst", ["wrist", "worst"], False),
+        ("elow", ["elbow", "slow", "glow"], False),
+        ("ab", ["acb"], False),
     ],
 )
-def test_a_name_is_meant_where_no_other_is_as_near_and_no_number_or_side_differs(
-    name: str, near: list[str], meant: bool
+def test_a_letter_is_added_removed_or_swapped_inside_a_word_and_no_other_name_is_as_near(
+    name: str, valid: list[str], is_meant: bool
 ) -> None:
-    assert is_certain(name, near) is meant
+    assert is_certain(name, valid[0], valid) is is_meant
+
+
+def test_a_side_a_number_an_axis_or_a_word_is_never_changed(run: RunCommand, tmp_path: Path) -> None:
+    pairs = similar_names()
+    assert len({pair[1:3] for pair in pairs}) >= 200
+    for number, pair in enumerate(pairs):
+        files = [tmp_path / f"{number}.{kind}" for kind in ("urdf", "srdf", "yaml")]
+        texts = [pair.urdf(), pair.srdf(), pair.yaml()]
+        for file, text in zip(files, texts, strict=True):
+            file.write_text(text)
+        result = run("check", *files, "--fix", "--all")
+        assert [file.read_text() for file in files] == [text.replace(MISSPELT, MEANT) for text in texts], pair
+        assert result.code == 1, pair
+        assert f"'{pair.written}'" in result.out, pair
 
 
 def test_the_hooks_run_on_the_files_that_they_name(files: list[Path]) -> None:

@@ -29,7 +29,7 @@ ENDINGS = {".urdf", ".srdf", ".yaml"}
 FILES = {"missing-mesh", "missing-texture"}
 """Codes of files that a URDF names: `check_texts` has only the texts."""
 
-OTHERS = {"not-decodable", "other-root", "unknown-configuration"}
+OTHERS = {"not-decodable", "other-namespace", "other-root", "unknown-configuration"}
 """Codes of the bytes of a file, of USDF, and of a YAML file that `check` is told to check but does not know."""
 
 FAULTS = [

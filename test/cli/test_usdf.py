@@ -88,6 +88,22 @@ def test_resolve_sees_from_any_frame(usdf: Callable[..., Any], world: Path) -> N
     )
 
 
+COMMANDED = """<world_state xmlns:rs="urn:robot-semantics:usdf:1"><model_state name="r"><joint_state name="j">
+<positions>0</positions></joint_state></model_state><rs:engine name="joint-commands" version="1">
+<rs:array name="r/j position">0.25</rs:array></rs:engine></world_state>"""
+
+
+def test_joint_commands_get_new_names_with_their_models(usdf: Callable[..., Any], tmp_path: Path) -> None:
+    file, out = tmp_path / "w.usdf", tmp_path / "out.usdf"
+    file.write_text(COMMANDED)
+    assert usdf("edit", file, "--rename", "r", "p", "-o", out).code == 0
+    assert read_world(out).engines[0].arrays == {"p/j position": (0.25,)}
+    assert usdf("merge", file, file, "--prefix", "a_", "--prefix", "b_", "-o", out, "--force").code == 0
+    assert read_world(out).engines[0].arrays == {"a_r/j position": (0.25,), "b_r/j position": (0.25,)}
+    result = usdf("edit", file, "--joint", "r/j", "1", "-o", out, "--force")
+    assert (result.code, read_world(out).engines) == (0, ())
+
+
 def test_edit_then_diff(usdf: Callable[..., Any], world: Path, tmp_path: Path) -> None:
     out = tmp_path / "elsewhere" / "e.usdf"
     out.parent.mkdir()

@@ -38,6 +38,7 @@ from support.urdf_trees import (
     tree_of,
 )
 
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli.main import main
 from robot_semantics.comparison.robots import compare_robots
 from robot_semantics.examples import example
@@ -120,6 +121,119 @@ def test_the_same_robot_in_other_words_is_the_same(change: Callable[..., None]) 
         assert bool(found.renamed_links) == (change is rename)
         if change is move_frames:
             assert 1 <= len(found.frames_moved) <= 3, name
+
+
+def rename_everything(root: etree._Element, rng: random.Random) -> None:
+    """Give each link and joint a name of its own that says nothing, wherever it occurs."""
+    names = sorted({str(item.get("name")) for item in root.iterchildren("link", "joint")})
+    new = dict(zip(names, (f"n{number}" for number in rng.sample(range(10**6), len(names))), strict=True))
+    for element in root.iter("*"):
+        for key, value in element.attrib.items():
+            if value in new and element is not root:
+                element.set(key, new[str(value)])
+        if element.text and element.text.strip() in new:
+            element.text = new[element.text.strip()]
+
+
+@pytest.mark.parametrize("name", sorted(str(path.relative_to(SHARE)) for path in SHARE.rglob("*.urdf")))
+def test_the_names_of_a_robot_make_no_difference(name: str) -> None:
+    root = tree_of(name)
+    try:
+        model = model_of(root)
+    except DescriptionError:
+        pytest.skip("it has no valid tree")
+    changed = deepcopy(root)
+    rename_everything(changed, random.Random(3))
+    assert compare_robots(model, model_of(changed)).differences == ()
+
+
+# Loops.
+
+LOOP = """<robot name="r"><link name="a"/><link name="b"/><link name="c"/>
+<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>
+<joint name="k" type="continuous"><origin xyz="1 0 0"/><parent link="a"/><child link="c"/><axis xyz="0 0 1"/></joint>
+{}</robot>"""
+CONSTRAINT = """<constraint name="l" type="{type}"><parent link="b"/><child link="c"/>
+<parent_origin xyz="0 1 0" rpy="0 0 {turn}"/><child_origin xyz="{x} 1 0" rpy="0 0 {turn}"/>
+<parent_axis xyz="{axis}"/><child_axis xyz="0 1 0"/></constraint>"""
+SWAPPED = """<constraint name="m" type="{type}"><parent link="c"/><child link="b"/>
+<parent_origin xyz="-1 1 0"/><child_origin xyz="0 1 0"/>
+<parent_axis xyz="{first}"/><child_axis xyz="{second}"/></constraint>"""
+
+
+def constraint(kind: str = "revolute", x: float = -1.0, turn: float = 0.0, axis: str = "0 0 1") -> str:
+    return LOOP.format(CONSTRAINT.format(type=kind, x=x, turn=turn, axis=axis))
+
+
+def texts(a: str, b: str) -> list[str]:
+    first, second = (model_of(etree.fromstring(text)) for text in (a, b))
+    return [difference.text for difference in compare_robots(first, second).differences]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "said"),
+    [
+        (constraint(), LOOP.format(""), "constraint 'l' removed"),
+        (LOOP.format(""), constraint(), "constraint 'l' added"),
+        (constraint(), constraint(x=-1.05), "constraint 'l': moved 50 mm"),
+        (constraint(), constraint("spherical"), "constraint 'l': type revolute → spherical"),
+        (constraint(), constraint(axis="0 0.1 1"), "constraint 'l': turned"),
+        (constraint("prismatic"), constraint("prismatic", x=-1.05), "constraint 'l': moved 50 mm"),
+        (constraint("prismatic"), constraint("prismatic", axis="0 1 0"), "constraint 'l': turned"),
+        (constraint("universal"), constraint("universal", axis="1 0 0"), "constraint 'l': turned"),
+        (constraint("link"), constraint("link", x=-1.05), "constraint 'l': moved 50 mm"),
+        (constraint(), constraint().replace('child link="c"/>\n<parent_o', 'child link="a"/>\n<parent_o'),
+         "constraint 'l': links 'b' and 'c' → 'b' and 'a'"),
+    ],
+)  # fmt: skip
+def test_another_constraint_is_a_difference(a: str, b: str, said: str) -> None:
+    assert texts(a, b) == [said]
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        # Turned about its own axis, with both links.
+        (constraint(), constraint(turn=0.7)),
+        (constraint("spherical"), constraint("spherical", turn=0.7)),
+        # Slid along its axis.
+        (constraint("prismatic", axis="1 0 0"), constraint("prismatic", x=-1.3, axis="1 0 0")),
+        (constraint(axis="0 0 1"), constraint(axis="0 0 -2")),
+        # The ends changed places.
+        *((constraint(kind), LOOP.format(SWAPPED.format(type=kind, first="0 0 1", second="0 1 0")))
+          for kind in ("revolute", "prismatic", "spherical", "link")),
+        (constraint("universal"), LOOP.format(SWAPPED.format(type="universal", first="0 1 0", second="0 0 1"))),
+    ],
+)  # fmt: skip
+def test_the_same_constraint_in_other_words_is_the_same(a: str, b: str) -> None:
+    assert texts(a, b) == []
+
+
+# Extensions.
+
+ARM = """<robot name="r"><link name="a"/><link name="b"/>
+<joint name="{joint}" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>
+{more}</robot>"""
+
+
+def arm(more: str, joint: str = "j") -> str:
+    return ARM.format(more=more, joint=joint)
+
+
+CONTROL = (
+    '<ros2_control name="c" type="system"><joint name="j"><command_interface name="position">'
+    '<param name="min">-1</param><param name="max">1</param></command_interface></joint></ros2_control>'
+)
+
+
+def test_extensions_are_compared_by_content() -> None:
+    other = CONTROL.replace(">-1<", ">-2<")
+    assert texts(arm(CONTROL), arm(other)) == ["<ros2_control> 'c' differs"]
+    assert texts(arm(CONTROL), arm("")) == ["<ros2_control> 'c' removed"]
+    assert texts(arm(""), arm('<gazebo reference="b"><mu1>1</mu1></gazebo>')) == ["<gazebo> 'b' added"]
+    spelt = CONTROL.replace(">-1<", "> -1.00 <!-- one --><").replace("<joint", "\n  <joint")
+    assert texts(arm(CONTROL), arm(spelt)) == []
+    assert texts(arm(CONTROL), arm(CONTROL.replace('"j"', '"k"'), joint="k")) == []
 
 
 # The command.

@@ -18,6 +18,7 @@ from lsprotocol import types
 from lxml import etree
 from pygls.exceptions import JsonRpcException
 from support.editor import Editor, position, text_at
+from support.similar_names import MEANT, MISSPELT, similar_names
 
 import robot_semantics
 from robot_semantics.cli.main import main
@@ -72,7 +73,7 @@ def edited(text: str, edits: list[types.TextEdit]) -> str:
         ("rover_arm.urdf", ('<parent link="base_link"/>', '<parent link="base_lnk"/>')),
         ("rover_arm.urdf", ("<limit lower", "<limit lowr")),
         ("rover_arm.urdf", ('<?xml version="1.0"?>', '<!-- 😀 -->\n<?xml version="1.0"?>')),
-        ("rover_arm.usdf", ("<pose>0 0 0 0 0 0</pose>", "<poze>0 0 0 0 0 0</poze>")),
+        ("rover_arm.usdf", ("<pose>0 0 0 0 0 0</pose>", "<poose>0 0 0 0 0 0</poose>")),
     ],
 )
 def test_the_fix_of_all_problems_is_that_of_check(
@@ -90,6 +91,23 @@ def test_the_fix_of_all_problems_is_that_of_check(
     fixed = (folder / name).read_text()
     assert fixed != text
     assert edited(text, action.edit.changes[rover.uri(name)]) == fixed
+
+
+def test_no_fix_changes_a_side_a_number_an_axis_or_a_word(editor: Editor, folder: Path) -> None:
+    for name in ("r.urdf", "r.srdf", "r.yaml"):
+        (folder / name).write_text("")
+        editor.open(name)
+    whole = types.Range(types.Position(0, 0), types.Position(10_000, 0))
+    for pair in similar_names():
+        editor.change("r.urdf", pair.urdf())
+        for name, text in (("r.srdf", pair.srdf()), ("r.yaml", pair.yaml())):
+            editor.change(name, text)
+            asked = types.CodeActionParams(editor.identifier(name), whole, types.CodeActionContext([]))
+            actions = editor.ask("textDocument/codeAction", asked)
+            results = [edited(text, action.edit.changes[editor.uri(name)]) for action in actions]
+            assert text.replace(MISSPELT, MEANT) in results, pair
+            assert all(result.replace(MEANT, MISSPELT) == text for result in results), pair
+            assert len(results) >= 2, pair
 
 
 def test_a_fix_of_one_problem_leaves_the_others(rover: Editor) -> None:

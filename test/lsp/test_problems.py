@@ -129,13 +129,16 @@ def test_a_change_of_the_urdf_changes_the_problems_of_the_srdf(editor: Editor, f
     assert editor.problems("a.srdf", lambda found: found == []) == []
 
 
-def test_a_text_that_is_not_well_formed_has_one_problem_and_its_srdf_none(editor: Editor, folder: Path) -> None:
+def test_a_text_that_is_not_well_formed_has_one_problem_and_its_srdf_is_not_compared(
+    editor: Editor, folder: Path
+) -> None:
     opened(editor, folder, a_urdf=ARM, a_srdf=GROUPS)
     editor.change("a.urdf", ARM.replace('<link name="tool"/>', '<link name="tool'))
     (found,) = editor.problems("a.urdf")
     assert found.code == "not-well-formed"
     assert found.range.start == position(editor.texts["a.urdf"], editor.texts["a.urdf"].index("<joint"))
-    assert editor.problems("a.srdf") == []
+    (found,) = editor.problems("a.srdf", bool)
+    assert found.message.startswith("this file is not compared with ")
 
 
 def test_a_file_on_disk_belongs_to_the_open_document(editor: Editor, folder: Path) -> None:

@@ -190,6 +190,94 @@ def test_a_material_in_both_robots_asks_for_a_prefix(files: Path, capsys: pytest
     assert "material 'grey' is in both robots: give the part another --prefix" in capsys.readouterr().err
 
 
+QUATERNION = """<robot name="p"{version}><link name="b"/><link name="c"/><joint name="j" type="fixed">
+<origin xyz="0 0 1" quat_xyzw="0 0 0.6 0.8"/><parent link="b"/><child link="c"/></joint></robot>"""
+CAPSULE = """<robot name="b"{version}><link name="a"><collision><geometry><capsule radius="1" length="2"/></geometry>
+</collision></link></robot>"""
+PLAIN = '<robot name="b"{version}><link name="a"/></robot>'
+TURNED = [[0.28, -0.96, 0.0], [0.96, 0.28, 0.0], [0.0, 0.0, 1.0]]
+"""The rotation of the quaternion 0 0 0.6 0.8."""
+
+
+@pytest.mark.parametrize(
+    ("base", "part", "version", "R"),
+    [
+        (PLAIN.format(version=""), QUATERNION.format(version=' version="1.1"'), "1.1", TURNED),
+        (PLAIN.format(version=' version="1.0"'), QUATERNION.format(version=' version="1.2"'), "1.2", TURNED),
+        (PLAIN.format(version=' version="1.2"'), QUATERNION.format(version=""), "1.0", np.eye(3)),
+        (PLAIN.format(version=""), QUATERNION.format(version=""), None, np.eye(3)),
+        (CAPSULE.format(version=' version="1.1"'), QUATERNION.format(version=' version="1.2"'), "1.1", TURNED),
+    ],
+)
+def test_the_version_is_one_under_which_base_and_part_mean_what_they_meant(
+    base: str, part: str, version: str | None, R: list[list[float]], tmp_path: Path
+) -> None:
+    files = [tmp_path / name for name in ("base.urdf", "part.urdf", "out.urdf")]
+    for file, text in zip(files, (base, part), strict=False):
+        file.write_text(text)
+    assert main(["compose", str(files[0]), str(files[1]), "--at", "a", "-o", str(files[2])]) == 0
+    assert etree.parse(files[2]).getroot().get("version") == version
+    robot = load_robot(files[2], strict=False)
+    np.testing.assert_allclose(robot.joint("j").T_parent_joint[:3, :3], R, atol=1e-12)
+    assert len(robot.link("a").urdf.collisions) == base.count("<collision>")
+
+
+def test_a_part_without_a_common_version_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [tmp_path / name for name in ("base.urdf", "part.urdf", "out.urdf")]
+    files[0].write_text(CAPSULE.format(version=' version="1.1"'))
+    files[1].write_text(QUATERNION.format(version=""))
+    assert main(["compose", str(files[0]), str(files[1]), "--at", "a", "-o", str(files[2])]) == 1
+    assert "no version gives both the meaning that they have now" in capsys.readouterr().err
+    assert not files[2].exists()
+
+
+@pytest.mark.parametrize("empty", ['<robot name="cell"/>', '<robot name="cell" />', '<robot name="cell"></robot>'])
+def test_a_base_srdf_may_be_empty_in_one_tag(empty: str, files: Path) -> None:
+    (files / "cell.srdf").write_text(f'<?xml version="1.0"?>\n{empty}\n')
+    srdfs = [str(files / "cell.srdf"), str(files / "parts" / "tool.srdf")]
+    assert compose(files, "--prefix", "t_", "--srdf", *srdfs, "--samples", "50") == 0
+    root = etree.parse(files / "out" / "two.srdf").getroot()
+    assert (root.get("name"), [group.get("name") for group in root.iter("group")]) == ("cell", ["t_hand"])
+
+
+def test_pairs_that_an_srdf_decides_get_no_line(files: Path) -> None:
+    base = (files / "rover_arm.srdf").read_text()
+    enable = '<enable_collisions link1="palm_link" link2="t_body"/></robot>'
+    (files / "rover_arm.srdf").write_text(base.replace("</robot>", enable))
+    part = PART_SRDF.replace("</robot>", '<disable_default_collisions link="left"/></robot>')
+    (files / "parts" / "tool.srdf").write_text(part)
+    srdfs = [str(files / "rover_arm.srdf"), str(files / "parts" / "tool.srdf")]
+    assert compose(files, "--prefix", "t_", "--srdf", *srdfs, "--samples", "50") == 0
+    root = etree.parse(files / "out" / "two.srdf").getroot()
+    pairs = {LinkPair.of(*map(str, item.attrib.values()[:2])) for item in root.iter("disable_collisions")}
+    assert [pair for pair in pairs if "t_left" in pair] == [("t_left", "t_right")]
+    assert ("palm_link", "t_body") not in pairs
+    assert root.find("enable_collisions[@link2='t_body']") is not None
+
+
+def test_problems_have_their_place_in_the_file_of_base_or_part(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base, tool, semantic = files / "rover_arm.srdf", files / "parts" / "tool.urdf", files / "parts" / "tool.srdf"
+    nobody = '\n  <passive_joint name="nobody"/></robot>'
+    texts = {
+        tool: (PART.replace('upper="0.04" effort="1"', 'upper="0.04" effort="x"', 1), 'effort="x"'),
+        semantic: (
+            PART_SRDF.replace('group="hand"><joint name="open"', 'group="hand"><joint\n name="opn"'),
+            'name="opn"',
+        ),
+        base: (base.read_text().replace("</robot>", nobody), 'name="nobody"'),
+    }
+    for file, (text, _) in texts.items():
+        file.write_text(text)
+    assert compose(files, "--prefix", "t_", "--srdf", str(base), str(semantic)) == 1
+    said = capsys.readouterr().err
+    for file, (text, word) in texts.items():
+        before = text[: text.index(word)]
+        line, column = before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1
+        assert f"{file}:{line}:{column}: error: " in said, (file, said)
+    assert "two." not in said
+    assert not list((files / "out").iterdir())
+
+
 def evidence(matrix: CollisionMatrix) -> dict[LinkPair, tuple[object, ...]]:
     return {
         pair: (matrix.reason(pair), found.hits, found.samples, found.found_by_search)

@@ -9,10 +9,12 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from robot_semantics import Diagnostics, WorldState, read_world
@@ -120,3 +122,44 @@ def test_a_format_that_is_only_written_is_refused_alike(command: str, tools: Any
     code, _, stderr = tools.run(*words, path)
     assert code == 1
     assert "csv is only written, not read" in stderr
+
+
+def refusal(tools: Any, path: Path) -> str:
+    """Read a series and return its error; it must be one line with the name of the file."""
+    code, out, stderr = tools.run("usdf", "from-series", path, "--at", "1", "-o", path.with_suffix(".usdf"), "--force")
+    if code == 0:
+        return ""
+    assert (code, out) == (1, "")
+    assert stderr.count("\n") == 1, stderr
+    assert stderr.startswith(f"error: {path}: "), stderr
+    assert stderr.rstrip("\n").isprintable(), stderr
+    return str(stderr)
+
+
+def test_a_number_that_is_no_character_is_refused_in_every_text_of_an_npz(tools: Any, world: Path) -> None:
+    path = export(tools, "npz")
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    texts = [name for name, array in arrays.items() if array.dtype.kind == "U" and array.size]
+    assert {"names", "text/rover_arm.urdf", "rover_arm/joints"} <= set(texts)
+    for name in texts:
+        damaged = bytearray(arrays[name].tobytes())
+        damaged[2] = 0x11
+        text = np.frombuffer(bytes(damaged), arrays[name].dtype).reshape(arrays[name].shape)
+        np.savez(path, **{**arrays, name: text})
+        assert f"array '{name}' has a text with the number " in refusal(tools, path)
+
+
+@pytest.mark.parametrize("name", ["npz", "parquet"])
+def test_a_damaged_file_gives_one_line_with_its_name(name: str, tools: Any, world: Path) -> None:
+    path = export(tools, name)
+    whole, rng = path.read_bytes(), random.Random(11)
+    refused = 0
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for _ in range(rng.choice((1, 3, 20))):
+            # The end has the index of both formats.
+            damaged[rng.randrange(max(len(whole) - rng.choice((4096, len(whole))), 0), len(whole))] = rng.randrange(256)
+        path.write_bytes(bytes(damaged))
+        refused += bool(refusal(tools, path))
+    assert refused > 20

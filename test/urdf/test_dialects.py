@@ -482,3 +482,20 @@ def test_a_parent_with_both_names_is_said_and_the_newer_counts() -> None:
         "<parent> has both 'link' and 'name'; the link is 'p'",
         text.index('name="q"') + 1,
     )
+
+
+def test_the_properties_of_a_joint_in_the_current_form_are_its_dynamics(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new = tmp_path / "old.urdf", tmp_path / "new.urdf"
+    old.write_text(
+        '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous"><parent link="a"/>'
+        '<child link="b"/><!-- kept --><joint_properties damping="0.5" friction="2"/></joint></robot>'
+    )
+    assert main(["check", str(old), "--strict"]) == 1
+    assert "<joint_properties> is an older form of <dynamics>" in capsys.readouterr().out
+    assert main(["upgrade", str(old), "-o", str(new)]) == 0
+    assert [item.attrib for item in ET.parse(new).getroot().iter("dynamics")] == [{"damping": "0.5", "friction": "2"}]
+    assert "<!-- kept -->" in new.read_text()
+    assert main(["check", str(new), "--strict"]) == 0
+    assert main(["diff", str(old), str(new)]) == 0

@@ -382,9 +382,9 @@ ERRORS = [
         "joint 'c' follows 'a' with multipliers or offsets that are too large for a 64-bit float",
         robot(
             '<link name="l2"/><link name="l3"/>\n'
-            + joint(LIMIT, 'type="revolute"', name="a")
-            + joint(LIMIT + '<mimic joint="a" multiplier="1e300"/>', 'type="revolute"', name="b", child="l2")
-            + joint(LIMIT + '§<mimic joint="b" multiplier="1e300"/>', 'type="revolute"', name="c", child="l3")
+            + joint(LIMIT, 'type="continuous"', name="a")
+            + joint(LIMIT + '<mimic joint="a" multiplier="1e300"/>', 'type="continuous"', name="b", child="l2")
+            + joint(LIMIT + '§<mimic joint="b" multiplier="1e300"/>', 'type="continuous"', name="c", child="l3")
         ),
         "/robot/joint[@name='c']/mimic",
     ),
@@ -646,6 +646,30 @@ WARNINGS = [
             '<link name="l2"/>' + joint('<mimic §joint="k"/>') + joint(LIMIT, 'type="revolute"', name="k", child="l2")
         ),
         "/robot/joint[@name='j']/mimic/@joint",
+    ),
+    Case(
+        "mimic-outside-limits",
+        "joint 'j' follows 'k' and reaches -0.5 to 1.5, outside its limits -1 to 1",
+        robot(
+            '<link name="l2"/>'
+            + joint(LIMIT + '§<mimic joint="k" offset="0.5"/>', 'type="revolute"')
+            + joint(LIMIT, 'type="prismatic"', name="k", child="l2")
+        ),
+        "/robot/joint[@name='j']/mimic",
+    ),
+    Case(
+        "mimic-outside-limits",
+        "joint 'j' follows 'k' and reaches -2 to 0, outside its limits 0 to 2; "
+        "with the other sign of the multiplier it would stay inside",
+        robot(
+            '<link name="l2"/>'
+            + joint(
+                LIMIT.replace("-1", "0").replace('upper="1"', 'upper="2"') + '§<mimic joint="k" multiplier="-2"/>',
+                'type="revolute"',
+            )
+            + joint(LIMIT.replace("-1", "0"), 'type="revolute"', name="k", child="l2")
+        ),
+        "/robot/joint[@name='j']/mimic",
     ),
     Case(
         "inertia-not-physical",

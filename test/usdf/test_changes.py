@@ -342,6 +342,31 @@ def test_commands_go_where_their_models_go() -> None:
     assert prefixed(state, "L_").engines[1] == EngineState("e", "1")
 
 
+def test_merged_states_have_the_commands_of_all_models() -> None:
+    left, right = (
+        WorldState(
+            models=(ModelState(name),), engines=(EngineState(COMMANDS, "1", {f"{name}/lift position": (value,)}),)
+        )
+        for name, value in (("a", 0.5), ("b", 2.0))
+    )
+    expected = {JointCommand("a", "lift", "position"): 0.5, JointCommand("b", "lift", "position"): 2.0}
+    assert commands_of(merge([left, right])) == (expected, ())
+    other = replace(left, engines=(EngineState(COMMANDS, "1", {"a/lift position": (0.25,)}),))
+    found = Diagnostics()
+    assert merge([left, other], diagnostics=found).engines == ()
+    assert [item.code for item in found] == ["left-out"]
+
+
+def test_an_edit_keeps_the_commands_of_models_whose_joints_it_leaves() -> None:
+    engine = EngineState(COMMANDS, "1", {"a/lift position": (0.5,), "b/lift position": (2.0,)})
+    state = WorldState(models=(ModelState("a"), ModelState("b")), engines=(engine, EngineState("e", "1")))
+    for commanded, expected, warnings in (({"a", "b"}, {"a", "b"}, 1), ({"b"}, {"b"}, 2), (set[str](), set[str](), 2)):
+        found = Diagnostics()
+        left = without_engines(state, found, commanded=commanded)
+        assert {command.model for command in commands_of(left)[0]} == expected
+        assert [item.code for item in found] == ["left-out"] * warnings
+
+
 def test_a_parent_is_a_body_or_the_link_that_carries() -> None:
     cup = ModelState("cup", parent="left", parent_link="hand")
     state = WorldState(models=(ModelState("left"), ModelState("right"), cup), frames=(ODOM,))

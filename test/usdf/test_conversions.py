@@ -467,6 +467,12 @@ def test_a_root_key_has_all_sizes_of_the_model_and_says_what_nobody_stated(
     assert main(command) == 0
     told = capsys.readouterr()
     assert etree.fromstring(told.out).get("ctrl") == "0.0 0.0 0.0 0.0"
+    joint = "<joint_state name='j'><positions>1</positions></joint_state>"
+    (tmp_path / "w.usdf").write_text(f"<world_state><model_state name='m'>{joint}</model_state></world_state>")
+    assert main(command) == 1
+    refused = capsys.readouterr()
+    assert "the MuJoCo model has no joint or body of this state, as joint 'j' of 'm'" in refused.err
+    assert refused.out == ""
     assert "nothing is stated of the 4 controls: they are 0" in told.err
     assert "nothing is stated of the 1 activations: they are 0" in told.err
 

@@ -53,26 +53,52 @@ def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
 
 def diff(arguments: argparse.Namespace) -> int:
     """Print the differences; return 1 if there are any."""
-    a, b = _pairs(arguments.a, arguments), _pairs(arguments.b, arguments)
-    only_a, only_b = sorted(a.keys() - b.keys()), sorted(b.keys() - a.keys())
-    changed = sorted(pair for pair in a.keys() & b.keys() if a[pair] != b[pair])
-    lines = [f"- {' - '.join(pair)}: {a[pair]}" for pair in only_a]
-    lines += [f"+ {' - '.join(pair)}: {b[pair]}" for pair in only_b]
-    lines += [f"~ {' - '.join(pair)}: {a[pair]} -> {b[pair]}" for pair in changed]
-    result = {
-        "only_a": [{"link1": pair.first, "link2": pair.second, "reason": a[pair]} for pair in only_a],
-        "only_b": [{"link1": pair.first, "link2": pair.second, "reason": b[pair]} for pair in only_b],
-        "changed": [{"link1": pair.first, "link2": pair.second, "a": a[pair], "b": b[pair]} for pair in changed],
-    }
-    print_output(arguments, result, lines or [f"{len(a)} pairs, no difference"])
-    return int(bool(only_a or only_b or changed))
+    first, second = (_statements(file, arguments) for file in (arguments.a, arguments.b))
+    lines: list[str] = []
+    results: dict[str, dict[str, object]] = {}
+    for kind, a in first.items():
+        b = second[kind]
+        only_a, only_b = sorted(a.keys() - b.keys()), sorted(b.keys() - a.keys())
+        changed = sorted(names for names in a.keys() & b.keys() if a[names] != b[names])
+        word = "" if kind == "disabled" else f"{kind.replace('_', ' ')} "
+        lines += [f"- {word}{_text(names, a[names])}" for names in only_a]
+        lines += [f"+ {word}{_text(names, b[names])}" for names in only_b]
+        lines += [f"~ {word}{' - '.join(names)}: {a[names]} -> {b[names]}" for names in changed]
+        results[kind] = {
+            "only_a": [_json(names, reason=a[names]) for names in only_a],
+            "only_b": [_json(names, reason=b[names]) for names in only_b],
+            "changed": [_json(names, a=a[names], b=b[names]) for names in changed],
+        }
+    result = {**results.pop("disabled"), **results}
+    print_output(arguments, result, lines or [f"{len(first['disabled'])} pairs, no difference"])
+    return int(bool(lines))
 
 
-def _pairs(file: str, arguments: argparse.Namespace) -> dict[LinkPair, str]:
+def _text(names: tuple[str, ...], value: str) -> str:
+    return " - ".join(names) + (f": {value}" if value else "")
+
+
+def _json(names: tuple[str, ...], **values: str) -> dict[str, str]:
+    if len(names) > 1:
+        return {"link1": names[0], "link2": names[1], **values}
+    spheres = {"spheres" if key == "reason" else key: text for key, text in values.items() if text}
+    return {"link": names[0], **spheres}
+
+
+def _statements(file: str, arguments: argparse.Namespace) -> dict[str, dict[tuple[str, ...], str]]:
+    """Return what an SRDF states about collisions of links, by kind: pairs with their reasons, and links."""
     diagnostics = Diagnostics()
     semantic = srdf_from_file(file, diagnostics, xacro=inputs.xacro_of(arguments))
     inputs.print_diagnostics(diagnostics)
-    return {item.pair: item.reason for item in semantic.disabled_collisions}
+    return {
+        "disabled": {item.pair: item.reason for item in semantic.disabled_collisions},
+        "enabled": {item.pair: item.reason for item in semantic.enabled_collisions},
+        "disabled_by_default": {(link.name,): "" for link in semantic.default_disabled_links},
+        "spheres": {
+            (item.link,): ", ".join(" ".join(map(repr, (*sphere.center, sphere.radius))) for sphere in item.spheres)
+            for item in semantic.link_spheres
+        },
+    }
 
 
 DISABLE = Command(

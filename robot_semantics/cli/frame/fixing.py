@@ -16,7 +16,6 @@ from __future__ import annotations
 import codecs
 import difflib
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -132,7 +131,7 @@ def _without_overlaps(edits: Iterable[Edit]) -> Iterator[Edit]:
 
 
 def _edits(text: XmlText, problem: Diagnostic) -> list[Edit]:
-    at = _element(text, problem)
+    at = text.places.element_at(problem.place.line, problem.place.column)
     if at is None:
         return []
     attribute = problem.place.path.rpartition("/@")[2] if "/@" in problem.place.path else ""
@@ -153,6 +152,10 @@ def _respelt(text: XmlText, problem: Diagnostic, at: int, attribute: str) -> lis
             return []
         where = text.places.attribute_offset(at, attribute)
         return [Edit(where, where + len(attribute.encode()), meant.encode())]
+    written = text.document.elements[at].get(attribute) if attribute else text.document.elements[at].text
+    # A part of a value, such as a name without its namespace, is not replaced.
+    if written is None or written.strip() != problem.name:
+        return []
     if attribute:
         return [text.attribute(at, attribute, meant)]
     if problem.code == "unknown-parent":
@@ -222,15 +225,3 @@ _MENDS: Mapping[str, Callable[[XmlText, int], list[Edit]]] = {
     "misplaced-element": _moved_out,
     "other-root": lambda text, at: _renamed(text, at, "world_state"),
 }
-
-
-def _element(text: XmlText, problem: Diagnostic) -> int | None:
-    """Return the number of the element of a problem; `text` must be the text that had the problem."""
-    if not problem.place.line or not text.places.offsets:
-        return None
-    lines = text.utf8.split(b"\n")
-    if problem.place.line > len(lines):
-        return None
-    before = lines[problem.place.line - 1].decode("utf-8", "replace")[: problem.place.column - 1]
-    offset = sum(len(line) + 1 for line in lines[: problem.place.line - 1]) + len(before.encode())
-    return max(bisect_right(text.places.offsets, offset) - 1, 0)

@@ -31,6 +31,7 @@ from robot_semantics.base.files import read_bounded, resolved, save_text
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean, shown
 from robot_semantics.base.version import __version__
+from robot_semantics.bringup.description import NOT_COMPARED
 from robot_semantics.cli.frame.argument_values import add_repeatable
 from robot_semantics.cli.frame.command import UsageError
 from robot_semantics.cli.frame.printing import JSON_VERSION, counted
@@ -384,13 +385,15 @@ def _known(item: Diagnostic, folder: Path) -> KnownProblem:
 def write_baseline(found: Iterable[Diagnostic], path: str) -> int:
     """Write the problems to a file, which may be an older baseline; return their number.
 
+    That a file was not compared is never a known problem, because nobody knows what the comparison would find.
+
     Raises:
         RobotSemanticsError: the file exists and is not a baseline.
     """
     if Path(path).exists():
         _read_baseline(path)
     folder = resolved(path).parent
-    counts = Counter(_known(item, folder) for item in found)
+    counts = Counter(_known(item, folder) for item in found if item.code != NOT_COMPARED)
     rows = [{**problem._asdict(), "count": count} for problem, count in sorted(counts.items())]
     save_text(json.dumps({"version": VERSION, "problems": rows}, indent=1, ensure_ascii=False) + "\n", path)
     return sum(counts.values())

@@ -106,7 +106,9 @@ def _edit(arguments: argparse.Namespace) -> None:
     robots = usdf_files.robots(arguments, origins[0], arguments.file) if wanted else {}
     with located_problems(origins) as diagnostics:
         edited = apply_edits(state, arguments, robots, diagnostics)
-        edited = without_engines(edited, diagnostics)
+        moved = {model for model, _ in arguments.state} | set(_joints(state, arguments.joint)) | set(arguments.remove)
+        commanded = {model.name for model in edited.models} - moved
+        edited = without_engines(edited, diagnostics, commanded=commanded)
         refuse_poses(edited, arguments, robots, state)
         # Objects are removed in this order, so that an object can be removed together with the objects on it.
         for name in arguments.remove:

@@ -222,8 +222,17 @@ def series_errors(path: Path, *more: type[Exception]) -> Iterator[None]:
     """Convert the exceptions of invalid content, and those of `more`, to a `SeriesError`."""
     try:
         yield
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        # pyarrow reports damage as an OSError without a number.
+        raise _refusal(path, error) from None
     except NONSENSE + more as error:
-        raise SeriesError(path, f"it is not a series ({error})") from None
+        raise _refusal(path, error) from None
+
+
+def _refusal(path: Path, error: Exception) -> SeriesError:
+    return SeriesError(path, f"it is not a series ({shown(' '.join(str(error).split()))})")
 
 
 def model_shapes(

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ import numpy as np
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.unpack_limit import check_unpacked
 from robot_semantics.convert.json_form import world_from_json
-from robot_semantics.recording.bags.columns import NONSENSE
+from robot_semantics.recording.bags.columns import NONSENSE, Array
 from robot_semantics.recording.series.arrays import head_of_arrays, rows_of, series_errors, series_from
 from robot_semantics.recording.series.outputs import INDEX, INDEX_FORMAT, Csv, Job, JsonLines, Npz, Output, UsdfFolder
 from robot_semantics.recording.series.series import DEFAULT_GAP_NS, Series, SeriesError
@@ -72,7 +73,7 @@ class NpzSeries:
             with zipfile.ZipFile(path) as packed:
                 check_unpacked(path, sum(item.file_size for item in packed.infolist()))
             with np.load(path, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
+                arrays = {name: _checked_texts(name, archive[name]) for name in archive.files}
             self._series = series_from(head_of_arrays(arrays), arrays)
             self.max_gap_ns = int(arrays.get("max_gap_ns", DEFAULT_GAP_NS))
         self.times_ns = self._series.times_ns
@@ -87,6 +88,19 @@ class NpzSeries:
     def row(self, index: int) -> Series:
         """Return the state at one row."""
         return rows_of(self._series, slice(index, index + 1))
+
+
+def _checked_texts(name: str, array: Array) -> Array:
+    """Return an array; numpy makes a text of any four bytes, and Python fails at one that is not a character.
+
+    Raises:
+        ValueError: a text has a number that is not a character.
+    """
+    if array.dtype.kind == "U" and array.size:
+        codes = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+        if int(codes.max()) > sys.maxunicode:
+            raise ValueError(f"array '{name}' has a text with the number {int(codes.max())}, which is not a character")
+    return array
 
 
 def usdf_states(path: Path) -> Iterator[tuple[WorldState, GapNames]]:
