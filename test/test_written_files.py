@@ -112,3 +112,28 @@ def test_plain_readers_read_every_series_and_recording(folder: Path) -> None:
         names = arrays["rover_arm/joints"].tolist()
         positions = arrays["rover_arm/positions"]
     assert positions[:, names.index("lift_joint")].tolist() == [0.1, 0.15]
+
+
+@pytest.mark.parametrize(("text", "kind"), [("<mujoco/>", "an MJCF"), ('<sdf version="1.9"/>', "an SDFormat file")])
+@pytest.mark.parametrize("command", ["sim run {} --steps 1", "usdf show {}", "usdf resolve {}"])
+def test_a_file_of_a_simulator_instead_of_a_usdf_is_called_so(
+    command: str, text: str, kind: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("w.xml").write_text(text)
+    assert main(command.format("w.xml").split()) == 1
+    assert f"the file is {kind}: 'robot_semantics usdf convert'" in capsys.readouterr().err
+
+
+def test_a_bag_has_a_description_with_odd_bytes_as_utf_8(folder: Path) -> None:
+    reader = pytest.importorskip("mcap.reader")
+    Path("odd.urdf").write_bytes(b'<robot name="r"><!-- 90\xb0 --><link name="base"/></robot>\n\0\0')
+    assert main(["usdf", "new", "r=odd.urdf", "-o", "odd.usdf"]) == 0
+    assert main(["bag", "odd.usdf", "-o", "rec"]) == 0
+    (recording,) = Path("rec").glob("*.mcap")
+    with recording.open("rb") as file:
+        texts = [
+            message.data[8:].rstrip(b"\0").decode()
+            for _, channel, message in reader.make_reader(file).iter_messages()
+            if channel.topic.endswith("robot_description")
+        ]
+    assert texts == ['<robot name="r"><!-- 90\u00b0 --><link name="base"/></robot>\n']

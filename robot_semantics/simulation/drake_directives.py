@@ -38,13 +38,15 @@ def directives_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
     Comments at its beginning say what the program that loads it must have.
 
     Raises:
-        WorldSpecError: the path of a robot's URDF is unknown, or Drake cannot name or place its root link.
+        WorldSpecError: the path of a robot's URDF is unknown, Drake reads another robot from it, or Drake cannot name
+            or place its root link.
     """
     placed, lines, lost = resolve(state), ["directives:"], []
     needs: dict[str, None] = {}
     states = {model.name: model for model in state.models}
     for model in spec.models:
         T_world_root = placed.pose(model.name)
+        _check_file(model)
         _check_names(model, T_world_root)
         lines += _added(model, states[model.name], T_world_root)
         needs.update(dict.fromkeys(_needs(model)))
@@ -64,6 +66,27 @@ def directives_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
     comments = [f"# The program that loads this file needs {need}" for need in needs]
     lost += [f"what the program that loads the file needs: {need}" for need in needs]
     return Converted("\n".join([*comments, *lines]) + "\n", tuple(lost))
+
+
+def _check_file(spec: ModelSpec) -> None:
+    """Refuse a robot that Drake reads from its file as another one.
+
+    Raises:
+        WorldSpecError: it is one.
+    """
+    urdf = spec.robot.urdf
+    parts = [
+        part for link in urdf.links for part in (*link.visuals, *link.collisions, link.inertial) if part is not None
+    ]
+    reason = ""
+    if str(spec.description).endswith(".xacro"):
+        reason = "it is a xacro; 'robot_semantics expand' writes a URDF"
+    elif urdf.rewritten:
+        reason = "it has an older form of joints; 'robot_semantics upgrade' writes the current one"
+    elif any(part.origin.quat_xyzw is not None for part in (*parts, *urdf.joints) if part.origin is not None):
+        reason = "Drake ignores quat_xyzw; write an .sdf"
+    if reason:
+        raise WorldSpecError(f"model '{spec.name}': Drake cannot read '{spec.description}' as it is meant: {reason}")
 
 
 def _check_names(spec: ModelSpec, T_world_root: FloatArray) -> None:

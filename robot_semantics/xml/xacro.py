@@ -37,7 +37,7 @@ from robot_semantics.base.diagnostics import refusal
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean, quoted
-from robot_semantics.xml.document import XmlDocument, is_macro
+from robot_semantics.xml.document import OddBytes, XmlDocument, is_macro
 from robot_semantics.xml.numbers import number
 from robot_semantics.xml.reader import parse_xml, read_xml
 from robot_semantics.xml.source_map import SourceMap
@@ -177,7 +177,9 @@ def expand_xacro(
     expanded = parse_xml(text, str(path), forgiving=True)
     if next(expanded.root.iterchildren("*"), None) is None:
         _refuse_definitions(expansion.files[0])
-    return _without_marks(expanded, expansion.files, unused)
+    document = _without_marks(expanded, expansion.files, unused)
+    document.odd_bytes = expansion.odd_bytes
+    return document
 
 
 def _refuse_definitions(file: SourceMap) -> None:
@@ -201,11 +203,13 @@ class _Expansion:
 
     Attributes:
         files: the files read.
+        odd_bytes: the bytes in them that no XML has.
         asked: the arguments that these files declare or use.
     """
 
     def __init__(self, path: str, find_package: FindPackage | None) -> None:
         self.files: list[SourceMap] = []
+        self.odd_bytes: tuple[OddBytes, ...] = ()
         self.asked: frozenset[str] = frozenset()
         self._path = path
         self._find_package = find_package
@@ -285,6 +289,7 @@ class _Expansion:
         except DescriptionError as error:
             self._refused = error
             return {"refused": str(error), "unreadable": error.diagnostics[0].code == "unreadable"}
+        self.odd_bytes += document.odd_bytes
         text = document.places.text
         pieces = []
         last = 0

@@ -364,3 +364,34 @@ def test_directives_say_which_packages_and_files_they_need(tmp_path: Path, capsy
         assert f"# The program that loads this file needs {need}" in output.read_text()
     with pytest.raises(RuntimeError, match="unknown package 'my_pkg'"):
         Loaded(output.read_text(), "dmd.yaml")
+
+
+_TWO = '<robot name="r" version="{}"><link name="a"/><link name="b"/><joint name="j" type="fixed">{}</joint></robot>'
+_ENDS = '<parent link="a"/><child link="b"/>'
+OTHERS = {
+    "an older form": (
+        "r.urdf",
+        _TWO.format("1.0", '<parent link="a"/><child link="b"><origin xyz="1 0 0"/></child>'),
+        "'robot_semantics upgrade'",
+    ),
+    "a quaternion": ("r.urdf", _TWO.format("1.1", f'<origin quat_xyzw="1 0 0 0"/>{_ENDS}'), "Drake ignores quat_xyzw"),
+    "a xacro": ("r.urdf.xacro", _TWO.format("1.0", _ENDS), "'robot_semantics expand'"),
+}
+
+
+@pytest.mark.parametrize(("file", "text", "advice"), OTHERS.values(), ids=OTHERS)
+def test_a_robot_that_drake_reads_as_another_one_gets_no_directives(
+    file: str, text: str, advice: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / file).write_text(text)
+    (tmp_path / "w.usdf").write_text(
+        '<world_state><model_state name="m"><pose>0 0 0 0 0 0</pose></model_state></world_state>'
+    )
+    export = ["sim", "export", str(tmp_path / "w.usdf"), "--model", f"m={tmp_path / file}", "-o"]
+    assert main([*export, str(tmp_path / "w.sdf")]) == 0
+    Loaded(tmp_path / "w.sdf")
+    assert main([*export, str(tmp_path / "w.dmd.yaml")]) == 1
+    said = capsys.readouterr().err
+    assert f"model 'm': Drake cannot read '{tmp_path / file}' as it is meant: " in said
+    assert advice in said
+    assert not (tmp_path / "w.dmd.yaml").exists()

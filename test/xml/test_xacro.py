@@ -298,3 +298,13 @@ def test_a_file_that_defines_and_calls_a_macro_is_a_robot(tmp_path: Path) -> Non
         MACROS.format('<xacro:if value="false"><group name="g"/></xacro:if>').replace("<robot ", '<robot name="r" ')
     )
     assert len(expand_xacro(path).root) == 0
+
+
+def test_odd_bytes_of_an_included_xacro_are_reported_with_their_place(walker: Path) -> None:
+    leg = walker.parent / "parts/leg.xacro"
+    leg.write_bytes(leg.read_bytes().replace(b"<robot", b"<!-- 90\xb0 -->\n<robot", 1) + b"\0\0")
+    diagnostics = Diagnostics()
+    load_robot(walker, strict=False, diagnostics=diagnostics)
+    found = [problem for problem in diagnostics if problem.code == "odd-bytes"]
+    assert (found[0].place.source, found[0].place.column) == (str(leg), 8)
+    assert len(found) == 2

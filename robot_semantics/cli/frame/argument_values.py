@@ -145,7 +145,8 @@ def numbers_by_name(words: Sequence[str], valid: Collection[str]) -> dict[str, f
     problems: list[str] = []
     kind: type[RobotSemanticsError] = RobotSemanticsError
     for word in words:
-        name, equals, text = word.partition("=")
+        # A name may have "=", a number has none.
+        name, equals, text = word.rpartition("=")
         try:
             # As in the files, number forms that only Python accepts, such as 1_0, are invalid.
             value = number(text)

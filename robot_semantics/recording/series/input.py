@@ -30,7 +30,7 @@ from robot_semantics.transforms.pose import xyz_quat_of
 from robot_semantics.usdf.saved_descriptions import Texts, described_beside
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState, carrier_of
 from robot_semantics.usdf.writer import write_world
-from robot_semantics.xml.reader import read_text
+from robot_semantics.xml.reader import forgiving_utf8, read_text
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ def _read_texts(
         if uri is None or model.name in texts or "://" in uri:
             continue
         try:
-            texts[model.name] = read_text(folder / uri, foreign=True).decode()
-        except (DescriptionError, UnicodeDecodeError) as error:
+            texts[model.name] = forgiving_utf8(read_text(folder / uri, foreign=True), uri)[0].decode()
+        except DescriptionError as error:
             texts[model.name] = ""
             problems.warning(
                 "no-description", f"model '{model.name}': '{uri}' cannot be read ({error})", SourcePlace(str(folder))
