@@ -9,17 +9,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from posixpath import normpath
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
-from robot_semantics.base.files import read_bounded
+from robot_semantics.base.files import read_bounded, resolved
+from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.yaml_reader import YamlNode, parse_yaml
 from robot_semantics.bringup.checking import ENDINGS
-from robot_semantics.model.resources import PackageResolver
+from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError, packages_below
 from robot_semantics.xml.xacro import is_xacro
 
 SETUP_ASSISTANT = ".setup_assistant"
@@ -29,6 +32,7 @@ MAX_FILES = 1_000
 _FOLDERS = ("config", "urdf", "srdf", "robots")
 _SUFFIX = "_moveit_config"
 _MACROS = "_macro"
+_PACKAGE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _SETUP_BYTES = 1 << 20
 
 
@@ -65,7 +69,7 @@ def files_of_folder(folder: Path, resolver: PackageResolver, *, expand: bool) ->
     urdfs, srdfs = list(_candidates(folder, "urdf")), list(_candidates(folder, "srdf"))
     extended = _chosen([path for path in urdfs if is_xacro(path)], names) if expand else None
     urdf = extended or _usable(stated, expand) or _chosen([path for path in urdfs if _usable(path, expand)], names)
-    stated_srdf = _inside(folder, _text(_named(setup, "srdf"), "relative_path"))
+    stated_srdf = _inside(folder, _text(_named(setup, "srdf"), "relative_path"), notes)
     usable = [path for path in srdfs if _usable(path, expand)]
     srdf = _usable(stated_srdf, expand) or _chosen(usable, (*names, _stem(urdf)))
     if urdf is None:
@@ -109,27 +113,52 @@ def _text(node: YamlNode | None, key: str) -> str:
 
 
 def _stated_urdf(named: YamlNode | None, folder: Path, resolver: PackageResolver, notes: list[str]) -> Path | None:
-    """Return the URDF that the Setup Assistant's file names."""
+    """Return the URDF that the Setup Assistant's file names: a file of this package or of another one."""
     package, inside = _text(named, "package"), _text(named, "relative_path")
     if not inside:
         return None
+    if package and not _PACKAGE_NAME.fullmatch(package):
+        notes.append(f"package '{shown(package)}' in {SETUP_ASSISTANT} is not the name of a package")
+        return None
     try:
-        root = resolver.package(package, folder / SETUP_ASSISTANT) if package else folder
+        root = _package(package, folder, resolver) if package else folder
     except RobotSemanticsError:
-        notes.append(f"package '{package}' with the URDF '{inside}' is not found; --package-path names its folder")
+        notes.append(
+            f"package '{shown(package)}' with the URDF '{shown(inside)}' is not found; --package-path names its folder"
+        )
         return None
-    found = _inside(root, inside)
-    if found is None:
-        notes.append(f"the URDF '{inside}' does not exist in package '{package}'")
-    return found
-
-
-def _inside(folder: Path, relative: str) -> Path | None:
-    """Return an existing file below a folder; None for a path that leaves the folder."""
-    path = folder / relative
-    if not relative or Path(relative).is_absolute() or ".." in Path(relative).parts or not path.is_file():
-        return None
+    path = _inside(root, inside, notes)
+    if path is None:
+        notes.append(f"the URDF '{shown(inside)}' does not exist in package '{shown(package)}'")
     return path
+
+
+def _package(name: str, folder: Path, resolver: PackageResolver) -> Path:
+    """Return the folder of a package: one that the resolver knows, or one beside `folder`.
+
+    Raises:
+        ResourceNotFoundError: there is no such package.
+    """
+    try:
+        return resolver.package(name)
+    except ResourceNotFoundError:
+        for parent in (folder.absolute().parent, resolved(folder).parent):
+            beside = parent / name if (parent / name).is_dir() else packages_below(str(parent), 1).get(name)
+            if beside is not None:
+                return Path(beside)
+        raise
+
+
+def _inside(folder: Path, relative: str, notes: list[str]) -> Path | None:
+    """Return an existing file below a folder; None for a path that leaves the folder.
+
+    A symbolic link is followed to any place: ``colcon build --symlink-install`` fills packages with links.
+    """
+    path = normpath(relative)
+    if relative and (path.startswith("/") or path.split("/")[0] == ".."):
+        notes.append(f"the path '{shown(relative)}' in {SETUP_ASSISTANT} leaves its package")
+        return None
+    return folder / path if relative and (folder / path).is_file() else None
 
 
 def _candidates(folder: Path, kind: str) -> Iterator[Path]:

@@ -88,11 +88,17 @@ def _taken(folder: Path, files: FolderFiles, given: Mapping[str, bool]) -> dict[
         raise RobotSemanticsError(f"'{folder}' cannot be checked: {reason}")
     for kind, paths in taken.items():
         if paths:
-            inside = [str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path) for path in paths]
-            print(f"note: {folder}: {kind}: {', '.join(inside)}", file=sys.stderr)
+            names = ", ".join(_name_in(folder, path) for path in paths)
+            print_line(f"note: {folder}: {kind}: {names}", file=sys.stderr)
     for note in files.notes if not all(given.values()) else ():
-        print(f"note: {folder}: {note}", file=sys.stderr)
+        print_line(f"note: {folder}: {note}", file=sys.stderr)
     return taken
+
+
+def _name_in(folder: Path, path: Path) -> str:
+    """Return the name of a file for a note: relative to the folder, and the file that a symbolic link names."""
+    name, file = str(path.relative_to(folder) if path.is_relative_to(folder) else path), resolved(path)
+    return name if file == resolved(path.parent) / path.name else f"{name} (a link to {file})"
 
 
 MOST_ROUNDS = 5

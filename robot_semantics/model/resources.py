@@ -138,7 +138,7 @@ class PackageResolver:
             if root.name == name:
                 yield root
             yield root / name
-            found = _packages_below(str(root)).get(name)
+            found = packages_below(str(root)).get(name)
             if found is not None:
                 yield Path(found)
             else:
@@ -155,7 +155,7 @@ class PackageResolver:
             above = relative_to.absolute().parents
             own = next((folder for folder in above if _exists((folder / "package.xml").is_file)), None)
             if own is not None and own.parent != Path(own.anchor):
-                found = _packages_below(str(own.parent), 1).get(name)
+                found = packages_below(str(own.parent), 1).get(name)
                 if found is not None:
                     yield Path(found)
                 else:
@@ -248,7 +248,7 @@ def _relative(path: Path, relative_to: Path | None) -> Iterator[Path]:
 
 
 @lru_cache(maxsize=32)
-def _packages_below(root: str, depth: int = CRAWL_DEPTH) -> Mapping[str, str]:
+def packages_below(root: str, depth: int = CRAWL_DEPTH) -> Mapping[str, str]:
     """Return name → folder of packages to `depth` below `root`, without hidden, build and COLCON_IGNORE'd folders."""
     found: dict[str, str] = {}
     base = len(Path(root).parts)

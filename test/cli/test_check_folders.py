@@ -119,11 +119,77 @@ def test_a_folder_without_files_to_check_is_an_error(tmp_path: Path, run: RunCom
     assert f"'{tmp_path}' cannot be checked: it has no URDF, SRDF or YAML file" in result.err
 
 
+@pytest.mark.parametrize(
+    "path", ["../arm_description/urdf/arm.urdf", "urdf/../../arm_description/urdf/arm.urdf", "/etc/passwd", "..", "."]
+)
 def test_a_path_of_the_setup_assistant_does_not_leave_its_package(
+    package: Callable[[str], Path], run: RunCommand, path: str
+) -> None:
+    folder = package(path)
+    result = run("check", str(folder)).err
+    assert "note: without --urdf" in result
+    assert path == "." or f"the path '{path}' in .setup_assistant leaves its package" in result
+    (folder / ".setup_assistant").write_text(SETUP.format(urdf="x").replace("config/arm.srdf", "../x.srdf"))
+    assert "the path '../x.srdf' in .setup_assistant leaves its package" in run("check", str(folder)).err
+
+
+def test_a_path_of_the_setup_assistant_may_go_up_and_down_again(
     package: Callable[[str], Path], run: RunCommand
 ) -> None:
-    folder = package("../arm_description/urdf/arm.urdf")
-    assert "note: without --urdf" in run("check", str(folder)).err
+    folder = package("meshes/../urdf/./arm.urdf")
+    assert f"URDF: {folder.parent}/arm_description/urdf/arm.urdf\n" in run("check", str(folder)).err
+
+
+@pytest.mark.parametrize(
+    "name", ["/etc", "..", ".", "../arm_description", "arm_description/urdf", "./arm_description", "above"]
+)
+def test_only_the_name_of_a_package_is_a_package(
+    package: Callable[[str], Path], run: RunCommand, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = package("urdf/arm.urdf")
+    # A package that is not beside this one.
+    folder = config.parent / "src" / "arm_moveit_config"
+    folder.parent.mkdir()
+    above = config.parent / "above"
+    (above / "urdf").mkdir(parents=True)
+    (above / "urdf" / "arm.urdf").write_text(urdf())
+    config.rename(folder)
+    text = (folder / ".setup_assistant").read_text()
+    (folder / ".setup_assistant").write_text(text.replace("package: arm_description", f"package: {name}"))
+    monkeypatch.chdir(folder)
+    result = run("check", ".").err
+    assert "note: without --urdf" in result
+    assert "URDF:" not in result
+    # A folder of packages makes the second one known.
+    text = (folder / ".setup_assistant").read_text().replace(f"package: {name}", "package: above")
+    (folder / ".setup_assistant").write_text(text)
+    assert f"URDF: {above}/urdf/arm.urdf" in run("check", ".", "--package-path", str(above.parent)).err
+
+
+def test_a_link_of_a_symlink_install_is_followed_and_its_file_is_named(
+    package: Callable[[str], Path], run: RunCommand
+) -> None:
+    folder = package("urdf/arm.urdf")
+    robot, source = folder.parent / "arm_description" / "urdf" / "arm.urdf", folder.parent / "source.urdf"
+    robot.rename(source)
+    robot.symlink_to(source)
+    assert f"URDF: {robot} (a link to {source})\n" in run("check", str(folder)).err
+
+
+def test_names_of_the_setup_assistant_and_of_files_reach_the_terminal_escaped(
+    package: Callable[[str], Path], run: RunCommand
+) -> None:
+    folder = package("urdf/arm.urdf")
+    (folder / "config" / "a\x1b[2J\u202e.yaml").write_text("other: 1")
+    text = (folder / ".setup_assistant").read_text()
+    for old, new in (
+        ("package: arm_description", "package: {}"),
+        ("relative_path: urdf/arm.urdf", "relative_path: {}"),
+    ):
+        (folder / ".setup_assistant").write_text(text.replace(old, new.format(r'"x\e[2J\e]0;pwn\a\u202e"')))
+        for style in ("text", "json", "sarif", "github"):
+            result = run("check", str(folder), "--format", style)
+            assert (result.err + result.out).replace("\n", "").isprintable(), (old, style)
 
 
 def test_fix_adds_decimal_points_and_corrects_names_and_keeps_all_other_bytes(
