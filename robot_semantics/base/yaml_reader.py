@@ -5,17 +5,24 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Reading of YAML 1.2 to a tree with the place of every value; sizes are bounded and nothing is evaluated."""
+"""Reading of YAML 1.2 to a tree with the place of every value; sizes are bounded and nothing is evaluated.
+
+The tree is built from the events of libyaml, and its limits are checked at each event: a text that is too large or too
+deep is refused before it has a cost.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import codecs
+import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import read_bounded
+from robot_semantics.base.foreign_text import shown
 
 MAX_BYTES = 1 << 23
 """Largest file [bytes]."""
@@ -26,30 +33,58 @@ MAX_NODES = 200_000
 MAX_DEPTH = 100
 """Largest number of levels."""
 
+MAX_DIRECTIVES = 100
+"""Largest number of lines that begin with ``%``: libyaml compares each ``%TAG`` with all others."""
+
 _TAG = "tag:yaml.org,2002:"
+_BREAKS = "\n\r\x85\u2028\u2029"
+_DIRECTIVE = re.compile(f"(?:\\A|[{_BREAKS}])%")
+_NOT_YAML = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 Scalar: TypeAlias = str | int | float | bool | None
 
 
-@dataclass(frozen=True, slots=True)
 class YamlNode:
     """A value in a YAML text.
 
     Attributes:
         value: a scalar, a list of nodes, or a map from key texts to nodes.
-        place: where the value begins.
-        key_place: where its key begins; the place of the value if it has no key.
         text: the text of a scalar, without quotes; empty for others.
         plain: True for a scalar without quotes.
         tag: a tag of a program, as in ``!degrees 90``; such a scalar is a text.
     """
 
-    value: Scalar | list[YamlNode] | dict[str, YamlNode]
-    place: SourcePlace
-    key_place: SourcePlace
-    text: str = ""
-    plain: bool = False
-    tag: str = ""
+    __slots__ = ("_at", "_key", "_key_at", "_known_place", "_parent", "_source", "plain", "tag", "text", "value")
+
+    def __init__(
+        self, source: str, at: _Position, parent: YamlNode | None, key: str | int | None, key_at: _Position
+    ) -> None:
+        """Take the position in the text `source`, the parent, and the key or index in it; None for a merged map."""
+        self._source, self._at, self._parent, self._key, self._key_at = source, at, parent, key, key_at
+        self.value: Scalar | list[YamlNode] | dict[str, YamlNode] = None
+        self.text, self.plain, self.tag = "", False, ""
+        self._known_place: SourcePlace | None = None
+
+    @property
+    def place(self) -> SourcePlace:
+        """The place where the value begins."""
+        if self._known_place is None:
+            self._known_place = _place(self._source, self._at, self._path or "/")
+        return self._known_place
+
+    @property
+    def key_place(self) -> SourcePlace:
+        """The place where its key begins; the place of the value if it has no key."""
+        return _place(self._source, self._key_at, self._path or "/")
+
+    @property
+    def _path(self) -> str:
+        keys: list[str] = []
+        node: YamlNode | None = self
+        while node is not None and node._parent is not None:
+            keys.append("" if node._key is None else f"/{node._key}")
+            node = node._parent
+        return "".join(reversed(keys))
 
     @property
     def entries(self) -> dict[str, YamlNode]:
@@ -65,8 +100,19 @@ class YamlNode:
         """Return the node under `keys`, one for each level; None if it does not exist."""
         node: YamlNode | None = self
         for key in keys:
-            node = node.entries.get(key) if node is not None else None
+            if node is None or not isinstance(node.value, dict):
+                return None
+            node = node.value.get(key)
         return node
+
+
+_Position: TypeAlias = int
+"""Line and column from 0 in one number, which takes less memory than a pair."""
+_COLUMNS = 1 << 24
+
+
+def _place(source: str, at: _Position, path: str = "") -> SourcePlace:
+    return SourcePlace(source, at // _COLUMNS + 1, at % _COLUMNS + 1, path)
 
 
 def read_yaml(path: str | Path) -> YamlNode:
@@ -89,90 +135,338 @@ def parse_yaml(text: str | bytes, source: str = "<yaml>", *, warnings: Diagnosti
         DescriptionError: it is not YAML, is too large or too deep, repeats a key, or has a tag of a program.
     """
     # Import here: few commands read YAML, and each import delays every start.
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from yaml import CSafeLoader
+    from yaml.error import MarkedYAMLError, YAMLError
 
-    found = Diagnostics()
+    problems = Diagnostics()
+    builder, checked = _Builder(source, problems, warnings), _checked(text, source, problems)
     try:
-        loader = YAML(typ="safe", pure=True)
-        root = loader.compose(text)
-        if root is not None:
-            return _Builder(loader.constructor, source, found, warnings).build(root)
-        found.error("bad-yaml", "the document is empty", SourcePlace(source))
+        parser = CSafeLoader(checked)
+        while (event := parser.get_event()) is not None:
+            builder.take(event)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = SourcePlace(source, mark.line + 1, mark.column + 1) if mark else SourcePlace(source)
-        found.error("bad-yaml", f"is not YAML: {' '.join(str(error.problem or error.context).split())}", place)
-    except (YAMLError, ValueError) as error:
-        # A character that YAML does not permit has an offset.
-        before = text[: getattr(error, "position", 0)]
-        lines = (before.encode() if isinstance(before, str) else before).split(b"\n")
-        place = SourcePlace(source, len(lines), len(lines[-1]) + 1)
-        found.error("bad-yaml", f"is not YAML: {' '.join(str(error).split())}", place)
-    except RecursionError:
-        found.error("bad-yaml", f"has more than {MAX_DEPTH} levels", SourcePlace(source))
-    found.raise_if_failed()
-    raise AssertionError("unreachable: an error was added")
+        # libyaml ends a text with a line break.
+        at = (0, 0) if mark is None else min((mark.line + 1, mark.column + 1), _end(checked))
+        message = f"is not YAML: {' '.join(str(error.problem or error.context).split())}"
+        problems.error("bad-yaml", message, SourcePlace(source, *at))
+    except YAMLError as error:
+        problems.error("bad-yaml", f"is not YAML: {' '.join(str(error).split())}", SourcePlace(source))
+    if builder.root is None and not problems:
+        problems.error("bad-yaml", "the document is empty", SourcePlace(source))
+    problems.raise_if_failed()
+    if builder.root is None:
+        raise AssertionError("unreachable: an error was added")
+    return builder.root
+
+
+def _end(text: str) -> tuple[int, int]:
+    """Return line and column, from 1, of the end of a text."""
+    lines = re.split(f"\r\n|[{_BREAKS}]", text)
+    return len(lines), len(lines[-1]) + 1
+
+
+def _checked(text: str | bytes, source: str, problems: Diagnostics) -> str:
+    """Return a text whose characters YAML permits, and which libyaml reads in linear time."""
+
+    def refuse(before: str, message: str) -> NoReturn:
+        problems.error("bad-yaml", message, SourcePlace(source, *_end(before)))
+        problems.raise_if_failed()
+        raise AssertionError("unreachable: an error was added")
+
+    unicode = text if isinstance(text, str) else ""
+    if isinstance(text, bytes):
+        is_wide = text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        try:
+            unicode = text.decode("utf-16" if is_wide else "utf-8-sig")
+        except UnicodeDecodeError as error:
+            before = text[: error.start].decode("utf-16" if is_wide else "utf-8-sig", "replace")
+            refuse(before, f"is not YAML: unacceptable character #x{text[error.start]:02x}: {error.reason}")
+    if not unicode.isprintable() and (wrong := _NOT_YAML.search(unicode)):
+        message = f"unacceptable character #x{ord(wrong[0]):04x}: special characters are not allowed"
+        refuse(unicode[: wrong.start()], f"is not YAML: {message}")
+    for number, directive in enumerate(_DIRECTIVE.finditer(unicode)):
+        if number == MAX_DIRECTIVES:
+            refuse(unicode[: directive.end() - 1], f"has more than {MAX_DIRECTIVES} directives")
+    return unicode
+
+
+class _Anchor:
+    """A named value.
+
+    Attributes:
+        node: the value.
+        count: the number of its values with itself.
+        height: the number of levels below it.
+        is_complete: False inside of the value.
+    """
+
+    __slots__ = ("count", "height", "is_complete", "node")
+
+    def __init__(self, node: YamlNode) -> None:
+        self.node, self.count, self.height, self.is_complete = node, 1, 0, True
+
+
+class _Open:
+    """A list or a map whose end is not reached.
+
+    Attributes:
+        node: the value.
+        anchor: its anchor, if it has one.
+        first: the number of values before it.
+        height: the number of levels below it.
+        is_key: True for a list or a map that is a key, which is an error.
+        key: the key whose value comes next; None if a key comes next.
+        key_at: the position of this key.
+        is_used: False if the value of this key is not used.
+        is_merge: True if the value of this key is merged into the map.
+        merged: the merged entries.
+    """
+
+    __slots__ = ("anchor", "first", "height", "is_key", "is_merge", "is_used", "key", "key_at", "merged", "node")
+
+    def __init__(self, node: YamlNode, anchor: _Anchor | None, first: int, *, is_key: bool) -> None:
+        self.node, self.anchor, self.first, self.is_key = node, anchor, first, is_key
+        self.height = 0
+        self.key: str | None = None
+        self.key_at: _Position = 0
+        self.is_used, self.is_merge = True, False
+        self.merged: dict[str, YamlNode] = {}
 
 
 class _Builder:
-    """Builds the tree from ruamel's nodes and counts its values."""
+    """Builds the tree from libyaml's events, and counts its values.
 
-    def __init__(self, constructor: Any, source: str, found: Diagnostics, warnings: Diagnostics | None) -> None:
-        self._constructor, self._source, self._found, self._warnings = constructor, source, found, warnings
-        self._nodes = 0
+    Attributes:
+        root: the value of the document; None before its end and for an empty document.
+    """
 
-    def build(self, root: Any) -> YamlNode:
-        node = self._node(root, "", None, 0)
-        self._found.raise_if_failed()
+    def __init__(self, source: str, problems: Diagnostics, warnings: Diagnostics | None) -> None:
+        self._source, self._problems, self._warnings = source, problems, warnings
+        self.root: YamlNode | None = None
+        self._count = self._documents = 0
+        self._open: list[_Open] = []
+        self._anchors: dict[str, _Anchor] = {}
+
+    def take(self, event: Any) -> None:
+        """Take the next event."""
+        kind = type(event).__name__
+        if kind == "ScalarEvent":
+            self._take_scalar(event)
+        elif kind == "AliasEvent":
+            self._take_alias(event)
+        elif kind in ("SequenceStartEvent", "MappingStartEvent"):
+            self._begin(event, [] if kind == "SequenceStartEvent" else {})
+        elif kind in ("SequenceEndEvent", "MappingEndEvent"):
+            self._end()
+        elif kind == "DocumentStartEvent":
+            self._documents += 1
+            if self._documents > 1:
+                self._refuse("is not YAML: expected a single document", _place(self._source, _position(event)))
+
+    def _refuse(self, message: str, place: SourcePlace) -> NoReturn:
+        self._problems.error("bad-yaml", message, place)
+        self._problems.raise_if_failed()
+        raise AssertionError("unreachable: an error was added")
+
+    def _new(self, at: _Position) -> YamlNode:
+        """Return a new value for the place that comes next."""
+        parent = self._open[-1] if self._open else None
+        if parent is None:
+            node = YamlNode(self._source, at, None, None, at)
+        elif isinstance(parent.node.value, list):
+            index = None if parent.node._key is None and parent.node._parent is not None else len(parent.node.value)
+            node = YamlNode(self._source, at, parent.node, index, at)
+        elif parent.key is None:
+            node = YamlNode(self._source, at, parent.node, "?", at)
+        else:
+            node = YamlNode(self._source, at, parent.node, None if parent.is_merge else parent.key, parent.key_at)
+        self._add(1, 0, node)
         return node
 
-    def _place(self, node: Any, path: str) -> SourcePlace:
-        return SourcePlace(self._source, node.start_mark.line + 1, node.start_mark.column + 1, path)
+    def _add(self, count: int, height: int, node: YamlNode) -> None:
+        """Count values and levels; refuse the text if they are too many."""
+        self._count += count
+        if len(self._open) + height > MAX_DEPTH:
+            self._refuse(f"has more than {MAX_DEPTH} levels", node.place)
+        if self._count > MAX_NODES:
+            self._refuse(f"has more than {MAX_NODES:,} values", node.place)
 
-    def _node(self, node: Any, path: str, key: SourcePlace | None, depth: int) -> YamlNode:
-        self._nodes += 1
-        place = self._place(node, path or "/")
-        if self._nodes > MAX_NODES or depth > MAX_DEPTH:
-            limit = f"more than {MAX_DEPTH} levels" if depth > MAX_DEPTH else f"more than {MAX_NODES:,} values"
-            self._found.error("bad-yaml", f"has {limit}", place)
-            self._found.raise_if_failed()
-        key = key or place
-        # ruamel has one class for the tag of each version.
-        if node.id != "scalar" and str(node.tag) not in (_TAG + "seq", _TAG + "map"):
-            self._found.error("bad-yaml", f"the tag '{node.tag}' is not allowed", place)
-        if node.id == "sequence":
-            items = [self._node(item, f"{path}/{at}", None, depth + 1) for at, item in enumerate(node.value)]
-            return YamlNode(items, place, key)
-        if node.id == "mapping":
-            return YamlNode(self._entries(node, path, depth), place, key)
-        if self._warnings is not None and not str(node.tag).startswith(_TAG):
-            return YamlNode(node.value, place, key, node.value, tag=str(node.tag))
+    def _begin(self, event: Any, value: list[YamlNode] | dict[str, YamlNode]) -> None:
+        """Begin a list or a map."""
+        is_key = self._expects_key()
+        node = self._new(_position(event))
+        node.value = value
+        if is_key:
+            self._problems.error("bad-yaml", "a key should be a text", node.place)
+        if event.tag not in (None, "!", f"{_TAG}seq", f"{_TAG}map"):
+            self._problems.error("bad-yaml", f"the tag '{shown(event.tag)}' is not allowed", node.place)
+        anchor = self._anchor(event, node)
+        if anchor is not None:
+            anchor.is_complete = False
+        self._open.append(_Open(node, anchor, self._count - 1, is_key=is_key))
+
+    def _end(self) -> None:
+        """End the innermost list or map."""
+        ended = self._open.pop()
+        if ended.merged and isinstance(ended.node.value, dict):
+            ended.node.value = {**ended.merged, **ended.node.value}
+        if ended.anchor is not None:
+            ended.anchor.count, ended.anchor.height = self._count - ended.first, ended.height
+            ended.anchor.is_complete = True
+        self._put(ended.node, ended.height, is_key=ended.is_key)
+
+    def _anchor(self, event: Any, node: YamlNode) -> _Anchor | None:
+        """Give a value its name."""
+        if event.anchor is None:
+            return None
+        self._anchors[event.anchor] = anchor = _Anchor(node)
+        return anchor
+
+    def _take_alias(self, event: Any) -> None:
+        at = _position(event)
+        anchor = self._anchors.get(event.anchor)
+        if anchor is None:
+            self._refuse(f"is not YAML: found undefined alias '{shown(event.anchor)}'", _place(self._source, at))
+        original = anchor.node
+        if not anchor.is_complete:
+            self._refuse(f"has more than {MAX_DEPTH} levels", original.place)
+        is_key = self._expects_key()
+        if is_key and not isinstance(original.value, (list, dict)):
+            self._take_key(original.text, at)
+            return
+        node = self._new(original._at)
+        if is_key:
+            self._problems.error("bad-yaml", "a key should be a text", _place(self._source, at))
+        node.value, node.text, node.plain, node.tag = original.value, original.text, original.plain, original.tag
+        self._add(anchor.count - 1, anchor.height, node)
+        self._put(node, anchor.height, is_key=is_key)
+
+    def _take_scalar(self, event: Any) -> None:
+        at = _position(event)
+        if self._expects_key():
+            is_merge = event.value == "<<" and (event.implicit[0] if event.tag is None else event.tag == f"{_TAG}merge")
+            self._take_key(event.value, at, is_merge=is_merge)
+            node = YamlNode(self._source, at, None, None, at)
+        else:
+            node = self._new(at)
+            self._fill(node, event)
+            self._put(node, 0, is_key=False)
+        if self._anchor(event, node) is not None:
+            self._fill(node, event)
+
+    def _fill(self, node: YamlNode, event: Any) -> None:
+        """Set the value of a scalar by its tag, or by its text if it has none."""
+        text, tag = event.value, event.tag
+        node.text, node.plain = text, event.style == ""
         try:
-            value = self._constructor.construct_object(node, deep=True)
-        except ValueError:
-            self._found.error("bad-yaml", f"is not YAML: '{node.value[:20]}' is not a value of its kind", place)
-            value = None
-        plain = value is None or isinstance(value, (str, int, float, bool))
-        return YamlNode(value if plain else node.value, place, key, node.value, node.style is None)
+            if tag is None:
+                node.value = _resolved(text) if event.implicit[0] else text
+            elif tag == "!" or tag.removeprefix(_TAG) in _TEXT_TAGS:
+                node.value = text
+            elif tag.removeprefix(_TAG) in _CONVERSIONS:
+                node.value = _CONVERSIONS[tag.removeprefix(_TAG)](text)
+            elif self._warnings is not None and not tag.startswith(_TAG):
+                node.value, node.tag, node.plain = text, tag, False
+            else:
+                message = f"is not YAML: the tag '{shown(tag)}' is not known"
+                self._problems.error("bad-yaml", message, node.place)
+        except (ValueError, KeyError):
+            message = f"is not YAML: '{shown(text[:20])}' is not a value of its kind"
+            self._problems.error("bad-yaml", message, node.place)
 
-    def _entries(self, node: Any, path: str, depth: int) -> dict[str, YamlNode]:
-        entries: dict[str, YamlNode] = {}
-        merged: dict[str, YamlNode] = {}
-        for name, value in node.value:
-            if str(name.tag) == _TAG + "merge":
-                for part in value.value if value.id == "sequence" else [value]:
-                    merged = {**self._node(part, path, None, depth + 1).entries, **merged}
-                continue
-            at = self._place(name, f"{path}/{name.value if name.id == 'scalar' else '?'}")
-            if name.id != "scalar":
-                self._found.error("bad-yaml", "a key should be a text", at)
-                continue
-            if name.value in entries:
-                message = f"the key '{name.value}' is repeated"
-                if self._warnings is None:
-                    self._found.error("duplicate-name", message, at)
-                    continue
-                self._warnings.warning("duplicate-name", f"{message}; the last value is used", at)
-            entries[name.value] = self._node(value, f"{path}/{name.value}", at, depth + 1)
-        return {**merged, **entries}
+    def _expects_key(self) -> bool:
+        """Return True if a key comes next."""
+        return bool(self._open) and self._open[-1].key is None and isinstance(self._open[-1].node.value, dict)
+
+    def _take_key(self, key: str, at: _Position, *, is_merge: bool = False) -> None:
+        parent = self._open[-1]
+        parent.key, parent.key_at, parent.is_used, parent.is_merge = key, at, True, is_merge
+        if is_merge or key not in parent.node.entries:
+            return
+        message, place = f"the key '{shown(key)}' is repeated", _place(self._source, at, f"{parent.node._path}/{key}")
+        if self._warnings is None:
+            self._problems.error("duplicate-name", message, place)
+            parent.is_used = False
+        else:
+            self._warnings.warning("duplicate-name", f"{message}; the last value is used", place)
+
+    def _put(self, node: YamlNode, height: int, *, is_key: bool) -> None:
+        """Put a complete value into its parent."""
+        if not self._open:
+            self.root = node
+            return
+        parent = self._open[-1]
+        parent.height = max(parent.height, height + 1)
+        if is_key:
+            parent.key, parent.is_used = "?", False
+        elif isinstance(parent.node.value, list):
+            parent.node.value.append(node)
+        elif isinstance(parent.node.value, dict) and parent.key is not None:
+            if parent.is_merge:
+                for part in node.items or [node]:
+                    for key, entry in part.entries.items():
+                        parent.merged.setdefault(key, entry)
+            elif parent.is_used:
+                parent.node.value[parent.key] = node
+            parent.key, parent.is_used, parent.is_merge = None, True, False
+
+
+def _position(event: Any) -> _Position:
+    mark = event.start_mark
+    return int(mark.line * _COLUMNS + mark.column)
+
+
+_TEXT_TAGS = frozenset({"str", "timestamp", "binary"})
+_BOOLEANS = {
+    word: value
+    for yes, no in (("true", "false"), ("True", "False"), ("TRUE", "FALSE"))
+    for word, value in ((yes, True), (no, False))
+}
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+_INTEGER = re.compile(r"[-+]?(?:0b[01_]+|0o[0-7_]+|_*[0-9][0-9_]*|0x[0-9a-fA-F_]+)")
+_FLOAT = re.compile(
+    r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?|[0-9][0-9_]*[eE][-+]?[0-9]+|\.[0-9_]+(?:[eE][-+][0-9]+)?"
+    r"|\.(?:inf|Inf|INF))|\.(?:nan|NaN|NAN)"
+)
+_FIRST = frozenset("-+.0123456789tTfF~nN")
+"""First characters of texts without quotes that are not strings."""
+
+
+def _resolved(text: str) -> Scalar:
+    """Return the value of a scalar without quotes and tag."""
+    if text and text[0] not in _FIRST:
+        return text
+    if text in _NULLS:
+        return None
+    if text in _BOOLEANS:
+        return _BOOLEANS[text]
+    if _FLOAT.fullmatch(text):
+        return _float(text)
+    if _INTEGER.fullmatch(text):
+        return _integer(text)
+    return text
+
+
+def _integer(text: str) -> int:
+    digits = text.replace("_", "").lower()
+    sign, digits = (-1 if digits[:1] == "-" else 1), digits.lstrip("+-")
+    base = {"0b": 2, "0o": 8, "0x": 16}.get(digits[:2])
+    return sign * (int(digits) if base is None else int(digits[2:], base))
+
+
+def _float(text: str) -> float:
+    number = text.replace("_", "").lower()
+    return float(number.replace(".inf", "inf").replace(".nan", "nan"))
+
+
+def _null(_text: str) -> None:
+    return None
+
+
+_CONVERSIONS: dict[str, Callable[[str], Scalar]] = {
+    "int": _integer,
+    "float": _float,
+    "bool": lambda text: {word.lower(): value for word, value in _BOOLEANS.items()}[text.lower()],
+    "null": _null,
+}

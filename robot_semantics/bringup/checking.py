@@ -405,6 +405,7 @@ RULES: tuple[Rule, ...] = (
     *ros2_controllers.RULES,
     *OTHER_SECTION_RULES,
 )
+_LINE = re.compile(rb"[^\r\n]+")
 _TEMPLATE = re.compile(rb"\{\{|\{%|\$\{")
 
 
@@ -445,7 +446,8 @@ def _root(text: bytes, source: str, found: Diagnostics) -> YamlNode | None:
     """Return the content of a YAML text; None if it is not read."""
     place = SourcePlace(source)
     try:
-        if all(line.startswith(b"#") or line in (b"", b"---") for line in map(bytes.strip, text.splitlines())):
+        lines = (line[0].strip() for line in _LINE.finditer(text))
+        if all(line.startswith(b"#") or line in (b"", b"---") for line in lines):
             # The Setup Assistant and MoveIt's launch files end at an empty file.
             found.warning("empty-document", "the text is empty", place)
         elif len(text) > MAX_BYTES:

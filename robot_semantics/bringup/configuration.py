@@ -123,7 +123,12 @@ Rule = Callable[[Configuration], Iterator[ConfigurationProblem]]
 
 def has_substitution(node: YamlNode) -> bool:
     """Return True if a launch file, xacro or a template computes the text of a scalar."""
-    return bool(node.tag or _SUBSTITUTION.search(node.text))
+    return bool(node.tag) or is_substitution(node.text)
+
+
+def is_substitution(text: str) -> bool:
+    """Return True if a launch file, xacro or a template computes a text."""
+    return _SUBSTITUTION.search(text) is not None
 
 
 def substitutions(node: YamlNode) -> Iterator[YamlNode]:

@@ -22,6 +22,7 @@ from robot_semantics.bringup.configuration import (
     Section,
     SectionKind,
     has_substitution,
+    is_substitution,
 )
 
 FEWEST = 2
@@ -45,11 +46,7 @@ class ConfiguredName(NamedTuple):
 
 def keys_of(node: YamlNode) -> list[ConfiguredName]:
     """Return the keys of a map that are no substitutions."""
-    return [
-        ConfiguredName(key, child.key_place)
-        for key, child in node.entries.items()
-        if not has_substitution(YamlNode(key, child.place, child.place, key))
-    ]
+    return [ConfiguredName(key, child.key_place) for key, child in node.entries.items() if not is_substitution(key)]
 
 
 def texts_of(node: YamlNode | None) -> list[ConfiguredName]:

@@ -9,14 +9,23 @@
 
 from __future__ import annotations
 
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
 
+pytest.importorskip("yaml", reason="PyYAML is not installed")
 pytest.importorskip("ruamel.yaml", reason="ruamel.yaml is not installed")
 
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
 from robot_semantics import DescriptionError, Diagnostics
-from robot_semantics.base.yaml_reader import parse_yaml, read_yaml
+from robot_semantics.base.yaml_reader import MAX_BYTES, YamlNode, parse_yaml, read_yaml
 
 TEXT = """\
 a: [1, 1e-3, -0.0]
@@ -63,10 +72,13 @@ def test_merged_keys_are_keys_of_the_map() -> None:
         ("a: 1\na: 2\n", "f.yml:2:1: error: the key 'a' is repeated [/a]"),
         ("a: !!python/object/apply:os.system [x]", "f.yml:1:4: error: the tag"),
         ("a: !own 1", "f.yml:1:4: error: is not YAML"),
-        ("[" * 5000, "f.yml: error: has more than 100 levels"),
+        pytest.param("[" * 5000, "f.yml:1:102: error: has more than 100 levels", id="deep"),
         ("a: &a [*a]", "f.yml:1:4: error: has more than 100 levels"),
         (DOUBLED, "error: has more than 200,000 values"),
-        ("a: " + "9" * 5000, "f.yml:1:4: error: is not YAML: '99999999999999999999' is not a value of its kind"),
+        pytest.param("a: " + "9" * 5000, "f.yml:1:4: error: is not YAML: '99999999999999999999' is not a", id="long"),
+        ("a: *a", "f.yml:1:4: error: is not YAML: found undefined alias 'a'"),
+        ("- &a {b: 1}\n- {*a : 2}", "f.yml:2:4: error: a key should be a text"),
+        ("a: !!map 1", "f.yml:1:4: error: is not YAML: the tag 'tag:yaml.org,2002:map' is not known"),
         ("a: 1\n\nb\0: 2", "f.yml:3:2: error: is not YAML: unacceptable character"),
         (b"a: 1\nb: \xe9", "f.yml:2:4: error: is not YAML: unacceptable character"),
         ("a: 1\n---\nb: 2\n", "f.yml:2:1: error: is not YAML"),
@@ -77,6 +89,152 @@ def test_other_texts_are_refused_with_the_place(text: str, message: str) -> None
     with pytest.raises(DescriptionError) as refused:
         parse_yaml(text, "f.yml")
     assert message in str(refused.value)
+
+
+KINDS = ("str", "int", "float", "bool", "null", "timestamp", "binary", "set", "omap", "pairs", "merge", "value", "own")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "text", ["maybe", "", '"-"', "_", "0x", "0b2", "1:30", "é", '"1"', "'yes'", "2001-99-99", "~", "."]
+)
+def test_a_tag_with_any_text_is_a_value_or_an_error_with_a_place(kind: str, text: str) -> None:
+    for warnings in (None, Diagnostics()):
+        try:
+            parse_yaml(f"a: 1\nb: !!{kind} {text}\n", "f.yml", warnings=warnings)
+        except DescriptionError as error:
+            places = {(problem.place.line, problem.place.column) for problem in error.diagnostics}
+        else:
+            continue
+        assert places == {(2, 4)}
+
+
+SCALARS = "0123456789+-._eExXobinfaNtrueTRUEnullL~:yYs< "
+
+
+def test_scalars_have_the_values_of_another_reader() -> None:
+    rng, other = random.Random(50), YAML(typ="safe", pure=True)
+    texts = {"".join(rng.choices(SCALARS, k=rng.randrange(1, 7))).strip() for _ in range(6_000)}
+    compared = 0
+    for text in sorted(texts):
+        try:
+            expected = other.load(f"k: {text}")["k"]
+        except (YAMLError, ValueError, LookupError):
+            continue
+        if isinstance(expected, (dict, list, date)):
+            continue
+        value = parse_yaml(f"k: {text}").entries["k"].value
+        assert (type(value), repr(value)) == (type(expected), repr(expected)), text
+        compared += 1
+    assert compared > 3_000
+
+
+def documents(rng: random.Random, indent: int = 0) -> Iterator[str]:
+    """Yield the lines of a random document: lists, maps, aliases, block texts, comments."""
+    is_list = rng.random() < 0.4
+    keys = [*"abcdef", '"q r"', "'s'", "é"]
+    for key in rng.sample(keys, rng.randrange(1, 4)):
+        head, anchor = "-" if is_list else f"{key}:", rng.choice(("", " &x", " &y"))
+        if indent < 12 and rng.random() < 0.5:
+            yield " " * indent + head + anchor + rng.choice(("", "  # a comment"))
+            yield from documents(rng, indent + rng.choice((1, 2, 4)))
+        else:
+            value = rng.choice(
+                ("1", "2.5", "x y", '"a\\n\\u00e9"', "~", "true", "[1, {a: [], 'b': *x}]", "{a: *y, c: d}", "|\n")
+            )
+            text = "".join(f"{' ' * (indent + 3)}{word}\n" for word in ("text", "  more")) if value == "|\n" else ""
+            yield " " * indent + f"{head}{anchor} {value}{text}"
+        if rng.random() < 0.1:
+            yield "# a comment"
+
+
+def content(node: YamlNode) -> object:
+    """Return a value without its places."""
+    if isinstance(node.value, dict):
+        return {key: content(entry) for key, entry in node.value.items()}
+    return [content(item) for item in node.items] if isinstance(node.value, list) else node.value
+
+
+@pytest.mark.filterwarnings("ignore::ruamel.yaml.error.ReusedAnchorWarning")
+def test_documents_have_the_content_and_the_places_of_another_reader() -> None:
+    rng, compared = random.Random(51), 0
+    for _ in range(400):
+        text = "a0: &x [0]\nb0: &y {z: 0}\nrest:\n" + "\n".join(documents(rng, 2))
+        other = YAML(typ="safe", pure=True)
+        expected, root = other.load(text), other.compose(text)
+        if "..." in str(expected):
+            # A value that contains itself.
+            with pytest.raises(DescriptionError, match="has more than 100 levels"):
+                parse_yaml(text)
+            continue
+        found = parse_yaml(text)
+        assert content(found) == expected
+        for (name, value), node in zip(root.value, found.entries.values(), strict=True):
+            assert (node.key_place.line, node.key_place.column) == (
+                name.start_mark.line + 1,
+                name.start_mark.column + 1,
+            )
+            assert (node.place.line, node.place.column) == (value.start_mark.line + 1, value.start_mark.column + 1)
+        compared += 1
+    assert compared > 200
+
+
+LARGE: dict[str, Callable[[int], str]] = {
+    "maps": lambda size: "".join(f" a{number}: {{}}\n" for number in range(size // 13)),
+    "comments": lambda size: "# a comment\n" * (size // 12),
+    "line ends": lambda size: "\n" * size,
+    "anchors": lambda size: "".join(f"- &a{number} x\n" for number in range(size // 13)),
+    "aliases": lambda size: "- &a x\n" + "- *a\n" * (size // 5),
+    "directives": lambda size: "".join(f"%TAG !a{number}! tag:x,2000:\n" for number in range(size // 27)) + "--- a\n",
+    "documents": lambda size: "---\n" * (size // 4),
+    "open lists": lambda size: "[" * size,
+    "lists in lists": lambda size: "- " * (size // 2),
+    "keys in keys": lambda size: "? " * (size // 2),
+    "one list": lambda size: "[" + "a," * (size // 2) + "]",
+    "empty keys": lambda size: "{" + "?," * (size // 2) + "}",
+    "one text": lambda size: "a: " + "x" * size,
+    "folded lines": lambda size: "a: >\n" + " x\n" * (size // 3),
+    "escapes": lambda size: 'a: "' + "\\x41" * (size // 4) + '"',
+    "a wide letter": lambda size: 'a: "' + "x" * size + '\U0001f600"',
+    "one number": lambda size: "a: " + "9" * size,
+    "repeated keys": lambda size: "a: 1\n" * (size // 5),
+    "wrong tags": lambda size: "- !x 1\n" * (size // 7),
+    "wrong values": lambda size: "- !!int x\n" * (size // 10),
+    "a long key": lambda size: "k" * 1000 + ": [" + "a," * 199_000 + "]",
+    "a map at the limit": lambda size: (
+        "{" + "".join(f"key{number:020d}: {number}.5," for number in range(199_000)) + "}"
+    ),
+    "merged maps": lambda size: (
+        "b: &b {" + "".join(f"k{number}: 1," for number in range(60_000)) + "}\n"
+        "t: &t {z: 1}\nm: {<<: *b, " + "<<: *t," * 60_000 + "}\n"
+    ),
+    "a tag for each value": lambda size: "- !!str x\n" * (size // 10),
+}
+
+MEASURED = """
+import re, sys, time
+from pathlib import Path
+from robot_semantics import DescriptionError
+from robot_semantics.base.yaml_reader import read_yaml
+import lxml.etree, yaml
+start = time.process_time()
+try:
+    read_yaml(sys.argv[1])
+except DescriptionError as error:
+    len(error.diagnostics)
+seconds = time.process_time() - start
+print(seconds, int(re.search("VmHWM: *([0-9]+)", Path("/proc/self/status").read_text().replace("\\t", " "))[1]) / 1024)
+"""
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_the_largest_file_costs_2_s_and_150_mb_at_most(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "f.yaml"
+    path.write_bytes(LARGE[kind](MAX_BYTES).encode()[:MAX_BYTES])
+    ran = subprocess.run([sys.executable, "-c", MEASURED, str(path)], capture_output=True, text=True, check=True)
+    seconds, megabytes = map(float, ran.stdout.split())
+    assert seconds <= 2.0
+    assert megabytes <= 150.0
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
