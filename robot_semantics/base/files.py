@@ -17,10 +17,12 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+from robot_semantics.base.deferred_interrupt import deferred_interrupt
 
 READ_TIMEOUT_S = 60.0
 """Longest time to read a file that another file names [s]."""
@@ -160,7 +162,7 @@ def locked(folder: Path, timeout_s: float) -> Iterator[None]:
                     message = f"another process has locked this folder for more than {timeout_s:g} s"
                     raise OSError(errno.ETIMEDOUT, message, str(folder)) from None
             time.sleep(_LOCK_POLL_S)
-        _sweep(folder)
+        _sweep(folder, again=True)
         yield
     finally:
         os.close(descriptor)
@@ -190,6 +192,9 @@ def save_bytes(data: bytes, path: str | Path) -> None:
 def save_all(files: Mapping[Path, bytes]) -> None:
     """Save several files as `save_bytes`: none of them if one cannot be written.
 
+    Signals wait while the files get their names. If the process is killed then, the next save in the folder gives the
+    other files their names: a hidden list has them.
+
     Raises:
         OSError: a file cannot be written; the old files are unchanged.
     """
@@ -211,6 +216,10 @@ def save_all(files: Mapping[Path, bytes]) -> None:
                     file.flush()
                     os.fsync(file.fileno())
             written.append((path, temporary, target))
+        stack.enter_context(deferred_interrupt())
+        for folder, pairs in _by_folder(written).items():
+            if len(pairs) > 1:
+                stack.enter_context(_announced(folder, pairs))
         for path, temporary, target in written:
             with _named(path):
                 temporary.replace(target)
@@ -221,6 +230,54 @@ def save_all(files: Mapping[Path, bytes]) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _by_folder(written: Sequence[tuple[Path, Path, Path]]) -> dict[Path, dict[str, str]]:
+    """Return the new names of temporary files by their names, for each folder."""
+    folders: dict[Path, dict[str, str]] = {}
+    for _, temporary, target in written:
+        folders.setdefault(target.parent, {})[temporary.name] = target.name
+    return folders
+
+
+@contextmanager
+def _announced(folder: Path, names: Mapping[str, str]) -> Iterator[None]:
+    """Keep a list of new names of temporary files in a folder, which `_sweep` completes if this process is killed."""
+    # Import here: few programs need it, and each import delays every start.
+    import json
+
+    with temporary_beside(folder / "files") as temporary:
+        with temporary.open("w", encoding="utf-8") as file:
+            json.dump(dict(names), file)
+            file.flush()
+            os.fsync(file.fileno())
+        announced = temporary.with_suffix(_SET)
+        temporary.rename(announced)
+        try:
+            yield
+        finally:
+            announced.unlink(missing_ok=True)
+
+
+def _complete(announced: Path) -> None:
+    """Give the files of a killed process the names in its list; a list of another user or with a path is ignored."""
+    import json
+
+    with suppress(OSError):
+        lock = os.open(announced, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            about = os.fstat(lock)
+            if about.st_uid != os.geteuid() or not stat.S_ISREG(about.st_mode):
+                return
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with suppress(ValueError, AttributeError, TypeError):
+                for old, new in json.loads(os.read(lock, _PART_BYTES)).items():
+                    if _TEMPORARY.fullmatch(old) and new not in ("", ".", "..") and os.sep not in old + new:
+                        with suppress(FileNotFoundError):
+                            (announced.parent / old).rename(announced.parent / new)
+            announced.unlink(missing_ok=True)
+        finally:
+            os.close(lock)
 
 
 @contextmanager
@@ -311,15 +368,22 @@ def _locked_temporary(target: Path, *, folder: bool) -> tuple[Path, int]:
         os.close(lock)
 
 
-def _sweep(folder: Path) -> None:
-    """Delete the temporary files and folders of killed processes, once for each process and folder."""
-    if folder in _swept:
+def _sweep(folder: Path, *, again: bool = False) -> None:
+    """Complete what killed processes began, and delete their temporary files and folders.
+
+    This is done once for each process and folder, and `again` on request.
+    """
+    if folder in _swept and not again:
         return
     _swept.add(folder)
     with suppress(OSError):
-        for entry in list(os.scandir(folder)):
-            if _TEMPORARY.fullmatch(entry.name):
-                _remove_if_unlocked(Path(entry.path))
+        hidden = [Path(entry.path) for entry in os.scandir(folder) if entry.name.startswith(".")]
+        for path in hidden:
+            if path.suffix == _SET and _TEMPORARY.fullmatch(path.with_suffix(".tmp").name):
+                _complete(path)
+        for path in hidden:
+            if _TEMPORARY.fullmatch(path.name):
+                _remove_if_unlocked(path)
 
 
 def _remove_if_unlocked(path: Path) -> None:
@@ -339,6 +403,8 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+_SET = ".set"
+"""Ending of a list of files that get their names together."""
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")
 _LOCK_POLL_S = 0.002
 _POLL_S = 0.01

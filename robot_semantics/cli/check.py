@@ -19,7 +19,7 @@ from pathlib import Path
 from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
-from robot_semantics.base.files import resolved, save_bytes, scratch_folder
+from robot_semantics.base.files import resolved, save_all, scratch_folder
 from robot_semantics.bringup.checking import FileReaders, YamlText, check_files, is_yaml, read_sections
 from robot_semantics.bringup.package_files import FolderFiles, files_of_folder
 from robot_semantics.cli.frame import inputs
@@ -160,7 +160,7 @@ def _fixed(arguments: argparse.Namespace, found: Sequence[Diagnostic]) -> bool:
     from robot_semantics.cli.frame.fixing import difference, fixed_text
 
     counted = policy_of(arguments).of(found)
-    written = False
+    fixed: dict[Path, bytes] = {}
     for name in dict.fromkeys(arguments.own_files):
         change = fixed_text(Path(name), counted) if Path(name).is_file() else None
         if change is None:
@@ -170,9 +170,9 @@ def _fixed(arguments: argparse.Namespace, found: Sequence[Diagnostic]) -> bool:
         for line in difference(old, new, name, f"{name} (fixed)"):
             print_line(line.rstrip("\n"), file=output)
         if arguments.fix:
-            save_bytes(change[1], name)
-            written = True
-    return written
+            fixed[Path(name)] = change[1]
+    save_all(fixed)
+    return bool(fixed)
 
 
 def _diagnosed(arguments: argparse.Namespace) -> list[Diagnostic]:

@@ -13,7 +13,7 @@ import argparse
 from pathlib import Path
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.files import save_text
+from robot_semantics.base.files import save_all
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.printing import print_line
 from robot_semantics.examples import FILES
@@ -35,8 +35,8 @@ def run(arguments: argparse.Namespace) -> None:
                 f"{path} exists with other content, so nothing was written; --force overwrites it"
             )
     folder.mkdir(parents=True, exist_ok=True)
-    for path, content in contents.items():
-        save_text(content, path)
+    save_all({path: content.encode() for path, content in contents.items()})
+    for path in contents:
         print_line(path)
 
 

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -319,19 +320,38 @@ class SnapshotStore:
         if path.parent != self.folder:
             # A path may lead anywhere: only a file that is USDF is deleted.
             self.load(name)
+        with self._reported_as_unknown(name), self._files(path).locked():
+            self._delete(path)
+
+    def _delete(self, path: Path) -> None:
         files = self._files(path)
-        with self._reported_as_unknown(name), files.locked(), files.clearing(files.names_in(path)):
+        with files.clearing(files.names_in(path)):
             path.unlink()
 
     def autosave(self, state: WorldState, keep: int, *, texts: Mapping[str, Texts] = MappingProxyType({})) -> None:
-        """Save a state under the next automatic name, and delete the owner's oldest automatic ones beyond `keep`."""
+        """Save a state under the next automatic name, and delete the owner's oldest automatic ones beyond `keep`.
+
+        On a full disk the owner's oldest automatic ones are deleted until there is room, but never the newest.
+
+        Raises:
+            SnapshotError: the state is too large, or the file cannot be written.
+        """
         prefix = f"{_AUTOSAVE}{self.owner}-" if self.owner else _AUTOSAVE
         own = re.compile(rf"{re.escape(prefix)}(\d{{6,}})")
         # The number is chosen under the lock: a second process may have the same name.
         with self._locked(self.path(prefix)):
             numbers = sorted(int(match[1]) for match in map(own.fullmatch, self._names_of(self.folder)) if match)
             number = max(numbers, default=0) + 1
-            self._save(self.path(f"{prefix}{number:06}"), state, "saved automatically", overwrite=False, texts=texts)
+            path = self.path(f"{prefix}{number:06}")
+            while True:
+                try:
+                    self._save(path, state, "saved automatically", overwrite=False, texts=texts)
+                    break
+                except SnapshotError as error:
+                    if not _is_of_full_disk(error) or len(numbers) < 2:
+                        raise
+                with _reported():
+                    self._delete(self.path(f"{prefix}{numbers.pop(0):06}"))
         for old in numbers[: max(0, len(numbers) + 1 - keep)]:
             with suppress(UnknownNameError):  # another process saved this name first
                 self.delete(f"{prefix}{old:06}")
@@ -406,6 +426,10 @@ class SnapshotStore:
 
     def _by_age(self) -> list[tuple[int, str]]:
         return sorted((saved_ns, name) for name, saved_ns in self._names_of(self.folder).items())
+
+
+def _is_of_full_disk(error: SnapshotError) -> bool:
+    return isinstance(error.__cause__, OSError) and error.__cause__.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def with_comment(state: WorldState, comment: str) -> WorldState:

@@ -16,6 +16,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from support.small_disk import small_disk
 
 from robot_semantics import DescriptionError, UnknownNameError, WorldState
 from robot_semantics.usdf.ages import ValueAge, ages_of, with_ages
@@ -297,3 +298,23 @@ def test_a_pipe_that_is_called_like_a_snapshot_is_not_waited_for(store: Snapshot
     store.save("a", state(), overwrite=True, texts={"m": Texts("<robot name='b'/>", "")})
     store.delete("a")
     assert [path.name for path in store.folder.iterdir()] == ["pipe.usdf"]
+
+
+def test_a_full_disk_costs_only_the_oldest_automatic_snapshots_of_the_node(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 96) as disk:
+        store, other = SnapshotStore(disk.folder, owner="node"), SnapshotStore(disk.folder, owner="other")
+        other.autosave(state(), 10)
+        store.save("mine", state())
+        for number in range(60):
+            store.autosave(state(float(number)), 50)
+        automatic = [name for name in store.saved_names() if name.startswith("auto-node-")]
+        assert 1 < len(automatic) < 50
+        assert automatic[-1] == "auto-node-000060"
+        assert {"auto-other-000001", "mine"} <= set(store.saved_names())
+        # The newest one stays, even if nothing fits.
+        for name in automatic[:-1]:
+            store.delete(name)
+        disk.leave(0)
+        with pytest.raises(SnapshotError, match="No space left"):
+            store.autosave(state(), 50)
+        assert "auto-node-000060" in store.saved_names()

@@ -19,7 +19,7 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError
 from robot_semantics.base.errors import ArrayError
-from robot_semantics.base.files import save_bytes
+from robot_semantics.base.files import save_all, save_bytes
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import add_repeatable, nanoseconds, number_in_range, on_disk
 from robot_semantics.cli.frame.command import Command, UsageError
@@ -46,6 +46,7 @@ from robot_semantics.usdf.combine import merge, prefixed, split
 from robot_semantics.usdf.descriptions import rebased
 from robot_semantics.usdf.interpolate import interpolate, share_at
 from robot_semantics.usdf.world_state import SEPARATOR
+from robot_semantics.usdf.writer import write_world
 
 
 def _merge_arguments(parser: argparse.ArgumentParser) -> None:
@@ -115,8 +116,9 @@ def _split(arguments: argparse.Namespace) -> None:
         paths[path] = name
         check_not_there(path, arguments.force)
     folder.mkdir(parents=True, exist_ok=True)
-    for path, name in paths.items():
-        usdf_files.write_state(parts[name], str(path), arguments.file)
+    own = usdf_files.folder_of(arguments.file)
+    save_all({path: write_world(rebased(parts[name], own, folder)).encode() for path, name in paths.items()})
+    for path in paths:
         print_line(path)
 
 
