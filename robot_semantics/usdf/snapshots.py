@@ -347,11 +347,10 @@ class SnapshotStore:
                 try:
                     self._save(path, state, "saved automatically", overwrite=False, texts=texts)
                     break
-                except SnapshotError as error:
-                    if not _is_of_full_disk(error) or len(numbers) < 2:
+                except OSError as error:
+                    if error.errno not in (errno.ENOSPC, errno.EDQUOT) or len(numbers) < 2:
                         raise
-                with _reported():
-                    self._delete(self.path(f"{prefix}{numbers.pop(0):06}"))
+                self._delete(self.path(f"{prefix}{numbers.pop(0):06}"))
         for old in numbers[: max(0, len(numbers) + 1 - keep)]:
             with suppress(UnknownNameError):  # another process saved this name first
                 self.delete(f"{prefix}{old:06}")
@@ -426,10 +425,6 @@ class SnapshotStore:
 
     def _by_age(self) -> list[tuple[int, str]]:
         return sorted((saved_ns, name) for name, saved_ns in self._names_of(self.folder).items())
-
-
-def _is_of_full_disk(error: SnapshotError) -> bool:
-    return isinstance(error.__cause__, OSError) and error.__cause__.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def with_comment(state: WorldState, comment: str) -> WorldState:
