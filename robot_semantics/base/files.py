@@ -217,9 +217,9 @@ def save_all(files: Mapping[Path, bytes]) -> None:
                     os.fsync(file.fileno())
             written.append((path, temporary, target))
         stack.enter_context(deferred_interrupt())
-        for folder, pairs in _by_folder(written).items():
-            if len(pairs) > 1:
-                stack.enter_context(_announced(folder, pairs))
+        for parent, names in _by_folder(written).items():
+            if len(names) > 1:
+                stack.enter_context(_announced(parent, names))
         for path, temporary, target in written:
             with _named(path):
                 temporary.replace(target)

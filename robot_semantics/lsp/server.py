@@ -59,6 +59,7 @@ class RobotServer:
         self.server = LanguageServer(SOURCE, __version__, types.TextDocumentSyncKind.Full)
         self._parts = parts
         self._waiting: asyncio.TimerHandle | None = None
+        self._walk: asyncio.Task[None] | None = None
         self._expansions: dict[str, asyncio.Task[None]] = {}
         self._sent: dict[str, types.PublishDiagnosticsParams] = {}
         events: Sequence[tuple[str, Callable[[Any], Any], Any]] = (
@@ -69,17 +70,24 @@ class RobotServer:
             (types.TEXT_DOCUMENT_DID_CLOSE, self._did_close, None),
             (types.TEXT_DOCUMENT_DID_SAVE, self._files_changed, None),
             (types.WORKSPACE_DID_CHANGE_WATCHED_FILES, self._files_changed, None),
+        )
+        requests: Sequence[tuple[str, Callable[[Any], Any], Any]] = (
             (types.TEXT_DOCUMENT_RENAME, self._rename, types.RenameOptions(prepare_provider=True)),
             *((name, partial(self._answer, method), options) for name, method, options in REQUESTS),
         )
-        for event in events:
-            self._serve(*event)
+        for name, take, options in events:
+            self.server.feature(name, options)(take)
+        for name, answer, options in requests:
+            self._serve(name, answer, options)
 
     def _answer(self, method: Callable[[Answers, Any], Any], params: Any) -> Any:
         return method(self._answers, params)
 
     def _serve(self, name: str, answer: Callable[[Any], Any], options: Any) -> None:
-        def handler(params: Any) -> Any:
+        async def handler(params: Any) -> Any:
+            # The answer may need the files; the walk is in another thread, and other messages are taken meanwhile.
+            if self._walk is not None:
+                await asyncio.shield(self._walk)
             try:
                 return answer(params)
             except RobotSemanticsError as error:
@@ -97,9 +105,11 @@ class RobotServer:
         except RobotSemanticsError as error:
             self._warn(str(error))
         self._workspace = Workspace(folders, settings, self.server.workspace.position_codec)
+        self._workspace.walks_itself = False
         self._checker = Checker(self._workspace)
         self._answers = Answers(self._checker, self._parts)
         self._select()
+        self._look_at_files()
 
     def _select(self) -> None:
         """Read which problems the project selects; wrong settings are reported and not used."""
@@ -151,13 +161,33 @@ class RobotServer:
     def _warn(self, text: str) -> None:
         self.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, text))
 
+    def _look_at_files(self) -> None:
+        """Walk the workspace in another thread if its files may have changed."""
+        if self._walk is None and self._workspace.is_stale:
+            self._walk = asyncio.get_running_loop().create_task(self._walk_in_thread())
+
+    async def _walk_in_thread(self) -> None:
+        try:
+            await asyncio.to_thread(self._workspace.walk)
+        finally:
+            self._walk = None
+        self._publish()
+        # A file may have changed meanwhile.
+        self._look_at_files()
+
     def _check_soon(self) -> None:
+        self._look_at_files()
         if self._waiting is None:
             self._waiting = asyncio.get_running_loop().call_later(QUIET_S, self._check)
 
     def _check(self) -> None:
-        """Check all open documents and send the problems that are new."""
+        """Check all open documents; during a walk, its end does so."""
         self._waiting = None
+        if self._walk is None:
+            self._publish()
+
+    def _publish(self) -> None:
+        """Check all open documents and send the problems that are new."""
         documents = dict(self._workspace.open)
         found = {path: self._answers.problems(document) for path, document in documents.items()}
         for path, document in documents.items():

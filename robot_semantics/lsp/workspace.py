@@ -10,10 +10,10 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ from robot_semantics.xml.document_kind import DocumentKind
 from robot_semantics.xml.reader import MAX_BYTES, utf8_of
 
 MOST_ENTRIES = 20_000
-"""Largest number of files of a workspace that are looked at."""
+"""Largest number of files and folders of a workspace that are looked at."""
 
 MOST_FILES = 500
 """Largest number of files of a workspace that are read."""
@@ -89,14 +89,20 @@ class RobotDocuments(NamedTuple):
 
 
 class Workspace:
-    """Documents by path; an open text replaces the file of its name."""
+    """Documents by path; an open text replaces the file of its name.
+
+    Attributes:
+        is_stale: True if the files may have changed since the last `walk`.
+        walks_itself: True if `documents` walks when the files may have changed; False if another thread does it.
+    """
 
     def __init__(self, folders: Iterable[str], settings: EditorSettings, codec: PositionCodec) -> None:
         self.folders = [Path(folder) for folder in folders]
         self.settings, self.codec = settings, codec
         self.open: dict[str, Document] = {}
         self._closed: dict[str, tuple[object, Document | None]] = {}
-        self._paths: list[str] | None = None
+        self._paths: list[str] = []
+        self.is_stale, self.walks_itself = True, True
 
     # --- documents
 
@@ -109,31 +115,52 @@ class Workspace:
 
     def refresh(self) -> None:
         """Look at the files again when they are needed: a file may have changed."""
-        self._paths = None
+        self.is_stale = True
+
+    def walk(self) -> None:
+        """Find and read the files of the workspace; this may take seconds, and may run in another thread."""
+        self.is_stale = False
+        self._paths = list(self._found())
 
     def documents(self) -> Iterator[Document]:
         """Yield the open documents, then those of other files."""
         yield from self.open.values()
-        if self._paths is None:
-            self._paths = list(self._found())
+        if self.is_stale and self.walks_itself:
+            self.walk()
         for path in self._paths:
             if path not in self.open and (document := self._closed[path][1]) is not None:
                 yield document
 
     def _found(self) -> Iterator[str]:
-        """Yield and read the workspace's files; links, hidden folders and results of builds are left out."""
-        entries, files, left = 0, 0, {True: MOST_YAML_BYTES, False: MOST_BYTES}
-        for folder, folders, names in (walked for root in self.folders for walked in os.walk(root)):
-            folders[:] = [name for name in folders if not name.startswith(".") and name not in _LEFT_OUT]
-            entries += len(names)
-            for path in (Path(folder, name) for name in sorted(names) if entries <= MOST_ENTRIES):
-                with suppress(OSError):
-                    is_wanted = path.suffix in ENDINGS and stat.S_ISREG((status := path.lstat()).st_mode)
-                    if is_wanted and files < MOST_FILES and status.st_size <= left[is_yaml(path.name)]:
-                        files += 1
-                        left[is_yaml(path.name)] -= status.st_size
-                        self.saved(str(path))
-                        yield str(path)
+        """Yield and read the workspace's files."""
+        files, left = 0, {True: MOST_YAML_BYTES, False: MOST_BYTES}
+        for path in self._regular_files():
+            with suppress(OSError):
+                size = path.lstat().st_size
+                if files < MOST_FILES and size <= left[is_yaml(path.name)]:
+                    files += 1
+                    left[is_yaml(path.name)] -= size
+                    self.saved(str(path))
+                    yield str(path)
+
+    def _regular_files(self) -> Iterator[Path]:
+        """Yield the regular files with a known ending, of the first entries of the workspace.
+
+        Links, hidden folders and results of builds are left out.
+        """
+        left, waiting = MOST_ENTRIES, [str(folder) for folder in reversed(self.folders)]
+        while waiting and left:
+            folder = waiting.pop()
+            names, below = [], []
+            with suppress(OSError), os.scandir(folder) as entries:
+                for entry in islice(entries, left):
+                    left -= 1
+                    if Path(entry.name).suffix in ENDINGS and entry.is_file(follow_symlinks=False):
+                        names.append(entry.name)
+                    elif entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+                        below.append(entry.name)
+            waiting += [str(Path(folder, name)) for name in sorted(below, reverse=True) if name not in _LEFT_OUT]
+            yield from (Path(folder, name) for name in sorted(names))
 
     def saved(self, path: str) -> Document | None:
         """Return the document of a file as it is saved, read again if it has changed; None if it cannot be read."""

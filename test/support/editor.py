@@ -26,6 +26,9 @@ WAIT_S = 20.0
 """Longest wait for a message; only a failing test waits so long."""
 
 
+SERVER = ["-m", "robot_semantics.cli.main", "lsp", "--stdio"]
+
+
 class Editor:
     """A workspace with a running server; files are named relative to the workspace."""
 
@@ -47,7 +50,7 @@ class Editor:
             lambda params: self.published.update({params.uri: params})
         )
         self.client.feature(types.WINDOW_SHOW_MESSAGE)(lambda params: self.messages.append(params.message))
-        self.run(self.client.start_io(sys.executable, "-m", "robot_semantics.cli.main", "lsp", "--stdio"))
+        self.run(self.client.start_io(sys.executable, *SERVER))
         self.process = self.client._server
         general = types.GeneralClientCapabilities(position_encodings=encodings)
         started = self.run(
