@@ -95,7 +95,9 @@ setup(
         ),
     ],
     python_requires=">=3.10",
-    install_requires=["argcomplete>=3", "lxml>=4.9", "numpy>=1.24", "rich>=13", "ruamel-yaml>=0.18", "xacro>=2.0"],
+    install_requires=[
+        *("argcomplete>=3", "lxml>=4.9", "numpy>=1.24", "pyyaml>=6", "rich>=13", "ruamel-yaml>=0.18", "xacro>=2.0"),
+    ],
     extras_require={
         "ros": ROS,
         "mujoco": MUJOCO,

@@ -75,7 +75,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
 
 # The libraries that each room may import, at any depth.
 LIBRARIES: dict[str, set[str]] = {
-    "base": {"ruamel"},
+    "base": {"yaml"},
     "transforms": {"numpy"},
     "cdr": {"numpy"},
     "xml": {"lxml", "msgspec", "xacro"},
@@ -92,7 +92,7 @@ LIBRARIES: dict[str, set[str]] = {
     "bringup": set(),
     "recording": {
         *("apsw", "backports", "compression", "distributed", "google", "lz4", "mcap", "mcap_protobuf"),
-        *("numpy", "pyarrow", "rosbags", "rosbag2_py", "ruamel"),
+        *("numpy", "pyarrow", "rosbags", "rosbag2_py"),
     },
     "simulation": {"lxml", "mujoco", "numpy", "pydrake"},
     "viewer": {"PIL", "fastapi", "matplotlib", "nicegui", "numpy", "uvicorn"},

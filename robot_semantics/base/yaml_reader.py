@@ -17,12 +17,13 @@ import codecs
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import NoReturn, Protocol, TypeAlias, cast
 
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import read_bounded
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 
 MAX_BYTES = 1 << 23
 """Largest file [bytes]."""
@@ -35,6 +36,9 @@ MAX_DEPTH = 100
 
 MAX_DIRECTIVES = 100
 """Largest number of lines that begin with ``%``: libyaml compares each ``%TAG`` with all others."""
+
+TOO_LARGE = "too-large"
+"""Code of a text beyond one of these limits."""
 
 _TAG = "tag:yaml.org,2002:"
 _BREAKS = "\n\r\x85\u2028\u2029"
@@ -143,7 +147,7 @@ def parse_yaml(text: str | bytes, source: str = "<yaml>", *, warnings: Diagnosti
     try:
         parser = CSafeLoader(checked)
         while (event := parser.get_event()) is not None:
-            builder.take(event)
+            builder.take(cast("_Event", event))
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         # libyaml ends a text with a line break.
@@ -160,6 +164,23 @@ def parse_yaml(text: str | bytes, source: str = "<yaml>", *, warnings: Diagnosti
     return builder.root
 
 
+def check_limits(text: bytes, source: str) -> None:
+    """Refuse a text on which another reader of YAML would spend too much; other faults are left to that reader.
+
+    Raises:
+        DescriptionError: it is too large or too deep.
+    """
+    problems = Diagnostics()
+    if len(text) > MAX_BYTES:
+        problems.error(TOO_LARGE, f"is longer than {MAX_BYTES:,} bytes", SourcePlace(source))
+    else:
+        try:
+            parse_yaml(text, source, warnings=Diagnostics())
+        except DescriptionError as error:
+            problems.extend(tuple(problem for problem in error.diagnostics if problem.code == TOO_LARGE))
+    problems.raise_if_failed()
+
+
 def _end(text: str) -> tuple[int, int]:
     """Return line and column, from 1, of the end of a text."""
     lines = re.split(f"\r\n|[{_BREAKS}]", text)
@@ -169,8 +190,8 @@ def _end(text: str) -> tuple[int, int]:
 def _checked(text: str | bytes, source: str, problems: Diagnostics) -> str:
     """Return a text whose characters YAML permits, and which libyaml reads in linear time."""
 
-    def refuse(before: str, message: str) -> NoReturn:
-        problems.error("bad-yaml", message, SourcePlace(source, *_end(before)))
+    def refuse(before: str, message: str, code: str = "bad-yaml") -> NoReturn:
+        problems.error(code, message, SourcePlace(source, *_end(before)))
         problems.raise_if_failed()
         raise AssertionError("unreachable: an error was added")
 
@@ -187,8 +208,24 @@ def _checked(text: str | bytes, source: str, problems: Diagnostics) -> str:
         refuse(unicode[: wrong.start()], f"is not YAML: {message}")
     for number, directive in enumerate(_DIRECTIVE.finditer(unicode)):
         if number == MAX_DIRECTIVES:
-            refuse(unicode[: directive.end() - 1], f"has more than {MAX_DIRECTIVES} directives")
+            refuse(unicode[: directive.end() - 1], f"has more than {MAX_DIRECTIVES} directives", TOO_LARGE)
     return unicode
+
+
+class _Mark(Protocol):
+    line: int
+    column: int
+
+
+class _Event(Protocol):
+    """An event of libyaml; each kind has some of the attributes."""
+
+    start_mark: _Mark
+    anchor: str | None
+    tag: str | None
+    implicit: tuple[bool, bool]
+    value: str
+    style: str | None
 
 
 class _Anchor:
@@ -248,7 +285,7 @@ class _Builder:
         self._open: list[_Open] = []
         self._anchors: dict[str, _Anchor] = {}
 
-    def take(self, event: Any) -> None:
+    def take(self, event: _Event) -> None:
         """Take the next event."""
         kind = type(event).__name__
         if kind == "ScalarEvent":
@@ -264,8 +301,8 @@ class _Builder:
             if self._documents > 1:
                 self._refuse("is not YAML: expected a single document", _place(self._source, _position(event)))
 
-    def _refuse(self, message: str, place: SourcePlace) -> NoReturn:
-        self._problems.error("bad-yaml", message, place)
+    def _refuse(self, message: str, place: SourcePlace, code: str = "bad-yaml") -> NoReturn:
+        self._problems.error(code, message, place)
         self._problems.raise_if_failed()
         raise AssertionError("unreachable: an error was added")
 
@@ -288,11 +325,11 @@ class _Builder:
         """Count values and levels; refuse the text if they are too many."""
         self._count += count
         if len(self._open) + height > MAX_DEPTH:
-            self._refuse(f"has more than {MAX_DEPTH} levels", node.place)
+            self._refuse(f"has more than {MAX_DEPTH} levels", node.place, TOO_LARGE)
         if self._count > MAX_NODES:
-            self._refuse(f"has more than {MAX_NODES:,} values", node.place)
+            self._refuse(f"has more than {MAX_NODES:,} values", node.place, TOO_LARGE)
 
-    def _begin(self, event: Any, value: list[YamlNode] | dict[str, YamlNode]) -> None:
+    def _begin(self, event: _Event, value: list[YamlNode] | dict[str, YamlNode]) -> None:
         """Begin a list or a map."""
         is_key = self._expects_key()
         node = self._new(_position(event))
@@ -316,21 +353,21 @@ class _Builder:
             ended.anchor.is_complete = True
         self._put(ended.node, ended.height, is_key=ended.is_key)
 
-    def _anchor(self, event: Any, node: YamlNode) -> _Anchor | None:
+    def _anchor(self, event: _Event, node: YamlNode) -> _Anchor | None:
         """Give a value its name."""
         if event.anchor is None:
             return None
         self._anchors[event.anchor] = anchor = _Anchor(node)
         return anchor
 
-    def _take_alias(self, event: Any) -> None:
+    def _take_alias(self, event: _Event) -> None:
         at = _position(event)
-        anchor = self._anchors.get(event.anchor)
+        anchor = self._anchors.get(event.anchor or "")
         if anchor is None:
-            self._refuse(f"is not YAML: found undefined alias '{shown(event.anchor)}'", _place(self._source, at))
+            self._refuse(f"is not YAML: found undefined alias '{shown(event.anchor or '')}'", _place(self._source, at))
         original = anchor.node
         if not anchor.is_complete:
-            self._refuse(f"has more than {MAX_DEPTH} levels", original.place)
+            self._refuse(f"has more than {MAX_DEPTH} levels", original.place, TOO_LARGE)
         is_key = self._expects_key()
         if is_key and not isinstance(original.value, (list, dict)):
             self._take_key(original.text, at)
@@ -342,7 +379,7 @@ class _Builder:
         self._add(anchor.count - 1, anchor.height, node)
         self._put(node, anchor.height, is_key=is_key)
 
-    def _take_scalar(self, event: Any) -> None:
+    def _take_scalar(self, event: _Event) -> None:
         at = _position(event)
         if self._expects_key():
             is_merge = event.value == "<<" and (event.implicit[0] if event.tag is None else event.tag == f"{_TAG}merge")
@@ -355,7 +392,7 @@ class _Builder:
         if self._anchor(event, node) is not None:
             self._fill(node, event)
 
-    def _fill(self, node: YamlNode, event: Any) -> None:
+    def _fill(self, node: YamlNode, event: _Event) -> None:
         """Set the value of a scalar by its tag, or by its text if it has none."""
         text, tag = event.value, event.tag
         node.text, node.plain = text, event.style == ""
@@ -412,7 +449,7 @@ class _Builder:
             parent.key, parent.is_used, parent.is_merge = None, True, False
 
 
-def _position(event: Any) -> _Position:
+def _position(event: _Event) -> _Position:
     mark = event.start_mark
     return int(mark.line * _COLUMNS + mark.column)
 

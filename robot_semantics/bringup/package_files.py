@@ -19,7 +19,7 @@ from posixpath import normpath
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import read_bounded, resolved
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import shown
 from robot_semantics.base.yaml_reader import YamlNode, parse_yaml
 from robot_semantics.bringup.checking import ENDINGS
 from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError, packages_below

@@ -75,25 +75,28 @@ class RobotServer:
             (types.TEXT_DOCUMENT_RENAME, self._rename, types.RenameOptions(prepare_provider=True)),
             *((name, partial(self._answer, method), options) for name, method, options in REQUESTS),
         )
-        for name, take, options in events:
-            self.server.feature(name, options)(take)
+        for name, answer, options in events:
+            self._serve(name, answer, options, needs_files=False)
         for name, answer, options in requests:
-            self._serve(name, answer, options)
+            self._serve(name, answer, options, needs_files=True)
 
     def _answer(self, method: Callable[[Answers, Any], Any], params: Any) -> Any:
         return method(self._answers, params)
 
-    def _serve(self, name: str, answer: Callable[[Any], Any], options: Any) -> None:
-        async def handler(params: Any) -> Any:
-            # The answer may need the files; the walk is in another thread, and other messages are taken meanwhile.
-            if self._walk is not None:
-                await asyncio.shield(self._walk)
+    def _serve(self, name: str, answer: Callable[[Any], Any], options: Any, *, needs_files: bool) -> None:
+        def handler(params: Any) -> Any:
             try:
                 return answer(params)
             except RobotSemanticsError as error:
                 raise JsonRpcException(str(error), REQUEST_FAILED) from None
 
-        self.server.feature(name, options)(handler)
+        async def handler_after_walk(params: Any) -> Any:
+            # The walk is in another thread: other messages are taken meanwhile.
+            if self._walk is not None:
+                await asyncio.shield(self._walk)
+            return handler(params)
+
+        self.server.feature(name, options)(handler_after_walk if needs_files else handler)
 
     def _initialize(self, params: types.InitializeParams) -> None:
         """Take the folders and the settings; wrong settings are reported and not used."""

@@ -25,7 +25,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from robot_semantics import DescriptionError, Diagnostics
-from robot_semantics.base.yaml_reader import MAX_BYTES, YamlNode, parse_yaml, read_yaml
+from robot_semantics.base.yaml_reader import MAX_BYTES, MAX_NODES, YamlNode, check_limits, parse_yaml, read_yaml
 
 TEXT = """\
 a: [1, 1e-3, -0.0]
@@ -235,6 +235,14 @@ def test_the_largest_file_costs_2_s_and_150_mb_at_most(kind: str, tmp_path: Path
     seconds, megabytes = map(float, ran.stdout.split())
     assert seconds <= 2.0
     assert megabytes <= 150.0
+
+
+@pytest.mark.parametrize("text", [b"- x\n" * (MAX_NODES + 1), b"[" * 200, DOUBLED.encode(), b"#" * (MAX_BYTES + 1)])
+def test_a_text_for_another_reader_is_refused_only_for_its_size(text: bytes) -> None:
+    with pytest.raises(DescriptionError, match=r"has more than|is longer than"):
+        check_limits(text, "f.yaml")
+    for other in (b"a: [1", b"a: 1\na: 2\n", b"", b"a: !own 1"):
+        check_limits(other, "f.yaml")
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -45,8 +46,8 @@ def looked_at(folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
             count += 1
             return entry
 
-    scandir = module.os.scandir
-    monkeypatch.setattr(module.os, "scandir", lambda path: Counted(scandir(path)))
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: Counted(scandir(path)))
     Workspace([str(folder)], EditorSettings(), PositionCodec()).walk()
     return count
 
@@ -81,6 +82,7 @@ def test_a_workspace_within_the_limit_is_read_completely(tmp_path: Path) -> None
 
 SLOW = """
 import sys, threading
+import os
 from pathlib import Path
 from robot_semantics.lsp.workspace import Workspace
 

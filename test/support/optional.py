@@ -49,6 +49,7 @@ OPTIONAL = frozenset(
             "pinocchio",
             "psutil",
             "ruamel",
+            "yaml",
             "urchin",
             "urdf_parser_py",
             "yourdfpy",

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import struct
 import zlib
@@ -18,7 +19,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any
 
-from robot_semantics.base.errors import MissingExtraError
+from robot_semantics.base.errors import DescriptionError, MissingExtraError
 
 try:
     from rosbags.interfaces import Connection
@@ -51,6 +52,7 @@ from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_
 
 from robot_semantics.base.files import open_bounded, read_bounded
 from robot_semantics.base.unpack_limit import longest_part
+from robot_semantics.base.yaml_reader import MAX_BYTES, check_limits
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.message_types import FIELDS
 from robot_semantics.recording.bags.compression import COMPRESSIONS, unpack
@@ -69,7 +71,6 @@ from robot_semantics.recording.bags.source import (
     unlisted_notices,
     write_ahead_log,
 )
-from robot_semantics.xml.reader import MAX_BYTES
 
 TypeTable = Mapping[str, Any]
 """Message types as `rosbags` parses them, by name."""
@@ -94,7 +95,12 @@ class _BoundedPath(type(Path())):  # type: ignore[misc]  # the class of this sys
 
     def read_text(self, *_: object, **__: object) -> str:
         """Return the text of the file, of a bag's metadata."""
-        return read_bounded(self, MAX_BYTES).decode()
+        text = read_bounded(self, MAX_BYTES)
+        try:
+            check_limits(text, str(self))
+        except DescriptionError as error:
+            raise OSError(errno.EFBIG, "is too large", str(self)) from error
+        return text.decode()
 
 
 class RosbagsSource(OwnMetadata):

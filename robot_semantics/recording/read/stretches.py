@@ -19,8 +19,8 @@ import numpy as np
 
 from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import install_hint
-from robot_semantics.base.files import read_bounded
+from robot_semantics.base.errors import DescriptionError, install_hint
+from robot_semantics.base.yaml_reader import read_yaml
 from robot_semantics.cdr.message_types import FIELDS
 from robot_semantics.cdr.walk import header_stamp_ns
 from robot_semantics.live.settings import Invalid
@@ -42,7 +42,6 @@ from robot_semantics.recording.bags.source import (
     storage_files,
 )
 from robot_semantics.recording.read.messages import Refusals, StampReader, Text, TopicReader
-from robot_semantics.xml.reader import MAX_BYTES
 
 if TYPE_CHECKING:
     from robot_semantics.recording.bags.salvage import SalvagedSource
@@ -208,16 +207,14 @@ def _lost_files(path: Path) -> Iterator[str]:
     """Yield problems of files in the metadata that do not exist, minus the number of renamed files."""
     if not path.is_dir() or not (path / "metadata.yaml").exists():
         return
-    # It is installed with rosbags; a missing rosbags was already reported.
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
     try:
-        stated = YAML(typ="safe").load(read_bounded(path / "metadata.yaml", MAX_BYTES))
-        names = [Path(name).name for name in stated["rosbag2_bagfile_information"]["relative_file_paths"]]
-    except (YAMLError, LookupError, TypeError, AttributeError, ValueError, OSError):
+        stated = read_yaml(path / "metadata.yaml").get("rosbag2_bagfile_information", "relative_file_paths")
+    except (DescriptionError, OSError):
+        stated = None
+    if stated is None:
         yield "metadata.yaml cannot be read"
         return
+    names = [Path(name.text).name for name in stated.items]
     there = storage_files(path)
     if len(there) < len(names):
         gone = ", ".join(name for name in names if not (path / name).exists())
