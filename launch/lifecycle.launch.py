@@ -18,19 +18,7 @@ from launch_ros.events.lifecycle import ChangeState
 from lifecycle_msgs.msg import Transition
 
 from launch import LaunchDescription
-from robot_semantics.ros.launch_arguments import PARAMS_FILE, USE_SIM_TIME, declare_arguments, node_parameters
-
-ARGUMENTS = (
-    ("model", "", "Path of the robot's URDF, plain or xacro; empty: as in params_file."),
-    ("semantic_model", "", "Path of the robot's SRDF, plain or xacro; empty: as in params_file."),
-    ("loops", "", "Path of a robot.yaml of Extended URDF with closed loops; empty: as in params_file."),
-    ("namespace", "", "Namespace of the node and its topics."),
-    ("frame_prefix", "", "Prefix of every link name on TF; empty: as in params_file."),
-    USE_SIM_TIME,
-    PARAMS_FILE,
-)
-DESCRIPTIONS = {"robot_description": "model", "robot_description_semantic": "semantic_model"}
-LOOPS = {"robot_description_loops": "loops"}
+from robot_semantics.ros.launch_arguments import ONE_ROBOT, declare_arguments, one_robot
 
 
 def start(context: LaunchContext) -> list[Action]:
@@ -40,7 +28,7 @@ def start(context: LaunchContext) -> list[Action]:
         executable="robot_semantics_lifecycle_node",
         name="robot_semantics",
         namespace=LaunchConfiguration("namespace"),
-        parameters=node_parameters(context, DESCRIPTIONS, texts=LOOPS, frame_prefix=str, use_sim_time=bool),
+        parameters=one_robot(context),
         output="screen",
     )
     configure = EmitEvent(
@@ -65,4 +53,4 @@ def start(context: LaunchContext) -> list[Action]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description of the launch."""
-    return LaunchDescription([*declare_arguments(ARGUMENTS), OpaqueFunction(function=start)])
+    return LaunchDescription([*declare_arguments(ONE_ROBOT), OpaqueFunction(function=start)])

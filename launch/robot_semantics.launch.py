@@ -13,23 +13,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from launch import LaunchDescription
-from robot_semantics.ros.launch_arguments import PARAMS_FILE, USE_SIM_TIME, declare_arguments, node_parameters
-
-ARGUMENTS = (
-    (
-        "model",
-        "",
-        "Path of the robot's URDF, plain or xacro, then xacro arguments name:=value; empty: as in params_file.",
-    ),
-    ("semantic_model", "", "Path of the robot's SRDF, plain or xacro; empty: as in params_file."),
-    ("loops", "", "Path of a robot.yaml of Extended URDF with closed loops; empty: as in params_file."),
-    ("namespace", "", "Namespace of the node and its topics."),
-    ("frame_prefix", "", "Prefix of every link name on TF, for example 'robot1/'; empty: as in params_file."),
-    USE_SIM_TIME,
-    PARAMS_FILE,
-)
-DESCRIPTIONS = {"robot_description": "model", "robot_description_semantic": "semantic_model"}
-LOOPS = {"robot_description_loops": "loops"}
+from robot_semantics.ros.launch_arguments import ONE_ROBOT, declare_arguments, one_robot
 
 
 def start(context: LaunchContext) -> list[Node]:
@@ -38,7 +22,7 @@ def start(context: LaunchContext) -> list[Node]:
         package="robot_semantics",
         executable="robot_semantics_node",
         namespace=LaunchConfiguration("namespace"),
-        parameters=node_parameters(context, DESCRIPTIONS, texts=LOOPS, frame_prefix=str, use_sim_time=bool),
+        parameters=one_robot(context),
         output="screen",
     )
     return [node]
@@ -46,4 +30,4 @@ def start(context: LaunchContext) -> list[Node]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description of the launch."""
-    return LaunchDescription([*declare_arguments(ARGUMENTS), OpaqueFunction(function=start)])
+    return LaunchDescription([*declare_arguments(ONE_ROBOT), OpaqueFunction(function=start)])

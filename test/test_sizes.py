@@ -96,6 +96,7 @@ HALVES: dict[str, str] = {
     "live/fast_path.py": LONG,
     "model/groups.py": LONG,
     "ros/node/services.py": LONG,
+    "ros/tools/joint_sliders.py": LONG,
     "recording/read/clocks.py": FAMILY,
 }
 

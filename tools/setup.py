@@ -242,7 +242,12 @@ class Environment:
         run([*self.pip, "--no-build-isolation", "--editable", ROOT], self.logs / "project.log")
         name = "robot_semantics"
         share, executables = self.prefix / "share" / name, self.prefix / "lib" / name
-        links = {share / part: ROOT / part for part in ("package.xml", "launch", "config")}
+        # One link a file: `ros2 launch` does not search linked folders.
+        for folder in (share / "launch", share / "config"):
+            if folder.is_symlink():
+                folder.unlink()
+        files = (ROOT / "package.xml", *(ROOT / "launch").glob("*.py"), *(ROOT / "config").iterdir())
+        links = {share / path.relative_to(ROOT): path for path in files}
         links[self.prefix / "share/ament_index/resource_index/packages" / name] = ROOT / "resource" / name
         scripts = re.findall(r'^\s*"(\w+) = robot_semantics\.', (ROOT / "setup.py").read_text(), re.MULTILINE)
         links.update({executables / script: self.prefix / "bin" / script for script in scripts})

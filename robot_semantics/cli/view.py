@@ -12,11 +12,14 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import threading
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import (
     add_repeatable,
@@ -33,6 +36,7 @@ from robot_semantics.cli.frame.pages import add_page_arguments, page_options
 from robot_semantics.cli.frame.printing import print_line
 
 if TYPE_CHECKING:
+    from robot_semantics.ros.tools.live_view import LiveRobots
     from robot_semantics.viewer.link_surfaces import Kind
     from robot_semantics.viewer.scene import Scene
     from robot_semantics.viewer.scene_data import PageContent
@@ -67,6 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_page_arguments(out)
     out.add_argument("--live", action="store_true", help="follow the running robots")
+    out.add_argument("--sliders", action="store_true", help="with --live: publish joint_states by sliders")
+    add_repeatable(out, "--source", "TOPIC", "joint states that move the sliders")
     out.add_argument("--node", default="/robot_semantics", metavar="NAME", help="node to follow (/robot_semantics)")
     out.add_argument("--timeout", type=wait, default=10.0, metavar="S", help="time to wait for the node [s] (10)")
     what = parser.add_argument_group("what")
@@ -112,6 +118,8 @@ def run(arguments: argparse.Namespace) -> None:
     from robot_semantics.viewer.sphere_surfaces import with_spheres
     from robot_semantics.viewer.witnesses import witnesses
 
+    if (arguments.sliders and not arguments.live) or (arguments.source and not arguments.sliders):
+        raise UsageError("--sliders needs --live, and --source needs --sliders")
     if arguments.live:
         _live(arguments)
         return
@@ -223,26 +231,46 @@ def _picture(scene: Scene, kind: Kind, arguments: argparse.Namespace) -> None:
 
 def _live(arguments: argparse.Namespace) -> None:
     with ros_needed("following a node"):
-        from robot_semantics.ros.tools.live_view import LiveRobots
+        from robot_semantics.ros.tools.live_view import LiveRobots, SliderOptions
     from robot_semantics.viewer.page import three_js
 
-    three_js()
+    try:
+        three_js()
+    except MissingExtraError as error:
+        if not arguments.sliders:
+            raise
+        print_line(f"no page is served: {error}", flush=True)
+        page_is_possible = False
+    else:
+        page_is_possible = True
+    diagnostics = Diagnostics()
+    title = f"{arguments.node} · domain {os.environ.get('ROS_DOMAIN_ID', '0')}"
+    sliders = SliderOptions(arguments.source, partial(print_line, flush=True)) if arguments.sliders else None
+    kinds: Sequence[Kind] = ("visual",) if page_is_possible else ()
+    with LiveRobots(
+        arguments.node, arguments.timeout, arguments.package_path, diagnostics, kinds, sliders=sliders
+    ) as robots:
+        inputs.print_diagnostics(diagnostics)
+        for state in robots.sliders().values():
+            print_line(f"the sliders publish {state.topic}", flush=True)
+        if not page_is_possible:
+            threading.Event().wait()
+        _serve_live(robots, title, diagnostics, arguments)
+
+
+def _serve_live(robots: LiveRobots, title: str, diagnostics: Diagnostics, arguments: argparse.Namespace) -> None:
     from robot_semantics.viewer.live_page import LivePanel
     from robot_semantics.viewer.scene_data import scene_bytes
     from robot_semantics.viewer.server import serve_viewer
 
-    diagnostics = Diagnostics()
-    title = f"{arguments.node} · domain {os.environ.get('ROS_DOMAIN_ID', '0')}"
-    with LiveRobots(arguments.node, arguments.timeout, arguments.package_path, diagnostics) as robots:
-        inputs.print_diagnostics(diagnostics)
-        content = scene_bytes(robots.scene, groups=arguments.group, problems=diagnostics, live=True)
-        serve_viewer(
-            robots.scene.title,
-            lambda: content,
-            beside=lambda viewer: LivePanel(viewer, robots, title),
-            beside_width=300,
-            options=page_options(arguments),
-        )
+    content = scene_bytes(robots.scene, groups=arguments.group, problems=diagnostics, live=True)
+    serve_viewer(
+        robots.scene.title,
+        lambda: content,
+        beside=lambda viewer: LivePanel(viewer, robots, title),
+        beside_width=300,
+        options=page_options(arguments),
+    )
 
 
 def _size(text: str) -> tuple[int, int]:

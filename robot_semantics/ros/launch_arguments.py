@@ -33,6 +33,21 @@ PARAMS_FILE = (
 
 USE_SIM_TIME = ("use_sim_time", "", "Take the time from /clock; empty: as in params_file.")
 
+ONE_ROBOT = (
+    (
+        "model",
+        "",
+        "Path of the robot's URDF, plain or xacro, then xacro arguments name:=value; empty: as in params_file.",
+    ),
+    ("semantic_model", "", "Path of the robot's SRDF, plain or xacro; empty: as in params_file."),
+    ("loops", "", "Path of a robot.yaml of Extended URDF with closed loops; empty: as in params_file."),
+    ("namespace", "", "Namespace of the node and its topics."),
+    ("frame_prefix", "", "Prefix of every link name on TF, for example 'robot1/'; empty: as in params_file."),
+    USE_SIM_TIME,
+    PARAMS_FILE,
+)
+"""The arguments for a node with one robot; `one_robot` reads them."""
+
 
 class LaunchArgumentError(RobotSemanticsError, ValueError):
     """A launch argument has a value of another type, or its file does not exist or has no valid description."""
@@ -62,19 +77,15 @@ def node_parameters(
     Raises:
         LaunchArgumentError: a file does not exist, a value has another type, or a description file is not valid.
     """
-    path = _value(context, "params_file")
+    path = argument_value(context, "params_file")
     if not Path(path).is_file():
         raise LaunchArgumentError(f"params_file:={path}: the file does not exist")
     given = {}
     for name, type_ in types.items():
-        if text := _value(context, name):
-            given[name] = ParameterValue(LaunchConfiguration(name), value_type=type_)
-            try:
-                given[name].evaluate(context)
-            except ValueError:
-                raise LaunchArgumentError(f"{name}:={text}: expected a value of type {type_.__name__}") from None
+        if argument_value(context, name):
+            given[name] = _typed(context, name, type_)
     for parameter, argument in (texts or {}).items():
-        if text := _value(context, argument):
+        if text := argument_value(context, argument):
             try:
                 given[parameter] = ParameterValue(Path(text).read_text(encoding="utf-8"), value_type=str)
             except (OSError, UnicodeDecodeError) as error:
@@ -82,11 +93,42 @@ def node_parameters(
     return [path, {**(fixed or {}), **given, **_descriptions(context, files)}]
 
 
+def one_robot(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Return the parameter sources of a node with one robot, from the arguments `ONE_ROBOT`.
+
+    Raises:
+        LaunchArgumentError: as `node_parameters`.
+    """
+    descriptions = {"robot_description": "model", "robot_description_semantic": "semantic_model"}
+    loops = {"robot_description_loops": "loops"}
+    return node_parameters(context, descriptions, texts=loops, frame_prefix=str, use_sim_time=bool)
+
+
+def is_true(context: LaunchContext, name: str) -> bool:
+    """Return the value of an argument that is true or false.
+
+    Raises:
+        LaunchArgumentError: the value is neither.
+    """
+    return bool(_typed(context, name, bool).evaluate(context))
+
+
+def _typed(context: LaunchContext, name: str, kind: type) -> ParameterValue:
+    value = ParameterValue(LaunchConfiguration(name), value_type=kind)
+    try:
+        value.evaluate(context)
+    except ValueError:
+        raise LaunchArgumentError(
+            f"{name}:={argument_value(context, name)}: expected a value of type {kind.__name__}"
+        ) from None
+    return value
+
+
 def _descriptions(context: LaunchContext, files: Mapping[str, str]) -> dict[str, ParameterValue]:
     """Return the texts of description files with their macros expanded; all files are expanded in parallel."""
     running = {}
     for parameter, argument in files.items():
-        if given := _value(context, argument):
+        if given := argument_value(context, argument):
             path, assignments = split_path(given)
             command = [sys.executable, "-m", "robot_semantics.cli.main", "expand", path, *assignments]
             running[parameter] = (
@@ -111,5 +153,6 @@ def split_path(given: str) -> tuple[str, list[str]]:
     return found[1], found[2].split()
 
 
-def _value(context: LaunchContext, argument: str) -> str:
+def argument_value(context: LaunchContext, argument: str) -> str:
+    """Return the value of an argument as text."""
     return str(LaunchConfiguration(argument).perform(context)).strip()

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from nicegui import events, run, ui
 
@@ -34,6 +34,24 @@ LISTED_DIFFERENCES = 8
 """Number of values that the question before a restore lists."""
 
 
+SLIDERS_PERIOD = 0.2
+"""Time between two looks at the sliders of the robots [s]."""
+
+
+class SliderState(NamedTuple):
+    """Sliders that publish joint states of one robot.
+
+    Attributes:
+        topic: of the joint states.
+        values: positions by variable [rad, m].
+        held: joints that the sliders do not move, each with its publisher.
+    """
+
+    topic: str
+    values: Mapping[str, float]
+    held: Mapping[str, str]
+
+
 class LiveRobotSource(Protocol):
     """Running robots: the source of a live page, and the target of its requests."""
 
@@ -52,14 +70,20 @@ class LiveRobotSource(Protocol):
         """Return the content of a saved snapshot, or raise a `RobotSemanticsError`."""
 
     def can_jog(self) -> bool:
-        """Return True if a node subscribes to joint commands of a robot."""
+        """Return True if a node subscribes to joint commands of a robot without `sliders`."""
 
-    def jog(self, robot: str, positions: Mapping[str, float]) -> None:
-        """Command joints of a robot to positions [rad, m], by name."""
+    def jog(self, robot: str, positions: Mapping[str, float]) -> str:
+        """Move joints of a robot to positions [rad, m], by name: by its sliders, or by a command.
+
+        Return the reason if the robot cannot take them.
+        """
+
+    def sliders(self) -> Mapping[str, SliderState]:
+        """Return the sliders that publish joint states, by the name of their robot."""
 
 
 class LivePanel:
-    """Panel beside the viewer: the clock and the snapshots of the node."""
+    """Panel beside the viewer: the clock, the sliders and the snapshots of the node."""
 
     def __init__(self, viewer: ViewerElement, robots: LiveRobotSource, title: str) -> None:
         """Build it, and let the viewer follow the robots."""
@@ -68,11 +92,14 @@ class LivePanel:
         self._listed: list[tuple[str, str]] = []
         self._stances: dict[tuple[str, str], dict[str, LiveStance]] = {}
         self._lost = ""
+        self._sliders: dict[str, SliderState] = {}
         with ui.element("div").style("overflow-y: auto; padding: 14px; gap: 8px").classes("beside"):
             ui.label(title).style("font-weight: 600; overflow-wrap: anywhere")
             self._clock = ui.label("waiting for the node").props("id=live-state")
             self._jog = ui.switch("command the joints by their sliders", on_change=self._command).props("dense id=jog")
             self._jog.set_visibility(False)
+            self._publishing = ui.column().style("gap: 2px; font-size: 12px; width: 100%")
+            self._publishing.props("id=slider-state role=status")
             ui.separator()
             ui.label("Snapshots").style("font-weight: 600")
             with ui.row(wrap=False).style("align-items: center; width: 100%; gap: 6px"):
@@ -84,7 +111,9 @@ class LivePanel:
         ui.timer(UPDATE_PERIOD, self._follow)
         ui.timer(0.1, self._list, once=True)
         ui.timer(STALE_S, self._find_simulators)
-        viewer.on("jogged", lambda event: robots.jog(event.args["actor"], event.args["positions"]))
+        ui.timer(SLIDERS_PERIOD, self._show_sliders)
+        viewer.on("ready", self._show_all_sliders)
+        viewer.on("jogged", lambda event: self._move(event.args["actor"], event.args["positions"]))
 
     def _follow(self) -> None:
         found = self._robots.wait(self._number, 0.0)
@@ -97,6 +126,37 @@ class LivePanel:
         silence = time.monotonic() - self._heard_at
         if silence > STALE_S:
             self._set_lost(f"No update for {int(silence)} s: the robots are shown as last seen. Is the node running?")
+
+    def _show_sliders(self) -> None:
+        """Tell the page what has changed in the sliders, but nothing that a person has just moved there."""
+        states = self._robots.sliders()
+        if {name: state.held for name, state in states.items()} != self._held():
+            self._publishing.clear()
+            with self._publishing:
+                for sentence in _sentences(states):
+                    ui.label(sentence).style("overflow-wrap: anywhere")
+        for name, state in states.items():
+            shown = self._sliders.get(name)
+            if shown != state:
+                before = {} if shown is None else shown.values
+                moved = {key: value for key, value in state.values.items() if before.get(key) != value}
+                self._viewer.call("setSliders", name, moved, dict(state.held))
+                self._sliders[name] = state
+
+    def _show_all_sliders(self) -> None:
+        self._sliders.clear()
+        self._show_sliders()
+
+    def _held(self) -> dict[str, Mapping[str, str]]:
+        return {name: state.held for name, state in self._sliders.items()}
+
+    def _move(self, robot: str, positions: Mapping[str, float]) -> None:
+        problem = self._robots.jog(robot, positions)
+        if problem:
+            self._viewer.call("message", problem)
+        if robot in self._sliders:
+            shown = self._sliders[robot]
+            self._sliders[robot] = shown._replace(values={**shown.values, **positions})
 
     def _set_lost(self, text: str) -> None:
         if text != self._lost:
@@ -212,3 +272,18 @@ class LivePanel:
                 button = ui.button(icon=icon, on_click=partial(act, name)).tooltip(what)
                 with_attributes(button, **{f"data-{what}": name, "aria-label": f"{what} {name}"})
                 button.props("dense flat round size=sm")
+
+
+def _sentences(states: Mapping[str, SliderState]) -> list[str]:
+    """Return the joints that sliders publish, and those that they do not, in words."""
+    sentences = []
+    for state in states.values():
+        joints_of: dict[str, list[str]] = {}
+        for joint, publisher in state.held.items():
+            joints_of.setdefault(publisher, []).append(joint)
+        sentences.append(f"The sliders publish {state.topic}.")
+        sentences += [
+            f"The sliders do not publish {', '.join(joints)}: moved by {publisher}."
+            for publisher, joints in joints_of.items()
+        ]
+    return sentences

@@ -28,8 +28,10 @@ if shutil.which("ros2") is None:
 
 from launch.launch_context import LaunchContext
 from lifecycle_msgs.srv import GetState
+from lxml import etree
 from rcl_interfaces.srv import GetParameters
 from robot_semantics_interfaces.srv import ListGroups
+from sensor_msgs.msg import JointState
 from support.nodes import Client
 from tf2_msgs.msg import TFMessage
 
@@ -42,13 +44,13 @@ URDF, SRDF = example("rover_arm.urdf"), example("rover_arm.srdf")
 
 
 @pytest.fixture
-def launch(domain: int, tmp_path: Path) -> Iterator[Callable[..., None]]:
-    """Return a function that launches a file; its processes must end cleanly on SIGINT."""
+def launch(domain: int, tmp_path: Path) -> Iterator[Callable[..., Path]]:
+    """Return a function that launches a file and returns its log; its processes must end cleanly on SIGINT."""
     processes: list[subprocess.Popen[bytes]] = []
     log = tmp_path / "log"
 
-    def launch(name: str, *arguments: str) -> None:
-        environment = {**os.environ, "ROS_DOMAIN_ID": str(domain), "ROS_LOG_DIR": str(tmp_path)}
+    def launch(name: str, *arguments: str, **variables: str) -> Path:
+        environment = {**os.environ, "ROS_DOMAIN_ID": str(domain), "ROS_LOG_DIR": str(tmp_path), **variables}
         with log.open("wb") as output:
             processes.append(
                 subprocess.Popen(
@@ -58,6 +60,7 @@ def launch(domain: int, tmp_path: Path) -> Iterator[Callable[..., None]]:
                     stderr=subprocess.STDOUT,
                 )
             )
+        return log
 
     yield launch
     for process in processes:
@@ -238,3 +241,84 @@ def test_lifecycle_brings_the_managed_node_up(client: Client, launch: Callable[.
     name = "/managed/robot_semantics/get_state"
     client.until(lambda: client.call(GetState, name).current_state.label == "active", "the node to be active")
     client.until(lambda: fixed, "the frames")
+
+
+def joints_of(messages: list[JointState]) -> set[str]:
+    return {name for message in messages for name in message.name}
+
+
+def test_display_shows_the_whole_robot_without_a_screen(client: Client, launch: Callable[..., Path]) -> None:
+    client.static_messages.clear()
+    states = client.collect(JointState, "/shown/joint_states", 10)
+    arguments = (f"model:={URDF}", f"semantic_model:={SRDF}", "namespace:=shown", "frame_prefix:=d/", "browser:=false")
+    log = launch("display.launch.py", *arguments, BROWSER="/bin/false")
+    client.until(lambda: "elbow_joint" in joints_of(states), "joint states", 120.0)
+    assert {"world_joint/theta", "right_finger_joint"} <= joints_of(states)
+    links = {f"d/{link.get('name')}" for link in etree.parse(URDF).getroot().iterfind("link")}
+    client.until(lambda: links <= client.newest().keys() | client.static_frames().keys(), "all frames")
+    client.until(lambda: "http://127.0.0.1:" in log.read_text(), "the address of the page")
+
+
+def test_display_without_sliders_publishes_no_joint_states(client: Client, launch: Callable[..., Path]) -> None:
+    log = launch("display.launch.py", f"model:={URDF}", "namespace:=still", "sliders:=false", "browser:=false")
+    client.until(lambda: "http://127.0.0.1:" in log.read_text(), "the address of the page", 120.0)
+    assert client.node.count_publishers("/still/joint_states") == 0
+
+
+def test_display_opens_the_browser_and_follows_sources(
+    client: Client, launch: Callable[..., Path], tmp_path: Path
+) -> None:
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(f'#!/bin/sh\necho "$@" > {opened}\n')
+    browser.chmod(0o755)
+    launch("display.launch.py", f"model:={URDF}", "namespace:=fed", "sources:=/fed/wanted", BROWSER=str(browser))
+    client.until(opened.exists, "the browser", 120.0)
+    states = client.collect(JointState, "/fed/joint_states", 10)
+    publisher = client.publisher(JointState, "/fed/wanted")
+
+    def is_there() -> bool:
+        values = [dict(zip(state.name, state.position, strict=True)) for state in states]
+        return any(value.get("elbow_joint") == 0.25 for value in values)
+
+    client.publish_until(publisher, lambda: JointState(name=["elbow_joint"], position=[0.25]), is_there, "the source")
+
+
+RVIZ = """#!/bin/sh
+echo "rviz got $1"
+cat "$2"
+sleep 100
+"""
+
+
+@pytest.mark.parametrize(("sliders", "frame"), [("true", "odom"), ("false", "d/base_footprint")])
+def test_display_starts_rviz_with_a_configuration_for_the_robot(
+    client: Client, launch: Callable[..., Path], tmp_path: Path, sliders: str, frame: str
+) -> None:
+    prefix = tmp_path / "ros"
+    program, marker = prefix / "lib/rviz2/rviz2", prefix / "share/ament_index/resource_index/packages/rviz2"
+    for path, text in ((program, RVIZ), (marker, "")):
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    program.chmod(0o755)
+    arguments = (f"model:={URDF}", f"semantic_model:={SRDF}", "namespace:=seen", "frame_prefix:=d/", "browser:=false")
+    paths = f"{prefix}{os.pathsep}{os.environ.get('AMENT_PREFIX_PATH', '')}"
+    log = launch("display.launch.py", *arguments, "rviz:=true", f"sliders:={sliders}", AMENT_PREFIX_PATH=paths)
+    client.until(lambda: "Window Geometry" in log.read_text(), "RViz", 120.0)
+    assert "arm" in client.call(ListGroups, "/seen/robot_semantics/list_groups").groups
+    assert "rviz got -d" in log.read_text()
+    said = [line.partition("] ")[2] for line in log.read_text().splitlines() if line.startswith("[rviz2")]
+    configuration = yaml.safe_load("\n".join(said[said.index("Panels:") :]))
+    manager = configuration["Visualization Manager"]
+    assert manager["Global Options"]["Fixed Frame"] == frame
+    (model,) = [item for item in manager["Displays"] if item["Class"] == "rviz_default_plugins/RobotModel"]
+    assert model["Description Topic"]["Value"] == "/seen/robot_description"
+    assert model["Description Topic"]["Durability Policy"] == "Transient Local"
+    assert model["TF Prefix"] == "d"  # RViz adds the slash.
+
+
+def test_display_says_that_rviz_is_not_installed(client: Client, launch: Callable[..., Path]) -> None:
+    if shutil.which("rviz2"):
+        pytest.skip("RViz is installed")
+    log = launch("display.launch.py", f"model:={URDF}", "namespace:=plain", "rviz:=true", "browser:=false")
+    client.until(lambda: "RViz is not installed" in log.read_text(), "the message", 120.0)
+    assert client.call(ListGroups, "/plain/robot_semantics/list_groups").groups == []

@@ -246,6 +246,22 @@ def test_descriptions_may_come_from_topics(client: Client, start: Callable[..., 
     assert node.stop() == 0
 
 
+def test_use_robot_description_topic_reads_the_topic_and_does_not_publish_it(
+    client: Client, start: Callable[..., NodeProcess]
+) -> None:
+    topic = client.node.create_publisher(String, "/shared/robot_description", client.latched)
+    topic.publish(text(OTHER))
+    names = ["-r", "__node:=reader", "-r", "__ns:=/shared"]
+    node = start(use_robot_description_topic=True, robot_description=URDF, frame_prefix="s/", ros_args=names)
+    client.until(lambda: "s/hook" in client.static_frames(), "the frames of the description")
+    assert client.node.count_publishers("/shared/robot_description") == 1
+    (value,) = client.set_parameters("/shared/reader", use_robot_description_topic=False)
+    assert not value.successful
+    topic.publish(text(URDF))
+    client.until(lambda: "s/tip" in client.static_frames(), "the frames of the next description")
+    assert node.stop() == 0
+
+
 def test_what_a_file_sets_wrongly_is_warned_about_and_what_is_there_is_on_the_page(
     start: Callable[..., NodeProcess], client: Client
 ) -> None:

@@ -35,6 +35,13 @@ ROBOT: tuple[Parameter, ...] = (
     ),
     Parameter("robot_description_semantic_topic", "", "The same for the SRDF.", checks.topic_or_none, read_only=True),
     Parameter(
+        "use_robot_description_topic",
+        False,
+        "Read the URDF from the topic robot_description, and do not publish it there, as in robot_state_publisher.",
+        checks.flag,
+        read_only=True,
+    ),
+    Parameter(
         "frame_prefix", "", "Put before the name of every link on TF; not before a virtual joint's parent.", checks.text
     ),
     Parameter("publish_frequency", 20.0, "Highest rate at which a joint's transform is sent [Hz].", checks.positive),

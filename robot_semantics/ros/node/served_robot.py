@@ -108,6 +108,8 @@ class ServedRobot:
     def description_topic(self, name: str) -> str:
         """Return the topic from which one of `DESCRIPTIONS` is read; empty if its parameter has the text."""
         topic: str = self.values[self.parameter(f"{name}_topic")]
+        if name == "robot_description" and self.values[self.parameter("use_robot_description_topic")]:
+            return topic or self.topic(name)
         return topic
 
     def listen(

@@ -15,11 +15,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
+from functools import partial
 from types import TracebackType
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from rcl_interfaces.msg import ParameterType, ParameterValue
+from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters
+from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.publisher import Publisher
 from robot_semantics_interfaces.msg import SnapshotInfo
 from sensor_msgs.msg import JointState
@@ -37,12 +40,14 @@ from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.maker import matrix_of
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.node_names import UNKNOWN_NODE, node_name
+from robot_semantics.ros.tools.joint_sliders import JointSliders
 from robot_semantics.ros.tools.own_node import ServiceCaller, ServiceError, own_node
 from robot_semantics.ros.tools.snapshot_client import call_snapshot_service
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.snapshots import SnapshotStore
 from robot_semantics.viewer.link_surfaces import VISUALS, Kind, link_surfaces
+from robot_semantics.viewer.live_page import SliderState
 from robot_semantics.viewer.opening import moment_of
 from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance, closed_pose
 
@@ -135,6 +140,23 @@ PATIENCE_S = 1.0
 
 URDF, SRDF = "robot_description", "robot_description_semantic"
 
+Stated = TypeVar("Stated", str, bool)
+
+NOT_FROM_JOINT_STATES = ("multi_dof", "odometry", "tf", "fixed")
+"""Sources of a virtual joint (the node's parameter) that ignore joint states."""
+
+
+class SliderOptions(NamedTuple):
+    """Sliders that publish joint states.
+
+    Attributes:
+        sources: topics with joint states that move the sliders.
+        report: takes a sentence when a joint is left to another publisher, and when it is back.
+    """
+
+    sources: Sequence[str] = ()
+    report: Callable[[str], None] = print
+
 
 class LiveRobots:
     """Follows the robots whose descriptions are published, in any namespace; use it in a ``with`` statement.
@@ -154,6 +176,7 @@ class LiveRobots:
         package_paths: Sequence[str],
         diagnostics: Diagnostics,
         kinds: Sequence[Kind] = VISUALS,
+        sliders: SliderOptions | None = None,
     ) -> None:
         """Wait for a robot's description, at most `timeout_s` [s].
 
@@ -163,6 +186,7 @@ class LiveRobots:
             package_paths: folders of packages with meshes.
             diagnostics: takes the problems of the descriptions.
             kinds: kinds of shown geometry, as for `link_surfaces`.
+            sliders: publish joint states for the robots of `node`; None: for no robot.
 
         Raises:
             RobotSemanticsError: no description came.
@@ -175,17 +199,23 @@ class LiveRobots:
         self._texts: dict[str, dict[str, str]] = {}
         self._described: set[str] = set()
         self._commands: dict[str, Publisher] = {}
+        self._sliders: dict[str, JointSliders] = {}
+        self._sliders_of_root: dict[str, JointSliders] = {}
         self._open = ExitStack()
         try:
             self._node, self._executor = self._open.enter_context(own_node("robot_semantics_view"))
             for topic, profile in (("/tf", qos.TF), ("/tf_static", qos.STATIC_LISTENER)):
-                self._node.create_subscription(TFMessage, topic, self._on_transforms, qos.fresh(profile))
+                take = partial(self._on_transforms, static=topic == "/tf_static")
+                self._node.create_subscription(TFMessage, topic, take, qos.fresh(profile))
             spaces = self._spaces()
             self.robots = tuple(
                 self._robot(space, len(spaces) == 1, PackageResolver(package_paths), diagnostics, kinds)
                 for space in spaces
             )
             self._actors = {robot.actor.name: robot.actor for robot in self.robots}
+            if sliders is not None:
+                for space, robot in zip(spaces, self.robots, strict=True):
+                    self._add_sliders(space, robot, sliders)
             self.scene = Scene(", ".join(self._actors), tuple(self._actors.values()), (self._moment(),))
         except BaseException:
             self._open.close()
@@ -222,6 +252,8 @@ class LiveRobots:
         """
         wanted = name or ("last" if what == "restore" else "")
         answer = call_snapshot_service(self._asked, what, self._timeout_s, name=wanted)
+        if what == "restore" and self._sliders:
+            self._slide_to(wanted)
         if what == "save":
             return [f"saved {answer.answer.path}", *(f"missing: {item}" for item in answer.missing)]
         if what == "delete":
@@ -248,11 +280,57 @@ class LiveRobots:
         return moment_of(path, state, self._actors, Diagnostics(), set())
 
     def can_jog(self) -> bool:
-        """Return True if a node subscribes to the commands of a robot's joints."""
-        return any(self._command_topic(name) for name in self._actors)
+        """Return True if a node subscribes to the commands of the joints of a robot without sliders."""
+        return any(self._command_topic(name) for name in self._actors if name not in self._sliders)
 
-    def jog(self, robot: str, positions: Mapping[str, float]) -> None:
-        """Command joints of a robot to positions [rad, m], by name; without a subscriber nothing happens."""
+    def jog(self, robot: str, positions: Mapping[str, float]) -> str:
+        """Move joints of a robot to positions [rad, m], by name: by its sliders, else by a command.
+
+        Without a subscriber, a command has no effect. Return the reason if the robot cannot take the positions.
+        """
+        if robot in self._sliders:
+            return self._sliders[robot].slide(positions)
+        self._command(robot, positions)
+        return ""
+
+    def sliders(self) -> dict[str, SliderState]:
+        """Return the sliders that publish joint states, by the name of their robot."""
+        return {name: sliders.state() for name, sliders in self._sliders.items()}
+
+    def _add_sliders(self, space: str, robot: FollowedRobot, options: SliderOptions) -> None:
+        """Publish joint states of a robot, if its description or its namespace is the node's."""
+        nodes = self._publishers_of(f"{space}/{URDF}")
+        if self._asked not in nodes and (space or "/") != (self._asked.rpartition("/")[0] or "/"):
+            return
+        if self._stated(space, "use_sim_time", bool):
+            self._node.set_parameters([Parameter("use_sim_time", value=True)])
+        kinematics = robot.actor.kinematics
+        root = kinematics.model.root_joint.name
+        source = self._stated(space, f"virtual_joints.{root}.source", str)
+        elsewhere = {root: f"source {source}"} if source in NOT_FROM_JOINT_STATES else {}
+        prefix = frame_name(self._stated(space, "frame_prefix", str) or "")
+        root_frame = prefix + kinematics.model.root_link
+        self._sliders[robot.actor.name] = self._sliders_of_root[root_frame] = JointSliders(
+            self._node,
+            space,
+            kinematics,
+            sources=options.sources,
+            own_nodes=nodes,
+            fed_elsewhere=elsewhere,
+            report=options.report,
+        )
+
+    def _slide_to(self, snapshot: str) -> None:
+        """Put the sliders where a snapshot has the robots; one that cannot be read here changes nothing."""
+        try:
+            stances = self.snapshot(snapshot).stances
+        except RobotSemanticsError:
+            return
+        for name in self._sliders.keys() & stances.keys():
+            names = self._actors[name].kinematics.space.names
+            self._sliders[name].slide(dict(zip(names, stances[name].q.tolist(), strict=True)))
+
+    def _command(self, robot: str, positions: Mapping[str, float]) -> None:
         topic = self._command_topic(robot)
         if topic is None:
             return
@@ -313,20 +391,20 @@ class LiveRobots:
         self, space: str, alone: bool, resolver: PackageResolver, diagnostics: Diagnostics, kinds: Sequence[Kind]
     ) -> FollowedRobot:
         texts, name = self._texts[space], space.strip("/")
-        loops = self._stated(space, "robot_description_loops")
+        loops = self._stated(space, "robot_description_loops", str)
         model = robot_from_text(
             texts[URDF], texts.get(SRDF) or None, loops or None, strict=False, diagnostics=diagnostics
         )
         prefix = None
         if not alone and name:
-            stated = self._stated(space, "frame_prefix")
+            stated = self._stated(space, "frame_prefix", str)
             prefix = f"{name}/" if stated is None else frame_name(stated)
         surfaces = link_surfaces(model, resolver, None, diagnostics, kinds=kinds)
         parent = model.root_joint.parent_link or "world"
         return FollowedRobot(Actor(model.name if alone or not name else name, model, surfaces, parent), prefix)
 
-    def _stated(self, space: str, name: str) -> str | None:
-        """Return a text parameter of the node that publishes a description; None if it does not have this parameter."""
+    def _stated(self, space: str, name: str, kind: type[Stated]) -> Stated | None:
+        """Return a parameter of the node that publishes a description; None if it has none of this name and type."""
         end = time.monotonic() + self._timeout_s
         # A description may arrive before the name of its publisher's node.
         while UNKNOWN_NODE in (nodes := self._publishers_of(f"{space}/{URDF}")) and time.monotonic() < end:
@@ -337,8 +415,9 @@ class LiveRobots:
             for node in sorted(nodes):
                 for parameter in (f"{robot}.{name}", name) if robot else (name,):
                     for value in self._parameter(caller, node, parameter):
-                        if value.type == ParameterType.PARAMETER_STRING:
-                            return str(value.string_value)
+                        stated = parameter_value_to_python(value)
+                        if isinstance(stated, kind):
+                            return stated
         return None
 
     def _publishers_of(self, topic: str) -> set[str]:
@@ -356,7 +435,8 @@ class LiveRobots:
             else:
                 return list(answer.values)
 
-    def _on_transforms(self, message: TFMessage) -> None:
+    def _on_transforms(self, message: TFMessage, *, static: bool) -> None:
+        self._note_roots(message, static)
         with self._news:
             for transform in message.transforms:
                 self._stamp_ns = max(self._stamp_ns, stamp_ns(transform.header.stamp))
@@ -366,6 +446,16 @@ class LiveRobots:
                     self._transforms[child] = (parent, T)
             self._number += 1
             self._news.notify_all()
+
+    def _note_roots(self, message: TFMessage, static: bool) -> None:
+        """Tell the sliders of a virtual joint about transforms of its root link."""
+        if not self._sliders:
+            return
+        for transform in message.transforms:
+            sliders = self._sliders_of_root.get(frame_name(transform.child_frame_id))
+            if sliders is not None:
+                T, time_ns = matrix_of(transform.transform), stamp_ns(transform.header.stamp)
+                sliders.note_root(frame_name(transform.header.frame_id), T, time_ns, static=static)
 
     def _spin(self) -> None:
         while not self._stopping and self._node.context.ok():

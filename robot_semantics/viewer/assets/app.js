@@ -26,7 +26,7 @@ export class App {
     this.groups = data.groups.slice();
     this.focus = this.groups[0] || "";
     this.shows = { frames: data.moments.some((moment) => Object.keys(moment.frames).length > 0), axes: false, names: false, collision: data.collision, spheres: Boolean(data.spheres), yUp: false, degrees: false, dark: matchMedia("(prefers-color-scheme: dark)").matches };
-    this.moment = 0; this.ghost = -1; this.picked = null; this.marks = {}; this.traces = []; this.chosen = new Set(); this.speed = 1;
+    this.moment = 0; this.ghost = -1; this.picked = null; this.marks = {}; this.traces = []; this.chosen = new Set(); this.speed = 1; this.sliders = {};
     this.scene = new Scene(this.find("canvas"), bundle);
     for (const shape of data.surfaces) this.scene.addShape(array(Float32Array, shape.corners), array(Int8Array, shape.normals), shape.colours && array(Uint8Array, shape.colours), array(Uint32Array, shape.faces));
     this.shown = new Map(this.robots.map((robot) => [robot, this.scene.addRobot(robot, robot.parts)]));
@@ -90,14 +90,22 @@ export class App {
     this.posed(robot);
   }
   command(robot, values) {
-    if (!this.wanted) return;
-    const own = Object.fromEntries(Object.entries(values).filter(([name]) => this.canCommand(robot.jointByName.get(name))));
-    Object.assign(this.wanted, own);
-    this.pending = { ...this.pending, ...own };
+    const target = this.target(robot);
+    if (!target) return;
+    const moved = Object.fromEntries(Object.entries(values).filter(([name]) => this.canCommand(robot, robot.jointOfVariable.get(name))));
+    Object.assign(target, moved);
+    this.pending = { ...this.pending, ...moved };
     this.changed();
     this.commanding ||= setTimeout(() => { this.tell("jogged", { actor: robot.name, positions: this.pending }); this.pending = {}; this.commanding = 0; }, 50);
   }
-  canCommand(joint) { return Boolean(joint && joint.count === 1 && !joint.mimic && !joint.virtual && !joint.passive); }
+  // Where the sliders want a running robot, by variable; null where they only show it.
+  target(robot) { return own(this.sliders, robot.name)?.values || this.wanted || null; }
+  // Sliders that publish joint states move every joint that no other publisher moves; a command moves single joints.
+  canCommand(robot, joint) {
+    const sliders = own(this.sliders, robot.name);
+    if (sliders) return Boolean(joint?.count && !joint.mimic && !robot.dependent.includes(joint.name) && !own(sliders.held, joint.name));
+    return Boolean(joint && joint.count === 1 && !joint.mimic && !joint.virtual && !joint.passive);
+  }
   // A person has put the robot into another pose.
   posed(robot) {
     robot.follow(this.q(robot)); this.changed();
@@ -229,8 +237,15 @@ export class App {
   // Whether the sliders of a running robot command its joints; they then stand where the joints are to go.
   setJogging(on) {
     const { robot } = this, q = this.q(robot) || robot.neutral;
-    this.wanted = on ? Object.fromEntries(robot.joints.filter((joint) => this.canCommand(joint)).map(({ name, at }) => [name, q[at]])) : null;
+    this.wanted = on ? Object.fromEntries(robot.joints.filter((joint) => this.canCommand(robot, joint)).map(({ name, at }) => [name, q[at]])) : null;
     this.panel.build(); this.changed();
+  }
+  // The sliders of a robot publish its joint states: their changed values by variable, and the joints that another publisher moves.
+  setSliders(actor, moved, held) {
+    const before = own(this.sliders, actor);
+    this.sliders[actor] = { values: { ...before?.values, ...moved }, held };
+    if (JSON.stringify(before?.held) !== JSON.stringify(held)) this.panel.build();
+    this.changed();
   }
   setSemantics(actor, semantics) {
     const robot = this.named(actor);

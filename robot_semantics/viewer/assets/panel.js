@@ -132,11 +132,12 @@ export class Panel {
   }
   joint(joint) {
     const { app } = this, { robot } = app;
-    const notes = [joint.type, joint.virtual ? "virtual" : "", joint.passive ? "passive" : "", joint.mimic ? `follows ${joint.mimic.leader}` : ""];
+    const held = own(own(app.sliders, robot.name)?.held, joint.name);
+    const notes = [joint.type, joint.virtual ? "virtual" : "", joint.passive ? "passive" : "", joint.mimic ? `follows ${joint.mimic.leader}` : "", held ? `moved by ${held}` : ""];
     return Array.from({ length: joint.count }, (_, k) => {
       const at = joint.at + k, measured = robot.unit(at), { scale, unit } = app.shownIn(measured);
       const reach = { rad: Math.PI, m: 2 }[measured] || 1, low = joint.lower ?? -reach, high = joint.upper ?? reach, name = robot.variables[at];
-      const disabled = app.data.live ? !(app.wanted && app.canCommand(joint)) : Boolean(joint.mimic || robot.dependent.includes(joint.name));
+      const disabled = app.data.live ? !(app.target(robot) && app.canCommand(robot, joint)) : Boolean(joint.mimic || robot.dependent.includes(joint.name));
       const slider = make("input", { type: "range", min: low, max: high, step: (high - low) / 1000 || 0.001, disabled, oninput: (event) => app.setPosition(robot, name, Number(event.target.value)), "aria-label": name });
       const number = make("input", { type: "number", step: "any", disabled, onchange: (event) => app.setPosition(robot, name, Number(event.target.value) / scale), "data-variable": name, "aria-label": `${name}, number` });
       this.sliders.push({ name, at, slider, number, scale, lower: joint.lower ?? -Infinity, upper: joint.upper ?? Infinity });
@@ -245,7 +246,7 @@ export class Panel {
   update() {
     const { app } = this, q = app.robot && app.q(app.robot);
     for (const { name, at, slider, number, scale, lower, upper } of this.sliders) {
-      const value = app.wanted?.[name] ?? (q ? q[at] : 0);
+      const value = (slider.disabled ? null : app.target(app.robot)?.[name]) ?? (q ? q[at] : 0);
       slider.value = value;
       if (document.activeElement !== number) number.value = short(scale * value);
       number.classList.toggle("outside", value < lower - 1e-9 || value > upper + 1e-9);

@@ -19,6 +19,7 @@ export class Robot {
     this.linkIndex = new Map(this.links.map((link, index) => [link.name, index]));
     this.jointByName = new Map(this.joints.map((joint) => [joint.name, joint]));
     this.variableIndex = new Map(this.variables.map((name, index) => [name, index]));
+    this.jointOfVariable = new Map(this.joints.flatMap((joint) => Array.from({ length: joint.count }, (_, k) => [this.variables[joint.at + k], joint])));
   }
 
   // What a position variable is measured in: rad, m, or nothing for a part of a quaternion.
