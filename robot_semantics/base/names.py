@@ -12,7 +12,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
+
+LONGEST_LINE = 2000
+"""Longest printed line [characters]."""
 
 MAX_COMPARISONS = 20_000
 """Limit on comparisons between misspelt and known names in one document: a second or two of work."""
@@ -184,6 +187,11 @@ class LinkPair(NamedTuple):
 
 
 # Safe printing of text from outside: names in files and messages may have any characters and any length.
+
+
+def print_line(text: object, *, file: TextIO | None = None, flush: bool = False, most: int = LONGEST_LINE) -> None:
+    """Print a text as one line of at most `most` characters; no name in it can control the terminal."""
+    print(shown(str(text), most), file=file, flush=flush)
 
 
 def shown(text: str, most: int = 80) -> str:

@@ -100,6 +100,13 @@ class YamlNode:
         """The items of a list; empty for another value."""
         return self.value if isinstance(self.value, list) else []
 
+    def with_value(self, value: Scalar | list[YamlNode] | dict[str, YamlNode], *, at_key: bool = False) -> YamlNode:
+        """Return a copy with another value; with `at_key` the value begins at the key."""
+        at = self._key_at if at_key else self._at
+        node = YamlNode(self._source, at, self._parent, self._key, self._key_at)
+        node.value, node.text, node.plain, node.tag = value, self.text, self.plain, self.tag
+        return node
+
     def get(self, *keys: str) -> YamlNode | None:
         """Return the node under `keys`, one for each level; None if it does not exist."""
         node: YamlNode | None = self

@@ -16,7 +16,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -163,7 +163,7 @@ def with_nested_parameters(root: YamlNode, level: int = 0) -> YamlNode:
         key: _nested(child) if key == "ros__parameters" else with_nested_parameters(child, level + 1)
         for key, child in root.entries.items()
     }
-    return replace(root, value=entries)
+    return root.with_value(entries)
 
 
 def _nested(node: YamlNode) -> YamlNode:
@@ -174,12 +174,12 @@ def _nested(node: YamlNode) -> YamlNode:
         first, _, rest = key.partition(".")
         is_dotted = bool(first and rest)
         name = first if is_dotted else key
-        new = YamlNode({rest: child}, child.key_place, child.key_place) if is_dotted else child
+        new = child.with_value({rest: child}, at_key=True) if is_dotted else child
         other = entries.get(name)
         if other is not None and other.entries and new.entries:
-            new = replace(other, value={**other.entries, **new.entries})
+            new = other.with_value({**other.entries, **new.entries})
         entries[name] = new
-    return replace(node, value={key: _nested(child) for key, child in entries.items()})
+    return node.with_value({key: _nested(child) for key, child in entries.items()})
 
 
 _BY_KEY: Mapping[tuple[str, type], SectionKind] = {

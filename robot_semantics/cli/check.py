@@ -145,13 +145,13 @@ def _new(found: list[Diagnostic], arguments: argparse.Namespace) -> list[Diagnos
     """Write the baseline, and return the problems that are not in one."""
     if arguments.write_baseline:
         count = write_baseline(found, arguments.write_baseline)
-        print(f"note: {counted(count, 'problem')} written to {arguments.write_baseline}", file=sys.stderr)
+        print_line(f"note: {counted(count, 'problem')} written to {arguments.write_baseline}", file=sys.stderr)
         return []
     if not arguments.baseline:
         return found
     new, gone = without_known(found, arguments.baseline)
     if gone:
-        print(f"note: {counted(gone, 'problem')} of the baseline not found; write it again", file=sys.stderr)
+        print_line(f"note: {counted(gone, 'problem')} of the baseline not found; write it again", file=sys.stderr)
     return new
 
 
@@ -233,7 +233,7 @@ class _Check:
             implicit_links=self.arguments.implicit_links,
         )
         if not found.is_complete:
-            print("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
+            print_line("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
         for file in found.worlds:
             self._world(file, found.robot)
 

@@ -20,6 +20,7 @@ from argcomplete.shell_integration import shellcode
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.printing import print_document
 from robot_semantics.model.robot_model import RobotModel
 
 PROGRAM = "robot_semantics"
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the code for the shell."""
-    print(shellcode([PROGRAM], shell=arguments.shell, use_defaults=True), end="")
+    print_document(shellcode([PROGRAM], shell=arguments.shell, use_defaults=True))
 
 
 def complete(parser: argparse.ArgumentParser) -> None:

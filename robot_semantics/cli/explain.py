@@ -14,7 +14,7 @@ import argparse
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.explanations import explanations
-from robot_semantics.cli.frame.printing import add_json_argument, print_result
+from robot_semantics.cli.frame.printing import add_json_argument, print_document, print_line, print_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,10 +41,10 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.codes:
         width = max(map(len, pages))
         for page in pages.values():
-            print(f"{page.code:{width}}  {page.what}")
-    print("\n\n".join(f"{code}\n{'-' * len(code)}\n{pages[code].text}" for code in arguments.codes), end="")
+            print_line(f"{page.code:{width}}  {page.what}")
+    print_document("\n\n".join(f"{code}\n{'-' * len(code)}\n{pages[code].text}" for code in arguments.codes))
     if arguments.codes:
-        print()
+        print_document("\n")
 
 
 COMMAND = Command(add_arguments, run, examples=("robot_semantics explain unknown-link", "robot_semantics explain"))

@@ -19,7 +19,7 @@ from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import named_state, numbers_by_name
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.node_inputs import world_of_node
-from robot_semantics.cli.frame.printing import add_json_argument, print_result
+from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_result
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model.robot_model import RobotModel
@@ -73,7 +73,8 @@ def run(arguments: argparse.Namespace) -> None:
     numbers = f"  {' '.join(['%10.6f'] * 3)}  {' '.join(['%9.6f'] * 4)}"
     for name, pose in zip(model.link_names, poses.tolist(), strict=True):
         lines.append(f"{shown(name):<{width}}{numbers % tuple(pose)}")
-    print("\n".join(lines))
+    for line in lines:
+        print_line(line)
 
 
 _Placed = tuple[str | None, FloatArray]

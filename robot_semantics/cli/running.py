@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
-from robot_semantics.base.names import did_you_mean, shown
+from robot_semantics.base.names import LONGEST_LINE, did_you_mean, shown
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.outputs import check_outputs
-from robot_semantics.cli.frame.printing import LONGEST_LINE, print_json, wants_json
+from robot_semantics.cli.frame.printing import print_json, print_line, wants_json
 
 if TYPE_CHECKING:
     from robot_semantics.base.diagnostic import Diagnostic
@@ -106,21 +106,21 @@ def run(words: list[str]) -> int:
         return arguments.perform(arguments) or 0
     except DescriptionError as error:
         for diagnostic in error.diagnostics:
-            print(diagnostic, file=sys.stderr)
+            print_line(diagnostic, file=sys.stderr)
         _print_json_error(arguments, error)
         return EXIT_PROBLEMS
     except RobotSemanticsError as error:
         _print_json_error(arguments, error)
-        first, *more = (shown(line, LONGEST_LINE) for line in str(error).split("\n"))
-        print(f"error: {first}", *more, sep="\n", file=sys.stderr)
+        for line in f"error: {error}".split("\n"):
+            print_line(line, file=sys.stderr)
         return EXIT_USAGE if isinstance(error, UsageError) else EXIT_PROBLEMS
     except BrokenPipeError:
         # The reader of our output has ended (`| head`).
         return EXIT_PROBLEMS
     except OSError as error:
         _print_json_error(arguments, error)
-        where = f"{shown(str(error.filename), LONGEST_LINE)}: " if error.filename else ""
-        print(f"error: {where}{error.strerror or error}", file=sys.stderr)
+        where = f"{error.filename}: " if error.filename else ""
+        print_line(f"error: {where}{error.strerror or ' '.join(str(error).split())}", file=sys.stderr)
         return EXIT_PROBLEMS
     finally:
         # `inputs.read_robot` has frozen the robots. A program that calls this function goes on with its own setting.

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.printing import print_document
 from robot_semantics.cli.running import all_commands
 
 # Files installed beside the package, in ``share/robot_semantics``: schemas and conformance cases.
@@ -96,9 +96,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.words:
         if arguments.name != "json":
             raise UsageError(f"a command has JSON, and no {arguments.name}: schema json {' '.join(arguments.words)}")
-        sys.stdout.write(command_schema(" ".join(arguments.words)))
+        print_document(command_schema(" ".join(arguments.words)))
         return
-    sys.stdout.write(schema(arguments.name))
+    print_document(schema(arguments.name))
 
 
 COMMAND = Command(

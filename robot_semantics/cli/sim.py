@@ -242,7 +242,7 @@ def _export(arguments: argparse.Namespace) -> None:
 def _example(arguments: argparse.Namespace) -> None:
     from robot_semantics.examples import example
 
-    print(example(arguments.name))
+    print_line(example(arguments.name))
 
 
 def _add_example_arguments(parser: argparse.ArgumentParser) -> None:

@@ -313,7 +313,7 @@ def known_robot(arguments: argparse.Namespace) -> RobotModel | None:
     """Return the robot of ``--urdf``; without it, print a note on the consequences."""
     if arguments.urdf is not None:
         return inputs.read_robot(arguments, arguments.urdf)
-    print("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
+    print_line("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
     return None
 
 

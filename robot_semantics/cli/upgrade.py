@@ -57,7 +57,8 @@ def run(arguments: argparse.Namespace) -> None:
     new, data = (old, original) if rewritten is None else (rewritten.decode(), rewritten)
     if arguments.diff:
         name = arguments.output or f"{Path(arguments.urdf).name} (upgraded)"
-        sys.stdout.writelines(difference(old, new, arguments.urdf, name))
+        for line in difference(old, new, arguments.urdf, name):
+            print_line(line.rstrip("\n"), most=len(line))
     if arguments.output:
         save_bytes(data, arguments.output)
     elif not arguments.diff:

@@ -38,6 +38,7 @@ from nicegui import Client, app, run, ui
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.names import print_line
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.viewer.element import ViewerElement
 from robot_semantics.viewer.page import ASSETS
@@ -506,7 +507,7 @@ def _serve(options: PageOptions) -> None:
                 async def startup(self, sockets: list[socket.socket] | None = None) -> None:
                     """Start, then print the address: from now on a signal ends the server in order."""
                     await super().startup(sockets)
-                    print(f"{address}  (Ctrl-C ends)", flush=True)
+                    print_line(f"{address}  (Ctrl-C ends)", flush=True)
                     if options.open_browser:
                         webbrowser.open(opened.enter_context(_redirection(address)))
 

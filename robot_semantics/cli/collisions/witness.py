@@ -97,11 +97,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _print_group_state(robot: RobotModel, space: JointSpace, q: FloatArray, group: str, name: str) -> None:
-    print(f"<group_state name={quoteattr(name)} group={quoteattr(group)}>")
+    print_line(f"<group_state name={quoteattr(name)} group={quoteattr(group)}>")
     for joint in robot.semantics.group(group).active_joints:
         values = " ".join(repr(float(value)) for value in q[space.joint_positions[joint]])
-        print(f"  <joint name={quoteattr(joint)} value={quoteattr(values)}/>")
-    print("</group_state>")
+        print_line(f"  <joint name={quoteattr(joint)} value={quoteattr(values)}/>")
+    print_line("</group_state>")
 
 
 COMMAND = Command(

@@ -9,15 +9,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console, RenderableType
 from rich.table import Table
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.names import shown
-from robot_semantics.cli.frame.printing import LONGEST_LINE
+from robot_semantics.base.names import LONGEST_LINE, shown
+from robot_semantics.cli.frame.printing import print_line, wants_colour
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -27,7 +28,8 @@ def console_for_output() -> Console:
     """Return a console; without a terminal lines are not cut or folded: a pager or a file takes any length."""
 
     def console(width: int | None = None) -> Console:
-        return Console(highlight=False, markup=False, emoji=False, width=width)
+        colours: Literal["auto"] | None = "auto" if wants_colour(sys.stdout) else None
+        return Console(highlight=False, markup=False, emoji=False, width=width, color_system=colours)
 
     terminal = console()
     return terminal if terminal.is_terminal else console(10_000)
@@ -61,14 +63,14 @@ def table(*columns: str, title: str | None = None) -> Table:
 def print_all(problems: Diagnostics) -> None:
     """Print every problem to stderr, with any number of them: they are not shown again."""
     for problem in problems:
-        print(problem, file=sys.stderr)
+        print_line(problem, file=sys.stderr)
 
 
 class Bar:
     """Progress bar for several phases; use it in a `with`. Without a terminal it does nothing."""
 
     def __init__(self, *, enabled: bool = True) -> None:
-        self._enabled = enabled and sys.stderr.isatty()
+        self._enabled = enabled and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._progress: Progress | None = None
         self._task: TaskID | None = None
 
@@ -84,7 +86,7 @@ class Bar:
                 MofNCompleteColumn(),
                 TextColumn("{task.fields[rate]}"),
                 TimeRemainingColumn(),
-                console=Console(stderr=True),
+                console=Console(stderr=True, color_system="auto" if wants_colour(sys.stderr) else None),
                 transient=True,
             )
             self._progress.start()

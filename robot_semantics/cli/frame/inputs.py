@@ -191,13 +191,13 @@ def print_diagnostics(diagnostics: Diagnostics) -> None:
     """
     found = list(diagnostics)
     for line in line_of_each_kind([item for item in found if item.code in ALWAYS_SHOWN]):
-        print(line, file=sys.stderr)
+        print_line(line, file=sys.stderr)
     others = [item for item in found if item.severity is not Severity.NOTE and item.code not in ALWAYS_SHOWN]
     if others:
-        print(_one_line(others), file=sys.stderr)
+        print_line(_one_line(others), file=sys.stderr)
     for item in found:
         if item.severity is Severity.NOTE:
-            print(item, file=sys.stderr)
+            print_line(item, file=sys.stderr)
 
 
 def _one_line(found: Sequence[Diagnostic]) -> str:

@@ -14,20 +14,19 @@ Names in lines cannot control or flood the terminal. `spec/commands-2.schema.jso
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, TextIO
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.names import shown
+from robot_semantics.base.names import LONGEST_LINE, shown
+from robot_semantics.base.names import print_line as print_line
 
 if TYPE_CHECKING:
     pass
-
-
-LONGEST_LINE = 2000
-"""Longest printed line [characters]."""
 
 
 def counted(count: int, noun: str) -> str:
@@ -35,9 +34,15 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def print_line(text: object, *, file: TextIO | None = None, flush: bool = False) -> None:
-    """Print a text as one line, as the built-in `print` does."""
-    print(shown(str(text), LONGEST_LINE), file=file, flush=flush)
+def wants_colour(stream: TextIO) -> bool:
+    """Return True for a terminal with colours; ``NO_COLOR`` and ``TERM=dumb`` switch them off in every command."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def print_coloured(text: str, word: str, colour: str) -> None:
+    """Print a text as `print_line`, with its first `word` in a colour, an ANSI sequence, if colours are wanted."""
+    before, marked, after = shown(text, LONGEST_LINE).partition(word)
+    print(f"{before}{colour}{marked}\033[0m{after}" if wants_colour(sys.stdout) else before + marked + after)
 
 
 def print_document(text: str) -> None:
@@ -47,6 +52,7 @@ def print_document(text: str) -> None:
     sys.stdout.write(text)
 
 
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
 JSON_VERSION = 2
 """Increased when a key changes its meaning."""
 
@@ -97,4 +103,5 @@ def print_json(value: object) -> None:
         raise RobotSemanticsError(
             "a result is too large for a 64-bit float, so it cannot be written as JSON"
         ) from error
-    sys.stdout.write(text + "\n")
+    # JSON escapes control characters, but not the marks that reverse the direction of a text.
+    sys.stdout.write(_UNPRINTABLE.sub(lambda mark: json.dumps(mark[0])[1:-1], text) + "\n")

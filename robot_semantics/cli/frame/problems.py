@@ -16,7 +16,6 @@ import argparse
 import importlib
 import json
 import os
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +33,7 @@ from robot_semantics.base.version import __version__
 from robot_semantics.bringup.description import NOT_COMPARED
 from robot_semantics.cli.frame.argument_values import add_repeatable
 from robot_semantics.cli.frame.command import UsageError
-from robot_semantics.cli.frame.printing import JSON_VERSION, counted
+from robot_semantics.cli.frame.printing import JSON_VERSION, counted, print_coloured, print_document, print_line
 
 # Severity of problems by the options of the command line and the settings of a project.
 
@@ -197,15 +196,13 @@ def line_of_each_kind(found: Sequence[Diagnostic]) -> list[str]:
     return lines
 
 
-def coloured(line: str) -> str:
-    """Return a line with coloured severity if standard output is a terminal."""
-    if not sys.stdout.isatty():
-        return line
-    for severity, colour in _COLOUR.items():
-        before, word, after = line.partition(f" {severity.value}: ")
-        if word:
-            return f"{before} {colour}{severity.value}:\033[0m {after}"
-    return line
+def _print_problem(line: str) -> None:
+    """Print the line of a problem; its severity has a colour on a terminal."""
+    severity = next((severity for severity in _COLOUR if f" {severity.value}: " in line), None)
+    if severity is None:
+        print_line(line)
+    else:
+        print_coloured(line, f" {severity.value}: ", _COLOUR[severity])
 
 
 def summary(found: Sequence[Diagnostic]) -> str:
@@ -338,20 +335,20 @@ def report(found: Iterable[Diagnostic], arguments: argparse.Namespace, files: in
     if arguments.format != "text":
         text = FORMATS[arguments.format](kept, not failed)
         if text:
-            print(text)
+            print_document(f"{text}\n")
         return int(failed)
     if arguments.quiet:
         kept = [item for item in kept if item.severity is Severity.ERROR]
     lines = every_line(kept) if arguments.all else line_of_each_kind(kept)
     for line in lines:
-        print(coloured(line))
+        _print_problem(line)
     words = summary(kept)
     if arguments.quiet:
         return int(failed)
     if not words:
-        print(f"{counted(files, 'file')} checked: no problems")
+        print_line(f"{counted(files, 'file')} checked: no problems")
     else:
-        print(words if len(lines) == len(kept) else f"{words}: --all shows every one")
+        print_line(words if len(lines) == len(kept) else f"{words}: --all shows every one")
     return int(failed)
 
 

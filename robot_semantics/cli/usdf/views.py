@@ -26,7 +26,7 @@ from robot_semantics.cli.frame.argument_values import add_repeatable, number_in_
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.console import console_for_output, table
 from robot_semantics.cli.frame.node_inputs import add_node_argument, world_of_node
-from robot_semantics.cli.frame.printing import add_json_argument, counted, print_json, print_result
+from robot_semantics.cli.frame.printing import add_json_argument, counted, print_json, print_line, print_result
 from robot_semantics.cli.frame.problems import add_report_arguments, report
 from robot_semantics.cli.usdf import files as usdf_files
 from robot_semantics.convert.json_form import world_to_json
@@ -244,7 +244,7 @@ def diff_worlds(arguments: argparse.Namespace) -> int:
         print_result({"equal": not found, "differences": [difference.as_json() for difference in found]})
         return int(bool(found))
     if not found:
-        print("no difference")
+        print_line("no difference")
         return 0
     columns = ("what", "kind", "distance", arguments.first, arguments.second)
     made = table(*columns, title=counted(len(found), "difference"))

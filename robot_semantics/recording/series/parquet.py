@@ -85,12 +85,12 @@ class ParquetSeries:
     def row(self, index: int) -> Series:
         """Return the state at one row; only its row group is read."""
         first = 0
-        for group in range(self._file.num_row_groups):
-            count = self._file.metadata.row_group(group).num_rows
-            if index < first + count:
-                with series_errors(self.path, pa.ArrowException):
+        with series_errors(self.path, pa.ArrowException):
+            for group in range(self._file.num_row_groups):
+                count = self._file.metadata.row_group(group).num_rows
+                if index < first + count:
                     return self._series(self._file.read_row_group(group).slice(index - first, 1))
-            first += count
+                first += count
         raise SeriesError(self.path, f"there is no row {index}; the file has {first} rows")
 
     def _series(self, rows: pa.RecordBatch) -> Series:

@@ -102,25 +102,26 @@ def run(
 
     """
     if {"-h", "--help"} & set(sys.argv[1:] if args is None else args):
-        print(_HELP.format(program=program, about=about))
+        sys.stdout.write(_HELP.format(program=program, about=about) + "\n")
         return 0
     interrupts = Interrupts()
     import gc
     from importlib import import_module
 
     from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+    from robot_semantics.base.names import print_line
 
     try:
         module, _, name_of_class = node_class.partition(":")
         make = getattr(import_module(module), name_of_class)
         import rclpy
     except MissingExtraError as error:
-        print(f"{program}: {error}", file=sys.stderr)
+        print_line(f"{program}: {error}", file=sys.stderr)
         return 1
     except ModuleNotFoundError as error:
         if str(error.name).startswith("robot_semantics."):
             raise
-        print(f"{program}: {error}: source a ROS 2 workspace that has it", file=sys.stderr)
+        print_line(f"{program}: {error}: source a ROS 2 workspace that has it", file=sys.stderr)
         return 1
     from rclpy.exceptions import ParameterException
     from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -136,7 +137,7 @@ def run(
     except expected as error:
         if interrupts.come:
             return 0
-        print(f"{program}: {error}", file=sys.stderr)
+        print_line(f"{program}: {error}", file=sys.stderr)
         return 1
     node = None
     try:
