@@ -19,6 +19,7 @@ from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_line, print_result
 from robot_semantics.cli.usdf.views import DIFF, diff_worlds
 from robot_semantics.comparison.robots import RobotComparison, compare_robots
+from robot_semantics.model.omissions import refuse_omissions
 from robot_semantics.model.resources import PackageResolver
 
 WORLD_ENDINGS = (".usdf", ".json")
@@ -44,6 +45,7 @@ def _run(arguments: argparse.Namespace) -> int:
     b = inputs.read_robot(arguments, arguments.second, arguments.srdf_b, diagnostics)
     if arguments.strict:
         diagnostics.raise_if_failed(strict=True)
+    refuse_omissions(a, b)
     inputs.print_diagnostics(diagnostics)
     resolver = PackageResolver(arguments.package_path)
 

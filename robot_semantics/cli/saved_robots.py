@@ -50,8 +50,12 @@ def compare_with_saved(file: str, robot: RobotModel, resolver: PackageResolver, 
         old, new = saved.get(model.name), given.get(model.name)
         if old is None or new is None or describes_another_robot(model, new) is None:
             continue
-        found = compare_robots(old, new, meshes(old), meshes(new))
         place, name = SourcePlace(file, path=path_of(model)), f"model '{model.name}'"
+        if omissions := (*old.omissions, *new.omissions):
+            message = f"{name}: the robots cannot be compared, because a part was left out: {omissions[0]}"
+            diagnostics.warning("other-robot", message, place)
+            continue
+        found = compare_robots(old, new, meshes(old), meshes(new))
         if found.same:
             diagnostics.note("other-robot", f"{name}: the robot of the state moves and collides alike", place)
             continue

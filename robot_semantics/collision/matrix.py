@@ -16,7 +16,7 @@ from __future__ import annotations
 import enum
 import threading
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, product
 from types import MappingProxyType
@@ -33,6 +33,7 @@ from robot_semantics.collision.shapes import Piece
 from robot_semantics.collision.statistics import is_clear, is_rare, never_bound, samples_for
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.loops import ClosedLoops, close_loops
+from robot_semantics.model.omissions import refuse_omissions
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
@@ -552,7 +553,11 @@ def generate_matrix(
     wanted = set(pairs) if only is None else set(pairs) & set(only)
     joined = _joined_pairs(adjacent, wanted, settings)
     excluded = [_indices(robot, pair) for pair in pairs if pair in joined or pair not in wanted]
+    refuse_omissions(robot)
     scene = build_scene(robot, pieces, excluded, settings.padding)
+    if SampleBox(scene.space).is_one_pose:
+        # More samples would only seem to be more evidence.
+        settings = replace(settings, samples=1, confidence=None)
     kinematics = ForwardKinematics(robot)
     neutral = close_loops(kinematics.loops, kinematics.space.neutral() if default_q is None else default_q)
     default = CollisionCounter(scene).count(neutral[None])

@@ -77,14 +77,16 @@ class SampleBox:
             if joint.virtual or joint.mimic is not None:
                 continue
             columns = space.joint_positions[joint.name]
-            span = np.array(joint.motion.reach)
-            low, high = space.lower[columns], space.upper[columns]
-            self.low[columns] = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0 * span, -span))
-            self.high[columns] = np.where(np.isfinite(high), high, self.low[columns] + 2.0 * span)
+            self.low[columns], self.high[columns] = (end[columns] for end in space.sampling_range)
             if joint.motion.has_quaternion:
                 self.quaternions.append(slice(columns.stop - 4, columns.stop))
             moving += range(columns.start, columns.stop)
         self.moving = np.array(moving, dtype=np.int64)
+
+    @property
+    def is_one_pose(self) -> bool:
+        """True if no variable has a range, so that all configurations are one."""
+        return bool((self.low == self.high).all())
 
     def configurations(self, unit: FloatArray) -> FloatArray:
         """Return (n, size) positions for (n, dimensions) points of the unit cube."""

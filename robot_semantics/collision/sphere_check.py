@@ -19,6 +19,7 @@ import numpy as np
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.collision.shapes import Piece, Shape, trimesh_of
 from robot_semantics.collision.sphere_cover import ROUNDING, Cover, Patches, Spheres, cover, signed_distances
+from robot_semantics.model.omissions import refuse_omissions
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.tree import SrdfSphere
 from robot_semantics.transforms import transform_points
@@ -32,6 +33,9 @@ GRID = 64
 
 TOO_LARGE = 1000.0
 """Smallest radius and coordinate of a sphere that is refused [m]: `ROUNDING` is too small for it."""
+
+NO_GEOMETRY = "no collision geometry"
+"""Message about a robot without anything that spheres could cover."""
 
 _BOX = mujoco.mjtGeom.mjGEOM_BOX
 _SPHERE = mujoco.mjtGeom.mjGEOM_SPHERE
@@ -71,6 +75,7 @@ def check_spheres(
 
     A link that is missing in `stated` has one enclosing sphere. A sphere of radius 0 means that it is not considered.
     """
+    refuse_omissions(robot)
     for link, own, surface, spheres in _approximations(robot, pieces, stated):
         if not spheres.radii.any():
             yield LinkCheck(robot.link_names[link], 0)
@@ -116,12 +121,23 @@ def _approximations(
     """
     for link in robot.links:
         own = [piece for piece in pieces if piece.link == link.index]
-        rows = np.array([(*one.center, one.radius) for one in stated.get(link.name, ())])
-        if np.abs(rows).max(initial=0.0) > TOO_LARGE:
-            raise RobotSemanticsError(f"link '{link.name}': a sphere is larger than {TOO_LARGE:g} m, or farther away")
+        rows = np.array([(*one.center, one.radius) for one in stated.get(link.name, ())]).reshape(-1, 4)
+        spheres, surface = Spheres(rows[:, :3], rows[:, 3]), link_surface(own)
+        if own and not len(rows):
+            spheres = enclosing_sphere(surface)
+        refuse_large_spheres(link.name, spheres)
         if own:
-            surface = link_surface(own)
-            yield link.index, own, surface, Spheres(rows[:, :3], rows[:, 3]) if len(rows) else enclosing_sphere(surface)
+            yield link.index, own, surface, spheres
+
+
+def refuse_large_spheres(link: str, spheres: Spheres) -> None:
+    """Refuse spheres about which nothing can be proved.
+
+    Raises:
+        RobotSemanticsError: a sphere is `TOO_LARGE`.
+    """
+    if max(np.abs(spheres.centers).max(initial=0.0), spheres.radii.max(initial=0.0)) > TOO_LARGE:
+        raise RobotSemanticsError(f"link '{link}': a sphere is larger than {TOO_LARGE:g} m, or farther away")
 
 
 def link_surface(pieces: Sequence[Piece]) -> list[Patches]:

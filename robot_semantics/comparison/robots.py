@@ -35,6 +35,7 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.model.joint_types import JointQuantity
+from robot_semantics.model.omissions import refuse_omissions
 from robot_semantics.model.rigid_bodies import inertia_matrix
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import invert, quat_from_rotvec, transform_distance
@@ -348,7 +349,11 @@ def compare_robots(
         b: the second robot.
         find_mesh_a: gives the files of the meshes of A.
         find_mesh_b: gives the files of the meshes of B.
+
+    Raises:
+        DescriptionError: a part of a robot was left out, so that both may look alike.
     """
+    refuse_omissions(a, b)
     match = match_robots(a, b)
     differences = [*_unmatched(a, b, match)]
     for joint in match.joints:

@@ -229,7 +229,7 @@ class JointSpace:
         """
         q = np.zeros(self.size)
         for at in np.flatnonzero((self.lower > 0.0) | (self.upper < 0.0)).tolist():
-            q[at] = self.model.joint(self.names[at]).limits.default
+            q[at] = self.model.default_position(self.model.joint(self.names[at]))
         for where in self.quaternions:
             q[where.stop - 1] = 1.0
         return self.with_mimics(q)
@@ -364,17 +364,43 @@ class JointSpace:
     def random(self, rng: np.random.Generator, shape: tuple[int, ...] = ()) -> FloatArray:
         """Return ``(*shape, size)`` random positions: uniform inside the bounds; mimic joints follow their leaders.
 
-        Unlimited angles are uniform over a turn, unlimited distances within ±1 m, rotations uniform. A mimic joint may
+        Angles of continuous joints are uniform over a turn, rotations uniform; see `sampling_range`. A mimic joint may
         exceed its own limits if the limits of its leader allow it.
         """
-        span = np.array([reach for joint in self.joints for reach in joint.motion.reach])
-        low = np.where(np.isinf(self.lower), np.where(np.isinf(self.upper), -span, self.upper - 2 * span), self.lower)
-        high = np.where(np.isinf(self.upper), low + 2 * span, self.upper)
+        low, high = self.sampling_range
         q = rng.uniform(size=(*shape, self.size)) * (high - low) + low
         for where in self.quaternions:
             quat = rng.normal(size=(*shape, 4))
             q[..., where] = quat / np.sqrt((quat * quat).sum(axis=-1, keepdims=True))
         return self.mimics.followed(q)
+
+    def random_some(self, rng: np.random.Generator, places: npt.NDArray[np.intp], count: int) -> FloatArray:
+        """Return (count, n) random positions of the variables at `places` (n,), drawn in this order.
+
+        Only these variables are drawn; the four numbers of a quaternion must be beside each other.
+        """
+        low, high = (bound[places] for bound in self.sampling_range)
+        q: FloatArray = rng.uniform(size=(count, len(places))) * (high - low) + low
+        for where in self.quaternions:
+            at = np.flatnonzero((places >= where.start) & (places < where.stop))
+            if at.size:
+                q[:, at] = rng.normal(size=(count, at.size))
+                q[:, at] /= np.sqrt((q[:, at] ** 2).sum(axis=-1, keepdims=True))
+        return q
+
+    @cached_property
+    def sampling_range(self) -> tuple[FloatArray, FloatArray]:
+        """(size,) finite lower and upper ends of the usable range of each variable (`RobotModel.usable_range`).
+
+        Without limits: half a turn, ±1 m for the variables of planar and floating joints.
+        """
+        span = np.array([reach for joint in self.joints for reach in joint.motion.reach])
+        lower, upper = np.array(self.lower), np.array(self.upper)
+        for joint in self.model.unlimited_joints:
+            where = self.positions_of(joint)
+            lower[where], upper[where] = self.model.usable_range(joint)
+        low = np.where(np.isinf(lower), np.where(np.isinf(upper), -span, upper - 2 * span), lower)
+        return low, np.where(np.isinf(upper), low + 2 * span, upper)
 
     def _bounds(self) -> FloatArray:
         bounds = np.tile([[-np.inf], [np.inf]], self.size)

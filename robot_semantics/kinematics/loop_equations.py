@@ -14,6 +14,7 @@ rotation vector [rad]. Its type selects the numbers that must be zero.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -75,6 +76,65 @@ Number 3 of a universal joint is the difference of its axes' angle from a right 
 """
 
 
+def shape_keys(model: RobotModel) -> tuple[list[bytes], list[bytes]]:
+    """Return two keys of each link that do not depend on names and order: of the way from the root link, and of both
+    the way and what the link carries.
+
+    Decisions between branches of a loop use them, so that names and the order of elements never decide.
+    """
+    joints, links = model.joints, model.links
+    # Adding 0.0 makes -0.0 and 0.0 equal.
+    own = [
+        _digest(
+            joint.type.value.encode(),
+            (joint.T_parent_joint + 0.0).tobytes(),
+            (joint.axis + 0.0).tobytes(),
+            repr((joint.limits.bounds, joint.passive)).encode(),
+        )
+        for joint in joints
+    ]
+    ends: dict[str, list[bytes]] = {}
+    for constraint in model.constraints:
+        for name, frame in zip(
+            (constraint.parent_link, constraint.child_link), constraint_frames(constraint), strict=True
+        ):
+            ends.setdefault(name, []).append(_digest(constraint.type.value.encode(), (frame + 0.0).tobytes()))
+    above, below = [b""] * len(links), [b""] * len(links)
+    for link in links:
+        above[link.index] = _digest(above[link.parent] if link.parent >= 0 else b"", own[link.index])
+    for link in reversed(links):
+        carried = sorted((*(below[child] for child in link.children), *ends.get(link.name, ())))
+        below[link.index] = _digest(own[link.index], *carried)
+    return above, [up + down for up, down in zip(above, below, strict=True)]
+
+
+class _Cut(NamedTuple):
+    """A constraint whose ends are in the order of the robot's shape, not as they are written."""
+
+    key: tuple[tuple[bytes, bytes], tuple[bytes, bytes]]
+    constraint: LoopConstraint
+    ends: tuple[int, int]
+    frames: tuple[FloatArray, FloatArray]
+
+    @classmethod
+    def of(cls, model: RobotModel, constraint: LoopConstraint, above: Sequence[bytes]) -> _Cut:
+        """Return a constraint; `above` has the key of the way to each link."""
+        links = model.link_index[constraint.parent_link], model.link_index[constraint.child_link]
+        frames = constraint_frames(constraint)
+        keys = [(above[link], (frame + 0.0).tobytes()) for link, frame in zip(links, frames, strict=True)]
+        if keys[0] <= keys[1]:
+            return cls((keys[0], keys[1]), constraint, links, frames)
+        return cls((keys[1], keys[0]), constraint, links[::-1], frames[::-1])
+
+
+def _numbers(where: slice) -> range:
+    return range(where.start, where.stop)
+
+
+def _digest(*parts: bytes) -> bytes:
+    return hashlib.blake2b(b"".join(parts), digest_size=16).digest()
+
+
 class LoopState(NamedTuple):
     """The links of the loops in one or more configurations.
 
@@ -93,19 +153,29 @@ class LoopEquations:
     """The equations of constraints that share joints.
 
     Attributes:
-        variables: indices in v of the independent joint velocities that the equations depend on.
+        variables: indices in v of the independent joint velocities that the equations depend on, in the order of the
+            robot's shape.
         local: the transforms of the joints that are below the lowest link above all constraints.
+        key_of: sort key of each velocity, by the shape of the robot (`shape_keys`).
         parents: for this link and for the child link of each of these joints, the number of its parent link among them.
         rows: (rows, 6 constraints) combinations of errors that the joints can change, without a unit.
         length: size of the loops [m]; errors of position are divided by it where they are compared with angles.
     """
 
     def __init__(self, model: RobotModel, space: JointSpace, constraints: Sequence[LoopConstraint]) -> None:
-        self.constraints = tuple(constraints)
-        ends = [(model.link_index[c.parent_link], model.link_index[c.child_link]) for c in constraints]
+        # Constraints, their ends, links and variables are in the order of the robot's shape. So names and the order of
+        # elements change no number, not even by rounding.
+        above, keys = shape_keys(model)
+        ordered = sorted((_Cut.of(model, constraint, above) for constraint in constraints), key=lambda cut: cut.key)
+        self.constraints = tuple(cut.constraint for cut in ordered)
+        ends = [cut.ends for cut in ordered]
+        self._frames_a, self._frames_b = (np.array([cut.frames[k] for cut in ordered]) for k in (0, 1))
         paths = [(model.to_root(parent), model.to_root(child)) for parent, child in ends]
         base = max(set.intersection(*(set(path) for pair in paths for path in pair)))
-        below = sorted({link for pair in paths for path in pair for link in path if link > base})
+        below = sorted(
+            {link for pair in paths for path in pair for link in path if link > base},
+            key=lambda link: (len(model.to_root(link)), keys[link], link),
+        )
         slot = {base: 0} | {link: k for k, link in enumerate(below, 1)}
         self.local = LocalTransforms(model, [model.joints[link].name for link in below], space=space)
         self.parents = [-1, *(slot[model.links[link].parent] for link in below)]
@@ -113,7 +183,7 @@ class LoopEquations:
         self._a = np.array([slot[parent] for parent, _ in ends])
         self._b = np.array([slot[child] for _, child in ends])
         self._prepare_rows()
-        self._prepare_columns(model, space, below, slot, paths)
+        self._prepare_columns(model, space, below, slot, paths, keys)
         translations = [*self._frames_a[:, :3, 3], *self._frames_b[:, :3, 3]]
         translations += [model.joints[link].T_parent_joint[:3, 3] for link in below]
         self.length = max(float(np.abs(translations).max()), 1e-6)
@@ -122,10 +192,7 @@ class LoopEquations:
         self._drop_dependent_rows(space)
 
     def _prepare_rows(self) -> None:
-        """Prepare the frames of the constraints, and the numbers that must be zero."""
-        frames = [constraint_frames(constraint) for constraint in self.constraints]
-        self._frames_a = np.array([a for a, _ in frames])
-        self._frames_b = np.array([b for _, b in frames])
+        """Prepare the numbers that must be zero."""
         types = [constraint.type for constraint in self.constraints]
         self._turning = _which(types, ConstraintType.REVOLUTE)
         self._crossed = _which(types, ConstraintType.UNIVERSAL)
@@ -141,6 +208,7 @@ class LoopEquations:
         below: list[int],
         slot: dict[int, int],
         paths: list[tuple[list[int], list[int]]],
+        keys: list[bytes],
     ) -> None:
         """Prepare one column of the derivative for each velocity of each joint that moves A relative to B."""
         frames, origins, motions, sources, factors, signs = [], [], [], [], [], []
@@ -160,19 +228,25 @@ class LoopEquations:
                 sources.append(int(space.velocity_mimics.source[velocity]))
                 factors.append(float(space.velocity_mimics.factor[velocity]))
                 signs.append(sign)
-        self.variables = np.array(sorted(set(sources)), dtype=np.intp)
+        owners = {at: joint for joint in space.joints for at in _numbers(space.velocities_of(joint))}
+        self.key_of = {at: (keys[owners[at].index], at) for at in owners}
+        self.variables = np.array(sorted(set(sources), key=self.key_of.__getitem__), dtype=np.intp)
+        self._drawn = [at for source in self.variables.tolist() for at in _numbers(space.positions_of(owners[source]))]
         self._column_frames, self._column_origins = np.array(frames, np.intp), np.array(origins, np.intp)
         self._motions = np.array(motions).reshape(-1, 3, 2)
         self._signs = np.array(signs, dtype=np.float64).reshape(-1, len(self.constraints)).T[:, np.newaxis]
         self._by_variable = np.zeros((len(sources), len(self.variables)))
-        self._by_variable[np.arange(len(sources)), np.searchsorted(self.variables, sources)] = factors
+        column = {at: k for k, at in enumerate(self.variables.tolist())}
+        self._by_variable[np.arange(len(sources)), [column[source] for source in sources]] = factors
 
     def _drop_dependent_rows(self, space: JointSpace) -> None:
         """Keep only combinations of rows that the joints can change: of a planar loop, those in its plane.
 
         The others are constant; `residuals` includes them.
         """
-        some = self.state(space.random(np.random.default_rng(0), (SAMPLES,)))
+        q, at = np.tile(space.neutral(), (SAMPLES, 1)), np.array(list(dict.fromkeys(self._drawn)), np.intp)
+        q[:, at] = space.random_some(np.random.default_rng(0), at, SAMPLES)
+        some = self.state(space.mimics.followed(q))
         J = np.moveaxis(self.derivative(some), 0, 1).reshape(len(self.rows), -1)
         U, values, _ = np.linalg.svd(J, full_matrices=False)
         self.rows = U[:, values > RANK_TOLERANCE * values.max(initial=0.0)].T @ self.rows
@@ -334,6 +408,7 @@ class Linkage:
         dependent: indices in v of the velocities that follow from the others.
         driven: indices in v of the other velocities in its equations.
         places, driven_places: indices in q of the positions of both, without quaternions.
+        ordered_places, ordered_driven_places: the same in the order of `dependent` and `driven`.
         positions: indices in q of all positions of both.
     """
 
@@ -343,15 +418,24 @@ class Linkage:
         self.dependent: IndexArray = equations.variables[chosen]
         self.driven: IndexArray = equations.variables[~chosen]
         self._columns, self._others = np.flatnonzero(chosen), np.flatnonzero(~chosen)
-        self.places, self._steps, self._quaternions = _positions(space, self.dependent)
-        self.driven_places, self._driven_steps, driven_quaternions = _positions(space, self.driven)
-        self._solved = np.concatenate((self.places, *(place for place, _ in self._quaternions))).astype(np.intp)
+        self.ordered_places, steps, self._quaternions = _positions(space, self.dependent)
+        self.ordered_driven_places, driven_steps, driven_quaternions = _positions(space, self.driven)
+        order, driven_order = np.argsort(self.ordered_places), np.argsort(self.ordered_driven_places)
+        self.places, self._steps = self.ordered_places[order], steps[order]
+        self.driven_places, self._driven_steps = self.ordered_driven_places[driven_order], driven_steps[driven_order]
+        rotations = [place for place, _ in self._quaternions]
+        self._solved = np.concatenate((self.ordered_places, *rotations)).astype(np.intp)
         rotations = [place for place, _ in driven_quaternions]
         given = np.concatenate((self.driven_places, *rotations)).astype(np.intp)
         self.positions: IndexArray = np.concatenate((self._solved, given))
         self._space = space
         self._driven_wraps = _wrapping(space)[self.driven_places]
         self._lower, self._upper, is_angle = _limits(space)
+        low, high = space.sampling_range
+        self._usable = (
+            np.where(np.isfinite(self._lower), low, self._lower),
+            np.where(np.isfinite(self._upper), high, self._upper),
+        )
         self._angles = self.places[is_angle[self.places]]
 
     def newton(self, q: FloatArray, most: int = ITERATIONS, enough: float = FLOOR) -> LoopSolution:
@@ -481,7 +565,7 @@ class Linkage:
         A joint with limits is brought within them, another one near `near` (n, size).
         """
         result, at = np.array(q), self._angles
-        lower, upper = self._lower[at], self._upper[at]
+        lower, upper = self._usable[0][at], self._usable[1][at]
         limited = np.isfinite(lower) & np.isfinite(upper)
         middle = np.where(limited, 0.5 * (np.where(limited, lower, 0.0) + np.where(limited, upper, 0.0)), near[:, at])
         outside = ~limited | (q[:, at] < lower) | (q[:, at] > upper)
@@ -490,9 +574,9 @@ class Linkage:
         return result
 
     def with_random(self, q: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Return `q` (n, size) with random dependent positions."""
+        """Return `q` (n, size) with random dependent positions, which do not depend on the joints' names and order."""
         result, at = np.array(q), self._solved
-        result[:, at] = self._space.random(rng, (len(q),))[:, at]
+        result[:, at] = self._space.random_some(rng, at, len(q))
         return result
 
     def split(self, J: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -503,11 +587,16 @@ class Linkage:
         """Return (n, dependent) the step that removes the error, and (n, dependent, driven) the slopes."""
         own = J[..., self._columns]
         transposed = np.swapaxes(own, -1, -2)
-        H = transposed @ own
+        # With more joints than equations, the shortest step is a definite one.
+        is_wide = own.shape[-1] > own.shape[-2]
+        H = own @ transposed if is_wide else transposed @ own
         diagonal = np.einsum("...ii->...i", H)
         diagonal += ((1e-14 + damping) * np.maximum(diagonal.mean(axis=-1), 1e-12))[:, np.newaxis]
         right = np.concatenate((error[..., np.newaxis], J[..., self._others]), axis=-1)
-        solved = np.asarray(np.linalg.solve(H, transposed @ -right), np.float64)
+        if is_wide:
+            solved = np.asarray(transposed @ np.linalg.solve(H, -right), np.float64)
+        else:
+            solved = np.asarray(np.linalg.solve(H, transposed @ -right), np.float64)
         return solved[..., 0], solved[..., 1:]
 
 
@@ -520,17 +609,19 @@ def _positions(
     space: JointSpace, velocities: IndexArray
 ) -> tuple[IndexArray, IndexArray, list[tuple[IndexArray, IndexArray]]]:
     """Return the positions that change with `velocities`, their indices in these, and quaternions with theirs."""
+    owners = {
+        space.velocities_of(joint).start + k: joint for joint in space.joints for k in range(joint.velocity_count)
+    }
     index = {int(velocity): k for k, velocity in enumerate(velocities)}
     places, steps, quaternions = [], [], []
-    for joint in space.joints:
-        position, velocity = space.positions_of(joint), space.velocities_of(joint)
-        plain = 3 if joint.motion.has_quaternion else joint.velocity_count
-        for k in range(plain):
-            if velocity.start + k in index:
-                places.append(position.start + k)
-                steps.append(index[velocity.start + k])
-        if joint.motion.has_quaternion and velocity.start in index:
-            turn = [index[velocity.start + k] for k in (3, 4, 5)]
+    for at, step in index.items():
+        joint = owners[at]
+        position, part = space.positions_of(joint), at - space.velocities_of(joint).start
+        if not joint.motion.has_quaternion or part < 3:
+            places.append(position.start + part)
+            steps.append(step)
+        if joint.motion.has_quaternion and part == 0:
+            turn = [index[at + k] for k in (3, 4, 5)]
             quaternions.append((np.arange(position.stop - 4, position.stop), np.array(turn)))
     return np.array(places, np.intp), np.array(steps, np.intp), quaternions
 

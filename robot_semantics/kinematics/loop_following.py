@@ -40,6 +40,8 @@ _STRIDES = (0.5, 0.1, 0.02)
 """The same [rad, m] for the first, second and third attempt: near a singularity only short ones succeed."""
 _SEEDS = 24
 """Number of random starts for another branch."""
+_AS_NEAR = 1e-9
+"""Largest difference of two distances that are equal [rad, m]."""
 
 
 def continued(linkage: Linkage, start: FloatArray, q: FloatArray, stride: float) -> LoopSolution:
@@ -96,7 +98,10 @@ def another_branch(linkage: Linkage, near: FloatArray, q: FloatArray, *, driven:
     turned = solver.in_usual_turn(found.q, targets)
     distance = np.abs(turned - targets).max(axis=-1)
     distance[~(found.closed & solver.within_limits(turned))] = np.inf
-    best = distance.reshape(count, _SEEDS).argmin(axis=-1) + _SEEDS * np.arange(count)
+    # Of solutions that are equally near, the first one counts: rounding does not decide.
+    each = distance.reshape(count, _SEEDS)
+    near_best = each <= each.min(axis=-1, keepdims=True) + _AS_NEAR
+    best = near_best.argmax(axis=-1) + _SEEDS * np.arange(count)
     return found.rows(best)._replace(q=turned[best], closed=np.isfinite(distance[best]))
 
 
@@ -183,7 +188,7 @@ class LinkageTracker:
     def _found(self, start: FloatArray, q: FloatArray) -> TrackedLoops:
         linkage = self._linkage
         if self._chain is not None:
-            way = q[linkage.driven_places] - start[linkage.driven_places]
+            way = q[linkage.ordered_driven_places] - start[linkage.ordered_driven_places]
             longest = float(np.abs(way).max(initial=0.0))
             if longest > STRIDE:
                 way = linkage.driven_motion(start[np.newaxis], q[np.newaxis])[0]
@@ -210,7 +215,7 @@ class LinkageTracker:
         before = float(self._way @ self._way)
         share = float(way @ self._way) / before if before else 0.0
         bend = share * share * self._bend if abs(share) <= _LONGER else 0.0 * self._bend
-        at = self._linkage.places
+        at = self._linkage.ordered_places
         q[at] = start[at] + self._slopes @ way + bend
         predicted = q[at]
         found = self._newton(chain, q)
@@ -220,7 +225,7 @@ class LinkageTracker:
 
     def _newton(self, chain: _Chain, q: FloatArray) -> TrackedLoops | None:
         """Close the loops near the predicted `q` (size,), in place; return None if that is not certain."""
-        at, before = self._linkage.places, np.inf
+        at, before = self._linkage.ordered_places, np.inf
         inverse = None
         for done in range(_MOST_STEPS):
             error = chain.errors(q)

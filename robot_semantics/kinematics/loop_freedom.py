@@ -26,6 +26,8 @@ from robot_semantics.transforms.arrays import FloatArray
 _SAMPLES = 12
 _MOVES = 1e-3
 """Smallest share of a joint in a motion that the joint takes part in."""
+_EQUAL = 1e-6
+"""Largest difference of two shares that are equal."""
 _NUDGE = 1e-4
 """Motion along an idle direction, to see what it moves [rad]."""
 _STILL = 1e-2
@@ -150,9 +152,10 @@ def _freedom(
     names = [owner[at].name for at in variables.tolist()]
     passive = [owner[at].name for at in linkage.dependent.tolist()]
     titles = tuple(constraint.name for constraint in constraints)
+    order = {joint.name: joint.index for joint in owner.values()}
 
     def freedom(degrees: int, code: str = "", problem: str = "") -> LoopFreedom:
-        joints, dependent = (tuple(dict.fromkeys(some)) for some in (names, passive))
+        joints, dependent = (tuple(sorted(dict.fromkeys(some), key=order.__getitem__)) for some in (names, passive))
         return LoopFreedom(titles, joints, dependent, degrees, code, problem and f"{_loops(titles)}: {problem}", held)
 
     if not len(J):
@@ -163,14 +166,16 @@ def _freedom(
     degrees = len(names) - rank - len(held)
     if count > own_rank:
         free = _free(J[..., dependent])
-        choices = dict.fromkeys(name for name, moves in zip(passive, free, strict=True) if moves)
+        choices = sorted({name for name, moves in zip(passive, free, strict=True) if moves}, key=order.__getitem__)
         problem = (
             f"it determines {own_rank} of its {count} passive joints; "
             f"make {count - own_rank} of {quoted(choices, 9)} not passive"
         )
         return freedom(degrees, "loop-underdetermined", problem)
     if own_rank < rank:
-        choices = dict.fromkeys(name for name, given in zip(names, dependent, strict=True) if not given)
+        choices = sorted(
+            {name for name, given in zip(names, dependent, strict=True) if not given}, key=order.__getitem__
+        )
         problem = (
             f"{rank} of its {len(names)} joint variables must be passive, not {count}; "
             f"add <passive_joint> for {rank - own_rank} of {quoted(choices, 9)} to the SRDF"
@@ -215,7 +220,9 @@ def _held(linkage: Linkage, owner: dict[int, JointModel], closed: FloatArray, J:
     held: list[int] = []
     for _ in range(count):
         # Hold the joint that has a good share in the idle motions at all configurations.
-        best = int(np.einsum("nii->ni", shares).min(axis=0).argmax())
+        share = np.einsum("nii->ni", shares).min(axis=0)
+        equal = np.flatnonzero(share >= share.max() - _EQUAL).tolist()
+        best = min(equal, key=lambda at: linkage.equations.key_of[int(linkage.dependent[at])])
         pivot = shares[:, best, best]
         if pivot.min() < _MOVES:
             return []

@@ -31,7 +31,7 @@ _LATEST_NS = int(np.iinfo(np.int64).max)
 def default_positions(model: RobotModel, space: JointSpace, choice: str) -> FloatArray | None:
     """Return (n,) positions, or None for the choice `none`, which leaves such joints unpublished.
 
-    `zero` is zero or the middle of bounds that exclude it, `mid` the middle of the bounds where both exist,
+    `zero` is zero or the middle of bounds that exclude it, `mid` the middle of the usable range of joints with limits,
     ``GROUP/STATE`` a named state over zero.
 
     Raises:
@@ -42,11 +42,9 @@ def default_positions(model: RobotModel, space: JointSpace, choice: str) -> Floa
         return None
     positions = np.array(space.neutral(), np.float64)
     if choice == "mid":
-        bounded = np.isfinite(space.lower) & np.isfinite(space.upper)
         for joint in model.joints:
-            if joint.position_count > 1:
-                bounded[space.joint_positions[joint.name]] = False
-        positions[bounded] = (space.lower[bounded] + space.upper[bounded]) / 2.0
+            if joint.motion.limited:
+                positions[space.positions_of(joint)] = sum(model.usable_range(joint)) / 2.0
     elif choice != "zero":
         state = model.semantics.state_from_path(choice)
         return with_state(space, state.group, state.name)

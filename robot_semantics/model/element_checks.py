@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.model.joint_types import MOTION, Z_AXIS, JointType, unit_axis
+from robot_semantics.model.joint_types import MOTION, Z_AXIS, JointType, is_unlimited, unit_axis
 from robot_semantics.urdf.table import TYPES_WITHOUT_AXIS
 from robot_semantics.urdf.tree import Box, Cylinder, Inertial, Joint, Link, Material, Sphere, UrdfRobot, Visual
 from robot_semantics.xml.source_map import SourceMap
@@ -52,14 +52,42 @@ def _limits_ordered(joint: Joint, kind: JointType, places: SourceMap, diagnostic
         attribute = "upper" if limit.lower is None else "lower"
         message = f"the lower limit {lower:g} of joint '{joint.name}' is above the upper limit {upper:g}"
         diagnostics.error("limits-crossed", message, places.place(limit.at, attribute))
-    elif limit.lower is None and limit.upper is None:
-        message = f"joint '{joint.name}' has neither lower nor upper limit; both are 0 by default, so it cannot move"
+    elif is_unlimited(kind, lower, upper):
+        unit = "m" if MOTION[kind].slides else "rad"
+        message = (
+            f"the range {lower:g} to {upper:g} {unit} of joint '{joint.name}' means that it is not limited; "
+            "sampling and default positions use a part of it"
+        )
+        diagnostics.warning("unlimited-range", message, places.place(limit.at))
+
+
+def _range(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
+    """Warn about a joint that moves by its type, but cannot move by its limits: zeros, as exporters write them."""
+    limit, safety = joint.limit, joint.safety_controller
+    if kind is JointType.FIXED or limit is None:
+        return
+    reasons = []
+    # An attribute in error has its own message.
+    if MOTION[kind].limited and all(
+        getattr(limit, name) is not None or places.value_span(limit.at, name) is None for name in ("lower", "upper")
+    ):
+        if limit.lower is None and limit.upper is None:
+            reasons.append("has neither lower nor upper limit; both are 0 by default")
+        elif not limit.lower and not limit.upper:
+            reasons.append("has the limits 0 to 0")
+        elif safety is not None and safety.soft_lower_limit == 0.0 == safety.soft_upper_limit:
+            reasons.append("has the soft limits 0 to 0")
+    zero = [word for word in ("effort", "velocity") if getattr(limit, word) == 0.0]
+    if zero:
+        reasons.append(f"has the {' and '.join(zero)} limit 0")
+    if reasons:
+        message = f"joint '{joint.name}' {' and '.join(reasons)}, so it cannot move"
         diagnostics.warning("no-range", message, places.place(limit.at))
 
 
 def _limits_in_radians(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
     limit = joint.limit
-    if kind is not JointType.REVOLUTE or limit is None:
+    if kind is not JointType.REVOLUTE or limit is None or is_unlimited(kind, limit.lower or 0.0, limit.upper or 0.0):
         return
     for name, value in (("lower", limit.lower or 0.0), ("upper", limit.upper or 0.0)):
         if abs(value) > 4.0 * math.pi:
@@ -141,6 +169,7 @@ def _planar_axis(joint: Joint, kind: JointType, places: SourceMap, diagnostics: 
 _CHECKS: tuple[Check, ...] = (
     _limits_present,
     _limits_ordered,
+    _range,
     _limits_in_radians,
     _soft_limits,
     _calibration,

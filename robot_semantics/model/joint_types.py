@@ -168,6 +168,9 @@ def variable_names(joint: str, joint_type: JointType) -> tuple[str, ...]:
 LIMIT_TOLERANCE = 1e-9
 """How far outside its limits a position is still within them: the rounding of a text or of a sum [rad, m]."""
 
+LONGEST_SLIDE, LARGEST_TURN = 1e3, 1e4
+"""Largest range of a prismatic [m] and of a revolute joint [rad] that limits it."""
+
 
 class LimitRange(NamedTuple):
     """A violated range: the ``limits`` or, inside these, the ``soft limits`` [rad or m].
@@ -237,13 +240,8 @@ class JointLimits:
 
     @property
     def default(self) -> float:
-        """The default position, as in MoveIt: 0, or the middle of bounds that exclude 0."""
-        low, high = self.bounds
-        if low <= 0.0 <= high:
-            return 0.0
-        if math.isinf(low):
-            return high
-        return low if math.isinf(high) else 0.5 * (low + high)
+        """The default position by the bounds alone, as in MoveIt; of a robot, see `RobotModel.default_position`."""
+        return default_within(*self.bounds)
 
     def broken_by(self, position: float, tolerance: float = 0.0) -> LimitRange | None:
         """Return the range that `position` violates by more than `tolerance`; None if it is within bounds."""
@@ -254,6 +252,38 @@ class JointLimits:
             if not found.lower - tolerance <= position <= found.upper + tolerance:
                 return found
         return None
+
+
+def default_within(low: float, high: float) -> float:
+    """Return 0, or the middle of a range that excludes 0; a single bound that excludes 0 is the default itself."""
+    if low <= 0.0 <= high:
+        return 0.0
+    if math.isinf(low):
+        return high
+    return low if math.isinf(high) else 0.5 * (low + high)
+
+
+def is_unlimited(kind: JointType, low: float, high: float) -> bool:
+    """Return True if a range is so large that it means "not limited": placeholders such as ±1e16 or the largest float.
+
+    Only for types that need limits; `low` to `high` is in rad or m.
+    """
+    if not MOTION[kind].limited:
+        return False
+    return not high - low <= (LONGEST_SLIDE if MOTION[kind].slides else LARGEST_TURN)
+
+
+def usable_range(kind: JointType, low: float, high: float, extent: float) -> tuple[float, float]:
+    """Return the part of a range that sampling, default positions and sliders use.
+
+    It is the range itself, if this limits the joint. Otherwise it is the part within ± `extent` [m], or ± one turn, of
+    0 or of the bound nearest to 0.
+    """
+    if not is_unlimited(kind, low, high):
+        return low, high
+    reach = extent if MOTION[kind].slides else math.tau
+    nearest = min(max(low, 0.0), high)
+    return max(low, nearest - reach), min(high, nearest + reach)
 
 
 UNLIMITED = JointLimits()

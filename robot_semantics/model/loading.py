@@ -9,11 +9,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.model.omissions import omitted_parts
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -56,22 +58,25 @@ def load_robot(
             XML, a URDF has no valid tree, or the file of loops has an error.
         OSError: the file of loops cannot be read.
     """
-    own = Diagnostics() if diagnostics is None else diagnostics
-    packages = resolver or PackageResolver()
+    own, packages = Diagnostics(), resolver or PackageResolver()
     how = XacroOptions.of(xacro, xacro_arguments)
-    model = resolve_urdf(load_urdf(urdf_path, how, packages, own), own, implicit_links=implicit_links)
-    semantic = None
-    if srdf_path is not None:
-        from robot_semantics.srdf.reader import read_semantic
 
-        semantic = read_semantic(read_document(srdf_path, how, _finder(packages, srdf_path)), own)
-    model = _with_semantics(model, semantic, strict, own)
-    if loops is None:
-        return model
-    from robot_semantics.base.yaml_reader import read_yaml
-    from robot_semantics.model.extended_urdf import with_loops
+    def read() -> RobotModel:
+        model = resolve_urdf(load_urdf(urdf_path, how, packages, own), own, implicit_links=implicit_links)
+        semantic = None
+        if srdf_path is not None:
+            from robot_semantics.srdf.reader import read_semantic
 
-    return with_loops(model, read_yaml(loops), own)
+            semantic = read_semantic(read_document(srdf_path, how, _finder(packages, srdf_path)), own)
+        complete = _with_semantics(model, semantic, strict, own)
+        if loops is None:
+            return complete
+        from robot_semantics.base.yaml_reader import read_yaml
+        from robot_semantics.model.extended_urdf import with_loops
+
+        return with_loops(complete, read_yaml(loops), own)
+
+    return _with_omissions(read, own, diagnostics)
 
 
 def load_urdf(path: str | Path, xacro: XacroOptions, resolver: PackageResolver, diagnostics: Diagnostics) -> UrdfRobot:
@@ -105,20 +110,38 @@ def robot_from_text(
     Raises:
         DescriptionError: as `load_robot`.
     """
-    own = Diagnostics() if diagnostics is None else diagnostics
-    model = resolve_urdf(parse_urdf(urdf_text, urdf_source, own), own, implicit_links=implicit_links)
-    semantic = None
-    if srdf_text is not None:
-        from robot_semantics.srdf.reader import parse_srdf
+    own = Diagnostics()
 
-        semantic = parse_srdf(srdf_text, srdf_source, own)
-    model = _with_semantics(model, semantic, strict, own)
-    if loops_text is None:
-        return model
-    from robot_semantics.base.yaml_reader import parse_yaml
-    from robot_semantics.model.extended_urdf import with_loops
+    def read() -> RobotModel:
+        model = resolve_urdf(parse_urdf(urdf_text, urdf_source, own), own, implicit_links=implicit_links)
+        semantic = None
+        if srdf_text is not None:
+            from robot_semantics.srdf.reader import parse_srdf
 
-    return with_loops(model, parse_yaml(loops_text, loops_source), own)
+            semantic = parse_srdf(srdf_text, srdf_source, own)
+        complete = _with_semantics(model, semantic, strict, own)
+        if loops_text is None:
+            return complete
+        from robot_semantics.base.yaml_reader import parse_yaml
+        from robot_semantics.model.extended_urdf import with_loops
+
+        return with_loops(complete, parse_yaml(loops_text, loops_source), own)
+
+    return _with_omissions(read, own, diagnostics)
+
+
+def _with_omissions(read: Callable[[], RobotModel], own: Diagnostics, diagnostics: Diagnostics | None) -> RobotModel:
+    """Return the robot of `read` with the errors by which parts of it were left out; all problems go to
+    `diagnostics`.
+    """
+    try:
+        model = read()
+        if own.failed():
+            model = replace(model, omissions=omitted_parts(own))
+    finally:
+        if diagnostics is not None:
+            diagnostics.extend(own)
+    return model
 
 
 def _with_semantics(

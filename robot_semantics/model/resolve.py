@@ -61,7 +61,7 @@ def find_tree(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: boo
             return Tree(roots[0], links, reached, children)
     for cycle in _joint_cycles(links, children):
         path = " → ".join([cycle[0].parent, *(joint.child for joint in cycle)])
-        message = f"links and joints form a loop, which URDF cannot describe: {path}"
+        message = f"links and joints form a loop: {path}; use a <constraint> instead of a joint"
         diagnostics.error("cycle", message, _place_of_end(robot, cycle[-1], cycle[-1].child_at))
     if not roots and known:
         diagnostics.error(

@@ -15,6 +15,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.model.constraints import LoopConstraint
 from robot_semantics.model.joint_types import (
@@ -24,6 +27,9 @@ from robot_semantics.model.joint_types import (
     JointLimits,
     JointType,
     Motion,
+    default_within,
+    is_unlimited,
+    usable_range,
     variable_names,
 )
 from robot_semantics.model.semantics import Semantics
@@ -180,6 +186,7 @@ class RobotModel:
         urdf: the tree of the URDF text.
         semantics: groups, states, end effectors and collision pairs; empty without an SRDF.
         constraints: connections that close loops of links.
+        omissions: errors of the descriptions by which a part was left out that proofs need (`model.omissions`).
     """
 
     name: str
@@ -188,6 +195,7 @@ class RobotModel:
     urdf: urdf_tree.UrdfRobot
     semantics: Semantics = field(default_factory=Semantics)
     constraints: tuple[LoopConstraint, ...] = ()
+    omissions: tuple[Diagnostic, ...] = ()
 
     @property
     def root_link(self) -> str:
@@ -223,6 +231,28 @@ class RobotModel:
     def joint_names(self) -> tuple[str, ...]:
         """Names of all joints, in model order, the root joint first."""
         return tuple(joint.name for joint in self.joints)
+
+    @cached_property
+    def extent(self) -> float:
+        """The size of the robot: the sum of the distances between joints, at least 1 [m]."""
+        offsets = self.root_joint.frames.T_parent_joint[1:, :3, 3]
+        return max(1.0, float(np.sqrt((offsets * offsets).sum(axis=-1)).sum()))
+
+    def usable_range(self, joint: JointModel) -> tuple[float, float]:
+        """Return the lower and upper end that sampling, default positions and sliders use for a joint with one variable
+        [rad, m]; infinite for a continuous joint.
+        """
+        low, high = joint.limits.bounds
+        return usable_range(joint.type, low, high, self.extent if is_unlimited(joint.type, low, high) else 1.0)
+
+    def default_position(self, joint: JointModel) -> float:
+        """Return the default position of a joint with one variable: 0, or the middle of a usable range without 0."""
+        return default_within(*self.usable_range(joint))
+
+    @cached_property
+    def unlimited_joints(self) -> tuple[JointModel, ...]:
+        """The joints whose limits are so far apart that they mean "not limited"."""
+        return tuple(joint for joint in self.joints[1:] if is_unlimited(joint.type, *joint.limits.bounds))
 
     @cached_property
     def urdf_text(self) -> str:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.model.apply_semantics import ROOT_TYPES
 from robot_semantics.model.joint_types import Z_AXIS, JointType, frames_of_root
+from robot_semantics.model.omissions import refuse_omissions
 from robot_semantics.model.robot_model import JointModel, RobotModel
 
 if TYPE_CHECKING:
@@ -152,8 +153,10 @@ class WorldSpec:
 
         Raises:
             WorldSpecError: a duplicate or empty name, an impossible base, a time step that is not positive.
+            DescriptionError: a part of a robot was left out, so that it would move or collide in another way.
 
         """
+        refuse_omissions(*(model.robot for model in self.models))
         names = [model.name for model in self.models]
         for model in self.models:
             if not model.name or "/" in model.name:

@@ -219,7 +219,7 @@ def semantics_of(kinematics: ForwardKinematics) -> JsonObject:
 
 
 def _joint(actor: Actor, joint: JointModel) -> JsonObject:
-    space = actor.kinematics.space
+    model, space = actor.model, actor.kinematics.space
     where, mimics, mimic = space.positions_of(joint) if joint.position_count else slice(0, 0), space.mimics, None
     if joint.mimic is not None and where.start in mimics.followers:
         parts = (mimics.source, mimics.factor, mimics.offset)
@@ -236,6 +236,7 @@ def _joint(actor: Actor, joint: JointModel) -> JsonObject:
         "count": joint.position_count,
         "lower": joint.limits.lower if math.isfinite(joint.limits.lower) else None,
         "upper": joint.limits.upper if math.isfinite(joint.limits.upper) else None,
+        "range": list(model.usable_range(joint)) if joint.motion.limited else None,
         "mimic": mimic,
     }
 

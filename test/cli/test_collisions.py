@@ -315,7 +315,7 @@ def test_an_interrupted_run_leaves_the_file_as_it_was(slider: tuple[Path, Path])
     # The interrupt must come during the sampling. On a busy machine the imports take longer than two seconds.
     program = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
-        "from robot_semantics.cli import collisions_generate; from robot_semantics.cli.main import main;"
+        "from robot_semantics.cli.collisions import generate; from robot_semantics.cli.main import main;"
         "print('ready', flush=True); sys.exit(main(sys.argv[1:]))"
     )
     words = ["collisions", "generate", str(slider[0]), "--srdf", str(slider[1]), "--update", "--samples", "100000000"]

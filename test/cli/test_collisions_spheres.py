@@ -401,17 +401,22 @@ def test_check_reads_the_spheres_of_every_format(run: RunCommand, tmp_path: Path
     half = math.sqrt(3) / 2 + 1e-9
     spheres = {"upper": [(0.0, 0.0, 0.0, half)], "fore": [(0.0, 0.0, 0.0, half)], "finger": [(0.0, 0.0, 0.0, 0.5)]}
     (tmp_path / "a.srdf").write_text(srdf_with(spheres))
-    answers = set()
+    answers: dict[str, list[str]] = {}
     for ending in ("srdf", "yml", "xrdf", "urdf"):
         file = tmp_path / f"a.{ending}"
         if ending != "srdf":
             run("collisions", "spheres", "convert", tmp_path / "arm.urdf", tmp_path / "a.srdf", "-o", file)
         done = run("collisions", "spheres", "check", tmp_path / "arm.urdf", "--spheres", file)
         assert done.code == 1
-        answers.add(done.out)
-    (answer,) = answers
-    lines = answer.splitlines()
+        answers[ending] = done.out.splitlines()
+    lines = answers["srdf"]
     assert lines[0] == "base: not considered (radius 0)"
+    assert lines[-1] == "4 links, 1 not covered"
+    # The other formats have no radius 0: there the link is left out, and counts.
+    for ending in ("yml", "xrdf", "urdf"):
+        first, *others, last = answers[ending]
+        assert first == f"base: error: no spheres in {tmp_path}/a.{ending}"
+        assert (others, last) == (lines[1:-1], "4 links, 2 not covered")
     assert [line.split(",")[0] for line in lines[1:4]] == [
         "upper: covered",
         "fore: covered",

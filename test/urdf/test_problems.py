@@ -565,6 +565,36 @@ WARNINGS = [
         "/robot/joint[@name='j']/limit/@upper",
     ),
     Case(
+        "unlimited-range",
+        "the range -1e+16 to 1e+16 rad of joint 'j' means that it is not limited; sampling and default positions use a "
+        "part of it",
+        revolute('§<limit lower="-1e16" upper="1e16" effort="1" velocity="1"/>'),
+        "/robot/joint[@name='j']/limit",
+    ),
+    *[
+        Case(
+            "no-range",
+            f"joint 'j' has {reason}, so it cannot move",
+            revolute(f"§<limit {limit}/>{more}"),
+            "/robot/joint[@name='j']/limit",
+        )
+        for reason, limit, more in (
+            (
+                "the limits 0 to 0 and has the effort and velocity limit 0",
+                'lower="0" upper="0" effort="0" velocity="0"',
+                "",
+            ),
+            ("the limits 0 to 0", 'upper="0" effort="1" velocity="1"', ""),
+            ("the velocity limit 0", 'lower="-1" upper="1" effort="1" velocity="0"', ""),
+            ("the effort limit 0", 'lower="-1" upper="1" effort="0" velocity="1"', ""),
+            (
+                "the soft limits 0 to 0",
+                'lower="-1" upper="1" effort="1" velocity="1"',
+                '<safety_controller soft_lower_limit="0" soft_upper_limit="0" k_velocity="1"/>',
+            ),
+        )
+    ],
+    Case(
         "no-range",
         "joint 'j' has neither lower nor upper limit; both are 0 by default, so it cannot move",
         revolute('§<limit effort="1" velocity="1"/>'),
@@ -817,7 +847,7 @@ def test_a_cycle_is_an_unsupported_feature_with_its_path() -> None:
     )
     (problem,) = problems_of(text)
     assert problem.code == "cycle"
-    assert problem.message == "links and joints form a loop, which URDF cannot describe: a → b → c → a"
+    assert problem.message == "links and joints form a loop: a → b → c → a; use a <constraint> instead of a joint"
     assert line_column(problem) == place
 
 
@@ -826,7 +856,7 @@ def test_a_link_that_is_its_own_parent_is_a_cycle() -> None:
         (problem.code, problem.message)
         for problem in problems_of(robot(joint(parent="arm"), links='<link name="arm"/>'))
     ]
-    assert ("cycle", "links and joints form a loop, which URDF cannot describe: arm → arm") in codes
+    assert ("cycle", "links and joints form a loop: arm → arm; use a <constraint> instead of a joint") in codes
     assert ("no-root", "there is no root link: each link is the child of a joint") in codes
 
 

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 import argparse
 
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.console import console_for_output, table
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_line, print_result
 from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
 from robot_semantics.collision.audit import AuditFinding, AuditRow, audit, pair_table
+from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix
 from robot_semantics.collision.report import evidence_words, pair_json, witness_json
 from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.robot_model import RobotModel
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check(arguments: argparse.Namespace) -> int:
     """Print the findings; return 1 if a pair collides although it is disabled with the reason Never."""
-    robot = inputs.load(arguments)
-    matrix = sample(robot, arguments)
+    robot = inputs.load(arguments, whole=True)
+    matrix = _sampled(robot, arguments)
     rows = audit(robot, matrix)
     dangerous = sum(row.finding.is_dangerous for row in rows)
     space = JointSpace.of(robot)
@@ -68,6 +71,18 @@ def check(arguments: argparse.Namespace) -> int:
     return int(dangerous > 0)
 
 
+def _sampled(robot: RobotModel, arguments: argparse.Namespace) -> CollisionMatrix:
+    """Return the matrix.
+
+    Raises:
+        RobotSemanticsError: the robot has no pairs of links with collision geometry.
+    """
+    matrix = sample(robot, arguments)
+    if not matrix.pairs:
+        raise RobotSemanticsError(f"'{robot.name}' has {NO_PAIRS}")
+    return matrix
+
+
 def _configuration(row: AuditRow, space: JointSpace) -> str:
     witness = witness_json(row.evidence.deepest if row.evidence else None, space)
     positions = witness["positions"].items() if witness else ()
@@ -76,8 +91,8 @@ def _configuration(row: AuditRow, space: JointSpace) -> str:
 
 def print_table(arguments: argparse.Namespace) -> None:
     """Print the table, the highest risk first."""
-    robot = inputs.load(arguments)
-    matrix = sample(robot, arguments)
+    robot = inputs.load(arguments, whole=True)
+    matrix = _sampled(robot, arguments)
     rows = pair_table(robot, matrix)
     if arguments.json:
         space = JointSpace.of(robot)

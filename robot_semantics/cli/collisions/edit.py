@@ -12,11 +12,13 @@ from __future__ import annotations
 import argparse
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.printing import add_json_argument, print_output
 from robot_semantics.cli.srdf import add_file_arguments, finish, known_robot
+from robot_semantics.model.omissions import omitted_parts
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.reader import srdf_from_file
 
@@ -89,6 +91,8 @@ def _statements(file: str, arguments: argparse.Namespace) -> dict[str, dict[tupl
     """Return what an SRDF states about collisions of links, by kind: pairs with their reasons, and links."""
     diagnostics = Diagnostics()
     semantic = srdf_from_file(file, diagnostics, xacro=inputs.xacro_of(arguments))
+    if parts := omitted_parts(diagnostics):
+        raise DescriptionError(parts)
     inputs.print_diagnostics(diagnostics)
     return {
         "disabled": {item.pair: item.reason for item in semantic.disabled_collisions},

@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
         RobotSemanticsError: there are no pairs, or an existing file would be overwritten without permission.
     """
     output = _output(arguments)
-    robot = inputs.load(arguments)
+    robot = inputs.load(arguments, whole=True)
     text = SrdfText.from_file(arguments.srdf) if arguments.srdf else SrdfText.empty(robot.name)
     matrix = sample(robot, arguments)
     if not matrix.pairs:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError, format_of
@@ -27,7 +27,7 @@ from robot_semantics.cli.frame.outputs import add_output
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_json, print_line
 from robot_semantics.cli.frame.sampling import collision_pieces
 from robot_semantics.cli.usdf.files import print_lost
-from robot_semantics.collision.sphere_check import LinkCheck, check_spheres
+from robot_semantics.collision.sphere_check import NO_GEOMETRY, LinkCheck, check_spheres, refuse_large_spheres
 from robot_semantics.collision.sphere_fit import MOST_SPHERES, FitTask, fit_link
 from robot_semantics.convert.planner_formats import ENDINGS, SRDF, read_planner, write_planner
 from robot_semantics.model.robot_model import RobotModel
@@ -38,9 +38,6 @@ from robot_semantics.srdf.tree import SrdfSphere
 
 VERSION = 1
 """Version of the JSON; increased when a key changes its meaning."""
-
-ELEMENT = "link_sphere_approximation"
-"""Element of an SRDF whose errors are refused: the link would have an enclosing sphere instead."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,30 +53,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check(arguments: argparse.Namespace) -> int:
     """Print the check of every link; return 1 if a link is not covered within the tolerance."""
-    robot, spheres = _robot_and_spheres(arguments)
-    results = list(check_spheres(robot, collision_pieces(robot, arguments), spheres, arguments.tolerance))
+    robot, spheres, lacking = _robot_and_spheres(arguments)
+    pieces = collision_pieces(robot, arguments)
+    if not pieces:
+        raise RobotSemanticsError(f"'{robot.name}' has {NO_GEOMETRY}")
+    results = [
+        LinkCheck(result.link, 0, covered=False) if result.link in lacking else result
+        for result in check_spheres(robot, pieces, spheres, arguments.tolerance)
+    ]
     holes = sum(result.covered is False for result in results)
     if arguments.json:
         print_json({"version": VERSION, "links": [_as_json(result) for result in results]})
     else:
         for result in results:
-            print_line(_as_line(result))
+            print_line(_as_line(result, arguments.spheres))
         print_line(f"{counted(len(results), 'link')}, {holes} not covered")
     return int(holes > 0)
 
 
-def _robot_and_spheres(arguments: argparse.Namespace) -> tuple[RobotModel, Mapping[str, tuple[SrdfSphere, ...]]]:
-    """Return the robot, and its spheres by the rules of MoveIt, from the SRDF or from ``--spheres``."""
+def _robot_and_spheres(
+    arguments: argparse.Namespace,
+) -> tuple[RobotModel, Mapping[str, tuple[SrdfSphere, ...]], Collection[str]]:
+    """Return the robot, its spheres by the rules of MoveIt, from the SRDF or from ``--spheres``, and the links that the
+    file of a planner leaves out.
+    """
     file = arguments.spheres
     if file is None or _format_of(file) == SRDF:
         arguments.srdf = file or arguments.srdf
-        robot = inputs.load(arguments, ELEMENT)
-        return robot, robot.semantics.link_spheres
-    robot = inputs.load(arguments)
+        robot = inputs.load(arguments, whole=True)
+        return robot, robot.semantics.link_spheres, ()
+    robot = inputs.load(arguments, whole=True)
     diagnostics = Diagnostics()
     planner = read_planner(file, robot, diagnostics).value
     _print_every(diagnostics)
-    return robot, planner.for_moveit(robot)
+    return robot, planner.for_moveit(robot), robot.link_index.keys() - planner.spheres.keys()
 
 
 def _convert_arguments(parser: argparse.ArgumentParser) -> None:
@@ -95,7 +102,7 @@ def convert(arguments: argparse.Namespace) -> None:
     """Write the converted file; list lost content on stderr."""
     kind, _ = _format_of(arguments.source), _format_of(arguments.output)
     arguments.srdf = arguments.source if kind == SRDF else None
-    robot = inputs.load(arguments, ELEMENT)
+    robot = inputs.load(arguments, whole=True)
     diagnostics = Diagnostics()
     read = read_planner(arguments.source, robot, diagnostics, arguments.group, arguments.state)
     diagnostics.raise_if_failed(strict=arguments.strict)
@@ -122,9 +129,11 @@ def _generate_arguments(parser: argparse.ArgumentParser) -> None:
 
 def generate(arguments: argparse.Namespace) -> None:
     """Fit spheres, print each link, and write an SRDF at the end; an interrupted run leaves no file."""
-    robot = inputs.load(arguments)
+    robot = inputs.load(arguments, whole=True)
     wanted = {robot.link(name).name for name in arguments.link}
     pieces = collision_pieces(robot, arguments)
+    if not pieces:
+        raise RobotSemanticsError(f"'{robot.name}' has {NO_GEOMETRY}")
     tasks = []
     for link in robot.links:
         own = tuple(piece for piece in pieces if piece.link == link.index)
@@ -143,6 +152,7 @@ def generate(arguments: argparse.Namespace) -> None:
             bar.advance(1)
             if fit.link in stated:
                 text = text.remove("link with spheres", fit.link)
+            refuse_large_spheres(fit.link, fit.spheres)
             rows = [(*center, radius) for center, radius in zip(fit.spheres.centers, fit.spheres.radii, strict=True)]
             text = text.add([link_spheres(fit.link, rows)])
             print_line(f"{fit.link}: {counted(len(rows), 'sphere')}, overshoot {fit.overshoot:.6f} m")
@@ -175,7 +185,9 @@ def _as_json(result: LinkCheck) -> JsonObject:
     }
 
 
-def _as_line(result: LinkCheck) -> str:
+def _as_line(result: LinkCheck, file: str | None) -> str:
+    if result.covered is False and not result.spheres:
+        return f"{result.link}: error: no spheres in {file}"
     if result.covered is None:
         return f"{result.link}: not considered (radius 0)"
     verdict = "covered" if result.covered else "error: not covered"

@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the configuration; return 1 if none was found."""
-    robot = inputs.load(arguments)
+    robot = inputs.load(arguments, whole=True)
     robot.link(arguments.link1), robot.link(arguments.link2)
     matrix = sample(robot, arguments)
     pair = LinkPair.of(arguments.link1, arguments.link2)

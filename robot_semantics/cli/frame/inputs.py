@@ -24,6 +24,7 @@ from robot_semantics.cli.frame.command import UsageError
 from robot_semantics.cli.frame.node_inputs import add_node_argument, robot_of_node
 from robot_semantics.cli.frame.printing import print_line
 from robot_semantics.cli.frame.problems import every_line, line_of_each_kind, summary
+from robot_semantics.model.omissions import refuse_omissions
 from robot_semantics.model.robot_model import RobotModel
 
 if TYPE_CHECKING:
@@ -154,12 +155,12 @@ def read_robot(
         gc.enable()
 
 
-def load(arguments: argparse.Namespace, needed: str | None = None) -> RobotModel:
+def load(arguments: argparse.Namespace, *, whole: bool = False) -> RobotModel:
     """Load the robot of the files or of ``--node``, tolerating errors unless ``--strict``; print problems to stderr.
 
     Raises:
-        DescriptionError: the URDF has no valid tree, an element called `needed` has an error, or with ``--strict``
-            there is any problem.
+        DescriptionError: the URDF has no valid tree, with `whole` a part that proofs need was left out, or with
+            ``--strict`` there is any problem.
         RobotSemanticsError: the node does not answer.
     """
     diagnostics = Diagnostics()
@@ -177,9 +178,8 @@ def load(arguments: argparse.Namespace, needed: str | None = None) -> RobotModel
         refuse_wrong_kinds(arguments.urdf, arguments.srdf)
     if arguments.strict:
         diagnostics.raise_if_failed(strict=True)
-    refused = Diagnostics()
-    refused.extend(tuple(item for item in diagnostics.errors if needed and f"/{needed}" in item.place.path))
-    refused.raise_if_failed()
+    if whole:
+        refuse_omissions(model)
     print_diagnostics(diagnostics)
     return model
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Collection
 
 from robot_semantics.base.diagnostics import Diagnostics
@@ -18,6 +19,7 @@ from robot_semantics.base.names import LinkPair
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import integer, named_state, number_in_range
 from robot_semantics.cli.frame.console import Bar
+from robot_semantics.cli.frame.printing import print_line
 from robot_semantics.collision.matrix import CollisionMatrix, Settings, generate_matrix
 from robot_semantics.collision.pieces import READINGS, pieces_of
 from robot_semantics.collision.sampling import SAMPLERS
@@ -117,6 +119,16 @@ def sample(
         adjacent=arguments.adjacent,
         search=not arguments.no_search,
     )
+    for joint in robot.unlimited_joints:
+        low, high = robot.usable_range(joint)
+        print_line(
+            f"note: joint '{joint.name}' is not limited: it is sampled from {low:g} to {high:g}", file=sys.stderr
+        )
     with Bar() as bar:
         bar.phase("sampling", settings.total)
-        return generate_matrix(robot, pieces, settings, default_q=default_q, progress=bar.advance, only=only)
+        matrix = generate_matrix(robot, pieces, settings, default_q=default_q, progress=bar.advance, only=only)
+    if matrix.pairs and matrix.samples == 1:
+        print_line(
+            "note: the matrix is from one pose: no joint has a range, or one sample is asked for", file=sys.stderr
+        )
+    return matrix

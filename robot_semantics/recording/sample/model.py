@@ -31,6 +31,7 @@ from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, Robot
 from robot_semantics.recording.bags.columns import Array, Pieces
 from robot_semantics.recording.read.plan import RecordedRobot
 from robot_semantics.recording.read.recording import Recording
+from robot_semantics.recording.sample.link_joints import LinkJoints
 from robot_semantics.recording.tracks.history import PoseTrack
 from robot_semantics.recording.tracks.joints import JointHistory, JointSamples, robot_joint_states
 from robot_semantics.transforms import wrapped_angles
@@ -171,6 +172,7 @@ class ModelSampler:
         }
         self._mimics = None if robot.model is None else self._mimic_maps(robot.model)
         self._loops = LoopColumns.of(robot.model, problems, self._place)
+        self._links = LinkJoints(robot, recording.history, self._named(), problems, self._place)
         self._lost: set[str] = set()
         self._fk = ForwardKinematics(robot.model) if links and robot.model is not None else None
         self._digest = model_digest(robot.model) if robot.model is not None else None
@@ -193,6 +195,15 @@ class ModelSampler:
     def stamps_ns(self) -> IntArray:
         """Every stamp of the robot's joint states once, sorted [ns]."""
         return self.joints.stamps_ns()
+
+    def _named(self) -> set[str]:
+        """Return the joints of the output that a message has."""
+        return {
+            joint.name
+            for joint in self._joints
+            if self._multi_dof.get(joint.name) is not None
+            or any(self._names[at] in self.joints.names for at in joint.inputs)
+        }
 
     def _chosen(self, model: RobotModel | None) -> Iterator[_Joint]:
         """Yield the joints of the output: the model's joints, or without a model the joints of the messages."""
@@ -279,6 +290,7 @@ class ModelSampler:
             semantic=None if self.robot.semantic is None else str(self.robot.semantic),
             urdf_sha256=self._digest,
         )
+        self._links.fill(series, times_ns, mode)
         self._fill_mimics(series)
         if self._loops is not None:
             self._loops.close(series)

@@ -136,7 +136,7 @@ export class Panel {
     const notes = [joint.type, joint.virtual ? "virtual" : "", joint.passive ? "passive" : "", joint.mimic ? `follows ${joint.mimic.leader}` : "", held ? `moved by ${held}` : ""];
     return Array.from({ length: joint.count }, (_, k) => {
       const at = joint.at + k, measured = robot.unit(at), { scale, unit } = app.shownIn(measured);
-      const reach = { rad: Math.PI, m: 2 }[measured] || 1, low = joint.lower ?? -reach, high = joint.upper ?? reach, name = robot.variables[at];
+      const reach = { rad: Math.PI, m: 2 }[measured] || 1, [low, high] = joint.range ?? [-reach, reach], name = robot.variables[at];
       const disabled = app.data.live ? !(app.target(robot) && app.canCommand(robot, joint)) : Boolean(joint.mimic || robot.dependent.includes(joint.name));
       const slider = make("input", { type: "range", min: low, max: high, step: (high - low) / 1000 || 0.001, disabled, oninput: (event) => app.setPosition(robot, name, Number(event.target.value)), "aria-label": name });
       const number = make("input", { type: "number", step: "any", disabled, onchange: (event) => app.setPosition(robot, name, Number(event.target.value) / scale), "data-variable": name, "aria-label": `${name}, number` });
