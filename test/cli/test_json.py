@@ -38,7 +38,7 @@ GIVEN: dict[str, list[tuple[str, ...]]] = {
         (*ROBOT, "--map", "mujoco", "isaacsim"),
     ],
     "diff": [
-        ("robot.urdf", "robot.urdf", "--srdf-a", "robot.srdf", "--srdf-b", "block.srdf"),
+        ("robot.urdf", "robot.urdf", "--srdf-a", "robot.srdf", "--srdf-b", "bare.srdf"),
         ("robot.urdf", "robot.urdf"),
         ("world.usdf", "other.usdf"),
     ],
@@ -88,6 +88,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def prepared(recorded: Path, folder: Path) -> Path:
     shutil.copytree(recorded, folder, dirs_exist_ok=True)
     (folder / "odd.urdf").write_text('<robot name="r"><link name="a"/><joint name="j" type="fixed"/></robot>')
+    (folder / "bare.srdf").write_text('<robot name="rover_arm"><group name="g"><joint name="elbow_joint"/></group></robot>')
     (folder / "other.usdf").write_text((folder / "world.usdf").read_text().replace('name="world_1"', 'name="other"'))
     return folder
 

@@ -797,7 +797,7 @@ def test_every_kind_of_problem_in_the_sources_has_a_case() -> None:
         *(path for path in folder.glob("urdf/*.py") if not path.name.startswith("control_")),
         *folder.glob("xml/schema_[ru]*.py"),
         folder / "xml/numbers.py",
-        *(folder / "model" / f"{name}_checks.py" for name in ("joint", "link", "tree")),
+        folder / "model/element_checks.py",
         folder / "model/resolve.py",
     ]
     codes = {
