@@ -88,7 +88,9 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def prepared(recorded: Path, folder: Path) -> Path:
     shutil.copytree(recorded, folder, dirs_exist_ok=True)
     (folder / "odd.urdf").write_text('<robot name="r"><link name="a"/><joint name="j" type="fixed"/></robot>')
-    (folder / "bare.srdf").write_text('<robot name="rover_arm"><group name="g"><joint name="elbow_joint"/></group></robot>')
+    (folder / "bare.srdf").write_text(
+        '<robot name="rover_arm"><group name="g"><joint name="elbow_joint"/></group></robot>'
+    )
     (folder / "other.usdf").write_text((folder / "world.usdf").read_text().replace('name="world_1"', 'name="other"'))
     return folder
 
