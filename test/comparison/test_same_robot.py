@@ -142,6 +142,8 @@ def test_the_names_of_a_robot_make_no_difference(name: str) -> None:
         model = model_of(root)
     except DescriptionError:
         pytest.skip("it has no valid tree")
+    if model.omissions:
+        pytest.skip("a part of it was left out: it is not compared")
     changed = deepcopy(root)
     rename_everything(changed, random.Random(3))
     assert compare_robots(model, model_of(changed)).differences == ()
