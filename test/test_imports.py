@@ -135,7 +135,16 @@ GUARDED: dict[str, set[str]] = {
 
 # Everything that comes with ROS 2: only the room `ros` may import any of it.
 ROS_NAMES = (
-    *("rclpy", "rpyutils", "rosidl_runtime_py", "rosidl_parser", "ros2cli", "ros2pkg", "ros2run"),
+    *(
+        "rclpy",
+        "rpyutils",
+        "rosidl_generator_py",
+        "rosidl_runtime_py",
+        "rosidl_parser",
+        "ros2cli",
+        "ros2pkg",
+        "ros2run",
+    ),
     *("launch", "launch_ros", "launch_testing", "ament_index_python", "tf2_ros", "tf2_py", "tf_transformations"),
     *("rcl_interfaces", "builtin_interfaces", "service_msgs", "simulation_interfaces", "robot_semantics_interfaces"),
     *("std_srvs", "unique_identifier_msgs", "message_filters", "cv_bridge", "controller_manager_msgs"),

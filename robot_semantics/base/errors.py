@@ -64,7 +64,7 @@ def install_hint(extra: str) -> str:
     """Return how to install an extra in this installation."""
     in_workspace = "AMENT_PREFIX_PATH" in os.environ and sys.prefix == sys.base_prefix
     if not in_workspace:
-        return f"pip install 'robot_semantics[{extra}]'"
+        return f"pip install '.[{extra}]'"
     return (
         "ROBOT_SEMANTICS_EXTRAS=all rosdep install --from-paths src --ignore-src, or pip in a virtual environment that"
         f" is made with --system-site-packages (extra {extra} in setup.py lists the packages)"
@@ -75,7 +75,7 @@ class MissingExtraError(RobotSemanticsError, ImportError):
     """An optional dependency is not installed.
 
     Attributes:
-        extra: the name of the extra that installs it, as in ``pip install robot_semantics[extra]``.
+        extra: the name of the extra that installs it, as in ``pip install .[extra]``.
     """
 
     def __init__(self, module: str, extra: str, purpose: str) -> None:

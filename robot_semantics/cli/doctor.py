@@ -16,7 +16,7 @@ import platform
 import sys
 from collections.abc import Iterator
 
-from robot_semantics.base.errors import install_hint
+from robot_semantics.base.errors import RobotSemanticsError, install_hint
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.argument_values import wait
 from robot_semantics.cli.frame.command import Command
@@ -78,7 +78,7 @@ def _findings(arguments: argparse.Namespace) -> Iterator[Row]:
     if arguments.no_ros:
         return
     if importlib.util.find_spec("rclpy") is None:
-        yield "note", "ROS 2: rclpy is not found; source a ROS 2 installation, or pip install 'robot_semantics[ros]'"
+        yield "note", "ROS 2: rclpy is not found; source a ROS 2 installation, or run 'make setup' in the source folder"
         return
     for name in ("robot_semantics_interfaces", "tf2_msgs", "tf2_ros"):
         if importlib.util.find_spec(name) is None:
@@ -88,7 +88,10 @@ def _findings(arguments: argparse.Namespace) -> Iterator[Row]:
     except ImportError as error:
         yield "problem", f"ROS 2: cannot be loaded: {error}"
         return
-    yield from examine(arguments.listen)
+    try:
+        yield from examine(arguments.listen)
+    except RobotSemanticsError as error:
+        yield "problem", str(error)
 
 
 def _version(module: str) -> str:

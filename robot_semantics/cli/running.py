@@ -94,8 +94,10 @@ def run(words: list[str]) -> int:
             # A shell requests completion; the answer ends the process.
             completion = importlib.import_module("robot_semantics.cli.completion")
             completion.complete(_parser(completion.words_so_far()))
-        parser = _parser(plain)
-        arguments = parser.parse_args(plain)
+        # An interrupt inside of argparse would end in one of its `finally` blocks, with another error.
+        with deferred_interrupt():
+            parser = _parser(plain)
+            arguments = parser.parse_args(plain)
         if xacro_arguments and arguments.command is not None and "xacro" not in arguments:
             parser.error(f"{next(iter(xacro_arguments))}:= is given, but this command reads no xacro")
         arguments.xacro_arguments, arguments.xacro_asked = xacro_arguments, set()

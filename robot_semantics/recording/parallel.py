@@ -21,6 +21,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from itertools import islice
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
@@ -108,8 +109,9 @@ class Processes(Workers):
     def _submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
         assert self._pool is not None
         try:
-            # A process that is starting during Ctrl-C would have no owner and never end.
-            with deferred_interrupt():
+            # A process that is starting during Ctrl-C would have no owner. It inherits the blocked signal, because
+            # Ctrl-C must not end its imports with a traceback.
+            with deferred_interrupt(), _blocked_interrupt():
                 return self._pool.submit(_guarded, function, item)
         except BrokenProcessPool as error:
             # Store the error; the reader of the result raises it.
@@ -145,6 +147,17 @@ MOST_ENDED = 2
 
 GRACE_S = 10
 """How long a worker process that is to end may take for it [s]."""
+
+
+@contextmanager
+def _blocked_interrupt() -> Iterator[None]:
+    """Block SIGINT in this thread and in the processes that it starts."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
 
 _at_work, _told_to_end = threading.Event(), threading.Event()
 

@@ -19,7 +19,7 @@ from robot_semantics.base.errors import MissingExtraError
 def test_pip_is_named_where_there_is_no_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
     assert str(MissingExtraError("rosbags", "bag", "reading bags")) == (
-        "reading bags needs the Python module 'rosbags': pip install 'robot_semantics[bag]'"
+        "reading bags needs the Python module 'rosbags': pip install '.[bag]'"
     )
 
 

@@ -19,7 +19,7 @@ import pytest
 @pytest.mark.parametrize(
     ("program", "module", "said"),
     [
-        ("simulators.mujoco_world", "mujoco", "pip install 'robot_semantics[mujoco]'"),
+        ("simulators.mujoco_world", "mujoco", "pip install '.[mujoco]'"),
         ("simulators.mujoco_world", "rclpy", "source a ROS 2 workspace"),
         ("simulators.mujoco_world", "robot_semantics_interfaces", "source a ROS 2 workspace"),
         ("node.__main__", "rclpy", "source a ROS 2 workspace"),

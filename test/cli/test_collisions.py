@@ -25,7 +25,7 @@ from robot_semantics import read_world
 from robot_semantics.convert.json_form import parse_json
 from robot_semantics.srdf.reader import srdf_from_file
 
-pytest.importorskip("mujoco", reason="mujoco is not installed (pip install 'robot_semantics[collision]')")
+pytest.importorskip("mujoco", reason="mujoco is not installed (pip install '.[collision]')")
 
 # A slider from 0 to 1 m carries a ball (radius 0.1) away from the base's ball; the middle link is a small ball inside.
 BALL = '<collision><geometry><sphere radius="{}"/></geometry></collision>'

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from support.commands import RunCommand
 
-trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed (pip install 'robot_semantics[spheres]')")
-pytest.importorskip("mujoco", reason="mujoco is not installed (pip install 'robot_semantics[spheres]')")
-pytest.importorskip("morphit_rs", reason="morphit_rs is not installed (pip install 'robot_semantics[spheres]')")
+trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed (pip install '.[spheres]')")
+pytest.importorskip("mujoco", reason="mujoco is not installed (pip install '.[spheres]')")
+pytest.importorskip("morphit_rs", reason="morphit_rs is not installed (pip install '.[spheres]')")
 
 from robot_semantics.srdf.reader import srdf_from_file  # noqa: E402
 

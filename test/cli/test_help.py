@@ -247,7 +247,7 @@ def test_doctor_says_what_is_missing_and_how_to_get_it(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "rosbags" else real(name))
     assert command_line.main(["doctor", "--no-ros"]) == 0
     text = capsys.readouterr().out
-    assert "note     bag: recordings: missing rosbags; get it by pip install 'robot_semantics[bag]'\n" in text
+    assert "note     bag: recordings: missing rosbags; get it by pip install '.[bag]'\n" in text
     assert "ok       robot_semantics " in text
 
 

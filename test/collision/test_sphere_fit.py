@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed (pip install 'robot_semantics[spheres]')")
-fcl = pytest.importorskip("fcl", reason="fcl is not installed (pip install 'robot_semantics[spheres]')")
-pytest.importorskip("mujoco", reason="mujoco is not installed (pip install 'robot_semantics[spheres]')")
-pytest.importorskip("morphit_rs", reason="morphit_rs is not installed (pip install 'robot_semantics[spheres]')")
+trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed (pip install '.[spheres]')")
+fcl = pytest.importorskip("fcl", reason="fcl is not installed (pip install '.[spheres]')")
+pytest.importorskip("mujoco", reason="mujoco is not installed (pip install '.[spheres]')")
+pytest.importorskip("morphit_rs", reason="morphit_rs is not installed (pip install '.[spheres]')")
 
 from robot_semantics.base.diagnostics import Diagnostics  # noqa: E402
 from robot_semantics.collision.pieces import pieces_of  # noqa: E402

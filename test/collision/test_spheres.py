@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed (pip install 'robot_semantics[collision]')")
-pytest.importorskip("mujoco", reason="mujoco is not installed (pip install 'robot_semantics[collision]')")
+trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed (pip install '.[collision]')")
+pytest.importorskip("mujoco", reason="mujoco is not installed (pip install '.[collision]')")
 
 from robot_semantics.base.diagnostics import Diagnostics  # noqa: E402
 from robot_semantics.collision.pieces import pieces_of  # noqa: E402

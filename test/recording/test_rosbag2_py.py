@@ -95,7 +95,7 @@ def test_a_bag_of_ros_1_names_the_extra(tools: Any, with_rosbag2_py: None) -> No
     code, _, stderr = tools.run("export", old, "-o", tools.folder / "out.usdf")
     assert (code, stderr) == (
         1,
-        f"error: {old}: rosbag2 does not read bags of ROS 1: pip install 'robot_semantics[bag]'\n",
+        f"error: {old}: rosbag2 does not read bags of ROS 1: pip install '.[bag]'\n",
     )
 
 
@@ -129,7 +129,7 @@ def test_a_damaged_mcap_names_the_extra(
     assert code == 1
     assert "the bag is damaged (" in stderr
     assert words in stderr
-    assert "to read the rest: pip install 'robot_semantics[bag]'" in stderr
+    assert "to read the rest: pip install '.[bag]'" in stderr
 
 
 @pytest.mark.parametrize("msgtype", FIELDS)

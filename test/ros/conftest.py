@@ -70,5 +70,5 @@ def pr2() -> tuple[str, str]:
 
     folder = SHARE / "example-robot-data" / "robots" / "pr2_description"
     if not folder.is_dir():
-        pytest.skip("example-robot-data is not installed (pip install 'robot_semantics[test]')")
+        pytest.skip("example-robot-data is not installed (pip install '.[test]')")
     return (folder / "urdf" / "pr2.urdf").read_text(), (folder / "srdf" / "pr2.srdf").read_text()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install 'robot_semantics[mujoco]')")
+pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install '.[mujoco]')")
 pytest.importorskip("mujoco_ros2_control_msgs", reason="mujoco_ros2_control_msgs is not built (make setup)")
 
 import mujoco

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install 'robot_semantics[mujoco]')")
+pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install '.[mujoco]')")
 
 from support.nodes import SHARE
 
@@ -41,7 +41,7 @@ def run_demo(domain: int, *arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.slow
 def test_it_ends_well(domain: int) -> None:
     if not (SHARE / "example-robot-data").is_dir():
-        pytest.skip("example-robot-data is not installed (pip install 'robot_semantics[test]')")
+        pytest.skip("example-robot-data is not installed (pip install '.[test]')")
     done = run_demo(domain, "-m", "demo")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1] == "demo: ok"

@@ -103,7 +103,7 @@ class FaultyLifecycleNode(Faulty, RobotSemanticsLifecycleNode):
 
 
 def faulty_mujoco_world(**options: Any) -> Faulty:
-    pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install 'robot_semantics[mujoco]')")
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install '.[mujoco]')")
     from robot_semantics.ros.simulators.world_node import MujocoWorld
 
     class FaultyMujocoWorld(Faulty, MujocoWorld):

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install 'robot_semantics[mujoco]')")
+pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install '.[mujoco]')")
 
 from robot_semantics_interfaces.srv import GetWorldState, SetWorldState, Step
 from rosgraph_msgs.msg import Clock
@@ -334,7 +334,7 @@ def test_numbers_that_no_simulator_can_take_are_refused_and_it_goes_on(client: C
 def test_another_engine_simulates_the_same_world_under_the_same_services(
     client: Client, start: Callable[..., NodeProcess]
 ) -> None:
-    pytest.importorskip("pydrake", reason="Drake is not installed (pip install 'robot_semantics[drake]')")
+    pytest.importorskip("pydrake", reason="Drake is not installed (pip install '.[drake]')")
     named = ["-r", "__node:=drake_world", "-r", "joint_command:=drake_command"]
     start(module=MODULE, world=WORLD, start_paused=True, engine="drake", ros_args=named)
 

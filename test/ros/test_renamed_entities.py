@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install 'robot_semantics[mujoco]')")
+pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install '.[mujoco]')")
 
 from robot_semantics_interfaces.srv import GetWorldState, RestoreSnapshot, SaveSnapshot
 from support.nodes import Client, NodeProcess, said

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install 'robot_semantics[mujoco]')")
+pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install '.[mujoco]')")
 
 from geometry_msgs.msg import TransformStamped
 from robot_semantics_interfaces.srv import (

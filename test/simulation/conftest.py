@@ -24,7 +24,7 @@ def robots() -> Path:
     from support.worlds import ROBOTS
 
     if not ROBOTS.is_dir():
-        pytest.skip("example-robot-data is not installed (pip install 'robot_semantics[test]')")
+        pytest.skip("example-robot-data is not installed (pip install '.[test]')")
     return ROBOTS
 
 

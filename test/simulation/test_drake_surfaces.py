@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("pydrake", reason="Drake is not installed (pip install 'robot_semantics[drake]')")
+pytest.importorskip("pydrake", reason="Drake is not installed (pip install '.[drake]')")
 
 from pydrake.geometry import AddContactMaterial, AddRigidHydroelasticProperties, HalfSpace, ProximityProperties
 from pydrake.math import RigidTransform

@@ -32,7 +32,7 @@ from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, ModelState
 
-pytest.importorskip("pydrake", reason="Drake is not installed (pip install 'robot_semantics[drake]')")
+pytest.importorskip("pydrake", reason="Drake is not installed (pip install '.[drake]')")
 
 PENDULUM = """<robot name="pendulum">
 <link name="base"/>

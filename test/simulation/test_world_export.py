@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("pydrake", reason="Drake is not installed (pip install 'robot_semantics[drake]')")
+pytest.importorskip("pydrake", reason="Drake is not installed (pip install '.[drake]')")
 
 from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, MultibodyPlant

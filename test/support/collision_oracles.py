@@ -34,7 +34,7 @@ def packaged_robot(urdf: str, srdf: str | None = None) -> tuple[RobotModel, tupl
     """Return a robot of example-robot-data with its pieces."""
     robots = SHARE / "example-robot-data" / "robots"
     if not robots.is_dir():
-        pytest.skip("example-robot-data is not installed (pip install 'robot_semantics[test]')")
+        pytest.skip("example-robot-data is not installed (pip install '.[test]')")
     robot = load_robot(robots / urdf, robots / srdf if srdf else None, strict=False)
     return robot, pieces_of(robot, PackageResolver([SHARE]), Diagnostics())
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install 'robot_semantics[mujoco]')")
+pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install '.[mujoco]')")
 
 from robot_semantics import read_world
 from robot_semantics.examples import example

@@ -18,7 +18,7 @@ from robot_semantics import Diagnostics
 from robot_semantics.examples import example
 from robot_semantics.viewer.opening import MOST_MOMENTS, FileKind, Opening, kind_of, open_files
 
-rosbags = pytest.importorskip("rosbags.rosbag2", reason="rosbags is not installed (pip install 'robot_semantics[bag]')")
+rosbags = pytest.importorskip("rosbags.rosbag2", reason="rosbags is not installed (pip install '.[bag]')")
 
 SECONDS, RATE = 10, 100
 

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("trimesh", reason="trimesh is not installed (pip install 'robot_semantics[collision]')")
-pytest.importorskip("mujoco", reason="mujoco is not installed (pip install 'robot_semantics[collision]')")
+pytest.importorskip("trimesh", reason="trimesh is not installed (pip install '.[collision]')")
+pytest.importorskip("mujoco", reason="mujoco is not installed (pip install '.[collision]')")
 
 from robot_semantics import Diagnostics
 from robot_semantics.viewer.opening import Opening, open_files

@@ -16,8 +16,10 @@ from contextlib import ExitStack, contextmanager
 import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.task import Future
+from rosidl_generator_py.import_type_support_impl import UnsupportedTypeSupport
 from std_msgs.msg import String
 
 from robot_semantics.base.errors import RobotSemanticsError
@@ -28,16 +30,41 @@ ASK_AGAIN_S = 2.0
 """Time after which a question without an answer is repeated [s]."""
 
 
+CANNOT_START = (rclpy_implementation.RCLError, OSError, ImportError, UnsupportedTypeSupport, RuntimeError)
+"""Errors of ROS on a machine without a usable home folder, without free file descriptors, or without a library."""
+
+
+def first_reason(error: Exception) -> str:
+    """Return the reason of an error of rclpy in one line, with the remedy for a home folder that cannot be used."""
+    reason = " ".join(str(error).split())
+    if "log" in reason:
+        return f"{reason}; set ROS_LOG_DIR to a folder that you can write"
+    # A library that exists cannot be opened.
+    return f"{reason}; allow more open files: ulimit -n 1024" if "import" in reason or "open" in reason else reason
+
+
 @contextmanager
 def own_node(name: str) -> Iterator[tuple[Node, SingleThreadedExecutor]]:
-    """Yield a node and its executor; destroy both at the end."""
-    context = Context()
-    rclpy.init(args=[], context=context)
+    """Yield a node and its executor; destroy both at the end.
+
+    Raises:
+        RobotSemanticsError: ROS cannot start on this machine.
+    """
     try:
-        node, executor = Node(name, context=context, enable_rosout=False), SingleThreadedExecutor(context=context)
-        executor.add_node(node)
+        context = Context()
+        rclpy.init(args=[], context=context)
+    except CANNOT_START as error:
+        raise RobotSemanticsError(f"ROS 2 cannot start: {first_reason(error)}") from None
+    try:
+        try:
+            node, executor = Node(name, context=context, enable_rosout=False), SingleThreadedExecutor(context=context)
+            executor.add_node(node)
+        except CANNOT_START as error:
+            raise RobotSemanticsError(f"ROS 2 cannot start a node: {first_reason(error)}") from None
         try:
             yield node, executor
+        except UnsupportedTypeSupport as error:
+            raise RobotSemanticsError(f"ROS 2 cannot load a message: {first_reason(error)}") from None
         finally:
             executor.shutdown()
             node.destroy_node()
