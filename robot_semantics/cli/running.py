@@ -125,8 +125,7 @@ def run(words: list[str]) -> int:
         print_line(f"error: {where}{error.strerror or ' '.join(str(error).split())}", file=sys.stderr)
         return EXIT_PROBLEMS
     finally:
-        # `inputs.read_robot` has frozen the robots. A program that calls this function goes on with its own setting.
-        gc.unfreeze()
+        # A program that calls this function goes on with its own setting.
         gc.set_threshold(*usual)
 
 

@@ -9,9 +9,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -229,63 +227,6 @@ def next_two(column: int) -> slice:
     return (slice(1, 3), slice(2, None, -2), slice(0, 2))[column]
 
 
-# Reuse of memory for large results that are no longer used.
-
-
-_LINE = 8
-"""Numbers in a cache line."""
-
-
-class ArrayPool:
-    """Pool of arrays; an array whose last view is deleted is reused for the next request of its shape.
-
-    At most two arrays are kept: a loop needs two, because it holds one result while the next is computed. Contents are
-    also kept, so that constant parts of the results are written only once.
-    """
-
-    def __init__(self, make: Callable[[tuple[int, ...]], FloatArray]) -> None:
-        """`make` creates a new array of a shape."""
-        self._make = make
-        self._free: deque[FloatArray] = deque(maxlen=2)
-
-    def take(self, shape: tuple[int, ...]) -> FloatArray:
-        """Return an array of `shape`: new, or a reused one with its old contents."""
-        for _ in range(len(self._free)):
-            try:
-                memory = self._free.pop()
-            except IndexError:  # another thread took it
-                break
-            if memory.shape == shape:
-                return np.asarray(_Lease(memory, self._free))
-            self._free.appendleft(memory)
-        return np.asarray(_Lease(self._make(shape), self._free))
-
-
-class _Lease:
-    """Owner of an array's memory; when numpy deletes the last view of the memory, it goes back to the pool."""
-
-    def __init__(self, memory: FloatArray, free: deque[FloatArray]) -> None:
-        self._memory = memory
-        self._free = free
-        self.__array_interface__ = memory.__array_interface__
-
-    def __del__(self) -> None:
-        self._free.append(self._memory)
-
-
-def aligned(shape: tuple[int, ...]) -> FloatArray:
-    """Return zeros that start at a cache line. numpy does not ensure this; an unaligned access touches two."""
-    size = int(np.prod(shape, dtype=np.intp))
-    memory = np.zeros(size + _LINE)
-    skip = -(memory.__array_interface__["data"][0] // memory.itemsize) % _LINE
-    return memory[skip : skip + size].reshape(shape)
-
-
-def whole_lines(count: int) -> int:
-    """Return `count` rounded up to a number that fills whole cache lines."""
-    return -(-count // _LINE) * _LINE
-
-
 # Poses of many configurations: one sweep down the tree, in which each number of a pose is a row over configurations.
 
 
@@ -304,8 +245,6 @@ class Sweep:
         plan = _Plan(model, links)
         self._links = tuple(links)
         self._hidden = plan.hidden
-        self._memory = ArrayPool(self._new_memory)
-        self._scratch = ArrayPool(aligned)
         self._again = [(row, plan.body[link]) for row, link in enumerate(links) if link and plan.body[link] != row]
         self._steps: list[SweepStep] = []
         turns: list[tuple[int, float]] = []
@@ -344,27 +283,24 @@ class Sweep:
         """Return (n, links, 4, 4) poses at finite `q` (n, size); a view of memory in another order."""
         count = len(q)
         # Avoid rows that are a power of two apart: they would use the same few cache lines.
-        padded = whole_lines(count)
-        padded = whole_lines(padded + 1) if padded % 512 == 0 else padded
-        store = self._memory.take((len(self._links), 4, 4, padded))[..., :count]
+        store = self._constants(count + 8 if count % 512 == 0 else count)[..., :count]
         chunks = max(1, -(-count // CHUNK))
-        size = whole_lines(-(-count // chunks))
-        block = self._scratch.take((Scratch.ROWS + 12 * self._hidden, size))
-        with _unbuffered():
-            for start in range(0, count, max(1, size)):
-                stop = min(start + size, count)
-                chunk = Chunk(q[start:stop].T, store[:, :, :3, start:stop], Scratch(block[:, : stop - start]))
-                self._slide_and_float(q[start:stop], chunk)
-                for step in self._steps:
-                    step.run(chunk)
+        size = max(1, -(-count // chunks))
+        block = np.zeros((Scratch.ROWS + 12 * self._hidden, size))
+        for start in range(0, count, size):
+            stop = min(start + size, count)
+            chunk = Chunk(q[start:stop].T, store[:, :, :3, start:stop], Scratch(block[:, : stop - start]))
+            self._slide_and_float(q[start:stop], chunk)
+            for step in self._steps:
+                step.run(chunk)
         for row, source in self._again:
             store[row] = store[source]
         poses: FloatArray = store.transpose(3, 0, 2, 1)
         return poses
 
-    def _new_memory(self, shape: tuple[int, ...]) -> FloatArray:
-        """Return memory (links, 4, 4, n) that already has all constant numbers."""
-        store = aligned(shape)
+    def _constants(self, count: int) -> FloatArray:
+        """Return poses (links, 4, 4, count) with all constant numbers."""
+        store = np.zeros((len(self._links), 4, 4, count))
         store[:, 3, 3] = 1.0
         for row, link in enumerate(self._links):
             if link == 0:
@@ -443,16 +379,6 @@ def _basis(joint: JointModel) -> tuple[FloatArray, int, float]:
     basis = np.eye(4)
     basis[:3, :3] = rotation_from_z(joint.axis)
     return basis, 2, 1.0
-
-
-@contextmanager
-def _unbuffered() -> Iterator[None]:
-    """Prevent numpy from copying short rows into its casting buffer."""
-    before = np.setbufsize(16)
-    try:
-        yield
-    finally:
-        np.setbufsize(before)
 
 
 _FEW = 20

@@ -308,7 +308,7 @@ class TableReader(ProblemReporter, Generic[Root]):
             return values.get("")
         if plan.numbered:
             values["at"] = at
-        return plan.make(values)
+        return plan.make(**values)
 
     def _content(
         self,
