@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
+from robot_semantics.base.errors import DescriptionError, UnknownNameError
 from robot_semantics.base.names import frame_name, quoted
 from robot_semantics.cdr.message_types import (
     FIELDS,
@@ -40,6 +40,7 @@ from robot_semantics.recording.bags.encodings import is_frame_transforms, unknow
 from robot_semantics.recording.bags.source import USUAL_TYPES, BagInfo, RecordedModel, topic_name
 from robot_semantics.recording.read.messages import Text
 from robot_semantics.recording.read.stretches import definition_problems, inspect_bag
+from robot_semantics.recording.read.times import RequestError
 from robot_semantics.recording.tracks.namespaces import TF_KINDS, FrameNames, namespace_of, owner_of
 from robot_semantics.srdf.reader import parse_srdf, srdf_from_file
 from robot_semantics.xml.xacro import XacroOptions
@@ -57,10 +58,6 @@ TF_TYPES = (TF_MESSAGE, TRANSFORM_STAMPED)
 """Types of messages that may be part of TF."""
 
 DESCRIPTION, SEMANTIC, JOINT_STATES = "robot_description", "robot_description_semantic", "joint_states"
-
-
-class RequestError(RobotSemanticsError):
-    """The request does not fit the recording."""
 
 
 @dataclass(frozen=True)

@@ -32,15 +32,9 @@ from robot_semantics.recording.read.clocks import (
     without_ahead,
 )
 from robot_semantics.recording.read.messages import REFUSED, Refusals, Text
-from robot_semantics.recording.read.plan import (
-    TF_TYPES,
-    RecordedRobot,
-    RecordingPlan,
-    RequestError,
-    describe_robot,
-    frame_aliases,
-)
+from robot_semantics.recording.read.plan import TF_TYPES, RecordedRobot, RecordingPlan, describe_robot, frame_aliases
 from robot_semantics.recording.read.stretches import Stretch, Task, first_joint_names
+from robot_semantics.recording.read.times import RequestError
 from robot_semantics.recording.tracks.frames import transform_history
 from robot_semantics.recording.tracks.history import TransformHistory
 from robot_semantics.recording.tracks.namespaces import EACH_ROBOTS_OWN, TF_KINDS, FrameNames, frame_names
