@@ -89,7 +89,7 @@ def test_a_pending_request_is_answered_before_its_service_goes(
     pending = [answer for answer in answers if not answer.done()]
     assert pending
     change(client, "deactivate", "cleanup")
-    client.until(lambda: all(answer.done() for answer in pending), "the answers", 10.0)
+    client.until(lambda: all(answer.done() for answer in pending), "the answers")
     results = [answer.result() for answer in pending]
     assert not any(result.success for result in results)
     assert {result.message for result in results} == {"the node is being cleaned up"}
@@ -118,7 +118,7 @@ def test_a_running_goal_ends_with_a_result(client: Client, node: NodeProcess) ->
     client.spin_for(1.0)
     assert not result.done()
     change(client, "deactivate", "cleanup")
-    client.until(result.done, "the result", 15.0)
+    client.until(result.done, "the result")
     assert result.result().status in (GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_CANCELED)
     assert not result.result().result.success
     assert result.result().result.message == "the node is being cleaned up"

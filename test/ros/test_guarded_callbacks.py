@@ -10,14 +10,19 @@
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 import rclpy
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.event_handler import EventHandler
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
+from rclpy.task import Future
+from std_srvs.srv import Trigger
 
 from robot_semantics.examples import example
 from robot_semantics.ros.node import nodes
@@ -243,3 +248,74 @@ def test_parameter_services_are_seen_only_when_the_node_is_active(domain: int, m
     assert seen == [True]
     node.destroy_node()
     context.try_shutdown()
+
+
+class Yielding:
+    """Awaits a future as newer versions of rclpy do: the executor sees the future itself."""
+
+    def __init__(self, future: Future) -> None:
+        self._future = future
+
+    def __await__(self) -> Iterator[Future]:
+        while not self._future.done():
+            yield self._future
+
+
+@pytest.mark.parametrize("awaitable", [lambda future: future, Yielding], ids=["polled", "yielded"])
+def test_a_callback_that_waits_ends_at_a_cleanup_with_what_it_must_still_do(
+    ros_domain: int, awaitable: Callable[[Future], Any]
+) -> None:
+    """A simulator that a request holds goes on: the answer of its service is still taken."""
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=ros_domain)
+    node, other = GuardedNode("one", context=context), rclpy.create_node("other", context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    executor.add_node(other)
+    done: list[str] = []
+    never = Future()
+    try:
+        node.keep_entities()
+        group = ReentrantCallbackGroup()
+        resume = node.create_client(Trigger, "resume", callback_group=group)
+
+        def answer_resume(_request: Any, response: Any) -> Any:
+            done.append("resumed")
+            return response
+
+        other.create_service(Trigger, "resume", answer_resume)
+
+        async def hold(_request: Any, response: Any) -> Any:
+            try:
+                done.append("held")
+                await awaitable(never)
+            except Exception:  # noqa: BLE001 - a cleanup is no error that a callback may catch
+                done.append("caught")
+            finally:
+                await resume.call_async(Trigger.Request())
+                done.append("answered")
+            return response
+
+        node.create_service(Trigger, "hold", hold, callback_group=group)
+        client = other.create_client(Trigger, "hold")
+
+        def until(condition: Callable[[], Any]) -> None:
+            end = time.monotonic() + 20.0
+            while not condition():
+                assert time.monotonic() < end, done
+                executor.spin_once(0.05)
+
+        until(lambda: client.service_is_ready() and resume.service_is_ready())
+        answer = client.call_async(Trigger.Request())
+        until(lambda: done)
+        node.destroy_entities()
+        until(answer.done)
+        assert not answer.result().success
+        assert answer.result().message == "the node is being cleaned up"
+        assert done == ["held", "resumed", "answered"]
+        until(lambda: not list(node.clients) and "/hold" not in [service.srv_name for service in node.services])
+    finally:
+        executor.shutdown()
+        node.destroy_node()
+        other.destroy_node()
+        context.shutdown()

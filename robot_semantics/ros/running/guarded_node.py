@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 import traceback
 from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
 from functools import partial, wraps
@@ -29,6 +30,7 @@ from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.service import Service
 from rclpy.subscription import Subscription
+from rclpy.task import Future
 from rclpy.timer import Timer
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
@@ -96,6 +98,8 @@ Answer = Callable[..., Any]
 
 _STEPS_OF_ANSWERS = 4
 """Steps of the executor from the end of a callback until its answer is sent, at most."""
+_PAUSE_S = 0.005
+"""Time between two looks at callbacks that come to their end [s]."""
 
 _REMOVALS = (
     *("destroy_timer", "destroy_service", "destroy_client", "destroy_subscription", "destroy_publisher"),
@@ -131,7 +135,7 @@ class _Configuration:
 
     Attributes:
         is_over: True after `destroy_entities`; callbacks that wait end at their next step.
-        waiting: number of callbacks that wait.
+        callbacks: those that wait.
         removals: functions that remove the entities that these callbacks still need.
 
     """
@@ -139,12 +143,14 @@ class _Configuration:
     def __init__(self, node: Node) -> None:
         self._node = node
         self.is_over = False
-        self.waiting = 0
+        self.callbacks: set[_Interruptible] = set()
         self.removals: list[Callable[[], object]] = []
 
     def end(self) -> None:
         """End the callbacks that wait, and then remove the rest."""
         self.is_over = True
+        for callback in tuple(self.callbacks):
+            callback.resume()
         executor = self._node.executor
         if executor is None:
             self._remove()
@@ -153,8 +159,13 @@ class _Configuration:
 
     async def _remove_later(self, executor: Executor) -> None:
         steps = 0
-        while self.waiting or steps < _STEPS_OF_ANSWERS:
-            steps = 0 if self.waiting else steps + 1
+        while self.callbacks or steps < _STEPS_OF_ANSWERS:
+            if self.callbacks and steps:
+                # One of them waits for a simulator.
+                time.sleep(_PAUSE_S)
+            steps += 1
+            await _NextStep(executor)
+        for _ in range(_STEPS_OF_ANSWERS):
             await _NextStep(executor)
         self._remove()
 
@@ -163,31 +174,35 @@ class _Configuration:
         for remove in removals:
             remove()
 
-    def run(self, coroutine: Coroutine[object, None, object]) -> _Interruptible:
-        """Return an awaitable of a coroutine; if the configuration is over, `_CleanupBegan` ends it."""
-        return _Interruptible(self, coroutine)
-
 
 class _Interruptible:
+    """Awaits a coroutine; if the configuration is over, `_CleanupBegan` ends it."""
+
     def __init__(self, configuration: _Configuration, coroutine: Coroutine[object, None, object]) -> None:
         self._configuration, self._coroutine = configuration, coroutine
+        self._awaited: object = None
 
     def __await__(self) -> Generator[object, None, object]:
         configuration, is_told = self._configuration, False
-        configuration.waiting += 1
+        configuration.callbacks.add(self)
         try:
             while True:
                 if configuration.is_over and not is_told:
                     is_told = True
-                    awaited = self._coroutine.throw(_CleanupBegan())
+                    self._awaited = self._coroutine.throw(_CleanupBegan())
                 else:
-                    awaited = self._coroutine.send(None)
-                yield awaited
+                    self._awaited = self._coroutine.send(None)
+                yield self._awaited
         except StopIteration as end:
             return end.value
         finally:
-            configuration.waiting -= 1
+            configuration.callbacks.remove(self)
             self._coroutine.close()
+
+    def resume(self) -> None:
+        """Let the executor take the next step; newer versions of rclpy wait for the awaited future before."""
+        if isinstance(self._awaited, Future):
+            self._awaited.cancel()
 
 
 def guarded(callback: Answer, instead: Answer, configuration: _Configuration | None = None) -> Answer:
@@ -201,7 +216,7 @@ def guarded(callback: Answer, instead: Answer, configuration: _Configuration | N
         async def call_later(*arguments: object) -> object:
             coroutine = callback(*arguments)
             try:
-                return await (coroutine if configuration is None else configuration.run(coroutine))
+                return await (coroutine if configuration is None else _Interruptible(configuration, coroutine))
             except _CleanupBegan:
                 return instead(CleanupError("the node is being cleaned up"), *arguments)
             except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the node
