@@ -16,6 +16,7 @@ import csv
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.bags import START, S, Tape
@@ -169,3 +170,27 @@ def test_transforms_as_messages() -> None:
         assert {link.name for link in state.models[0].links} == {"base", "arm"}
         back = to_transforms(state, robots={"rover": robot}, prefixes={"rover": f"{slash}r1/"}).value.transforms
         assert {item.child_frame_id for item in back} == {"r1/base", "r1/arm"}
+
+
+def test_a_rival_that_writes_the_slash_is_seen() -> None:
+    pytest.importorskip("tf2_msgs")
+    from types import SimpleNamespace
+    from typing import cast
+
+    from rclpy.serialization import serialize_message
+    from support.tf_messages import stamped
+    from tf2_msgs.msg import TFMessage
+
+    from robot_semantics.live.robot import RobotFrames
+    from robot_semantics.live.settings import RobotSettings
+    from robot_semantics.ros.node.outputs import TfAuthority
+
+    frames = RobotFrames(robot_from_text(URDF, SRDF.format("/")), RobotSettings(frame_prefix="/r1/"))
+    assert frames.child_frames == {"r1/base", "r1/arm"}
+    assert frames.frames_of(0) == ("odom", "r1/base")
+    reports: list[str] = []
+    node = SimpleNamespace(resolve_topic_name=lambda name: name, get_fully_qualified_name=lambda: "/node")
+    authority = TfAuthority(cast(Any, node), lambda: frames.child_frames, reports.append)
+    for child in ("/r1/base", "r1/arm"):
+        authority._listener("/tf")(serialize_message(TFMessage(transforms=[stamped("odom", child)])))
+    assert [report.split()[0] for report in reports] == ["'r1/base'", "'r1/arm'"]

@@ -148,9 +148,10 @@ def test_reports_name_the_joints_and_a_matrix_of_one_pose_says_so(
     free.write_text(text("prismatic", "-1e16", "1e16"))
     stuck.write_text(text("prismatic", "0", "0"))
     words = ["-o", str(out), "--force", "--samples", "500"]
-    assert main(["collisions", "generate", str(free), *words]) == 0
+    assert main(["collisions", "generate", str(free), *words, "--json"]) == 0
     said = capsys.readouterr()
     assert "note: joint 'q' is not limited: it is sampled from -2 to 2" in said.err
+    assert json.loads(said.out)["unlimited_joints"] == [{"joint": "q", "lower": -2.0, "upper": 2.0}]
     assert "one pose" not in said.out + said.err
     assert main(["collisions", "generate", str(stuck), *words, "--json"]) == 0
     said = capsys.readouterr()

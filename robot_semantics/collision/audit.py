@@ -57,7 +57,6 @@ class AuditFinding(enum.Enum):
     REASON_DOES_NOT_HOLD = "disabled for a reason that does not hold, and collides now and then"
     ENABLED_BUT_ALWAYS = "checked, but always collides"
     ADJACENT_BUT_ENABLED = "adjacent, but checked"
-    UNKNOWN_LINK = "names a link that the robot does not have"
     NO_GEOMETRY = "names a link without collision geometry"
 
     @property
@@ -96,9 +95,7 @@ def _of_disabled(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRo
     for item in srdf.disabled_collisions if srdf is not None else ():
         pair = item.pair
         evidence = matrix.pairs.get(pair)
-        if any(link not in robot.link_index for link in pair):
-            yield AuditRow(AuditFinding.UNKNOWN_LINK, pair, item.reason, None)
-        elif evidence is None:
+        if evidence is None:
             if item.link1 != item.link2:
                 yield AuditRow(AuditFinding.NO_GEOMETRY, pair, item.reason, None)
         elif item.reason == PairReason.NEVER.value and evidence.first is not None:

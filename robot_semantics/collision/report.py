@@ -24,7 +24,9 @@ from robot_semantics.model.robot_model import RobotModel
 
 
 def matrix_json(matrix: CollisionMatrix, space: JointSpace) -> dict[str, object]:
-    """Return the matrix as JSON-ready values. ``rare`` lists the rarest pair first."""
+    """Return the matrix as JSON-ready values. ``rare`` lists the rarest pair first; ``unlimited_joints`` have the
+    range in which they are sampled.
+    """
     return {
         "samples": matrix.samples,
         "seed": matrix.seed,
@@ -36,6 +38,11 @@ def matrix_json(matrix: CollisionMatrix, space: JointSpace) -> dict[str, object]
             for pair, reason in matrix.contradicted().items()
         ],
         "rare": [list(pair) for pair in matrix.rare()],
+        "unlimited_joints": [
+            {"joint": joint.name, "lower": low, "upper": high}
+            for joint in space.model.unlimited_joints
+            for low, high in (space.model.usable_range(joint),)
+        ],
         "pairs": [pair_json(matrix, evidence, space) for evidence in matrix.pairs.values()],
     }
 
