@@ -277,7 +277,7 @@ def _limits_are_within_the_urdf(configuration: Configuration) -> Iterator[Config
             node = entry.get(key)
             value = number_in(node)
             if node is not None and value is not None and not is_within(value, lower, upper):
-                message = f"{key} {value:g} of joint '{name}' is outside the URDF's {lower:g} to {upper:g}"
+                message = f"{key} {value:g} of joint '{name}' is outside the URDF's {lower + 0.0:g} to {upper + 0.0:g}"
                 yield ConfigurationProblem(Severity.WARNING, "limit-above-urdf", message, node.place)
 
 

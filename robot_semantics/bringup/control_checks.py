@@ -134,7 +134,7 @@ def _limits_are_within_the_urdf(block: ControlBlock, joints: Mapping[str, JointM
             for limit in filter(None, (_limit(interface, name) for name in ("min", "max"))):
                 if not is_within(limit.value, lower, upper):
                     what = f"{interface.name} limit {limit.value:g} of joint '{component.name}'"
-                    message = f"the {what} is outside the URDF's {lower:g} to {upper:g}"
+                    message = f"the {what} is outside the URDF's {lower + 0.0:g} to {upper + 0.0:g}"
                     yield ControlProblem(limit.at, "limit-above-urdf", message, severity=Severity.WARNING)
 
 

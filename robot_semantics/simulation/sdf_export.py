@@ -205,7 +205,7 @@ class _SdfExporter:
 
 def _shape(geometry: urdf_tree.Geometry, spec: ModelSpec, meshes: ObjMeshes | None) -> etree._Element:
     if isinstance(geometry, urdf_tree.Mesh):
-        element, path = etree.Element("mesh"), spec.find_mesh(geometry.filename).absolute()
+        element, path = etree.Element("mesh"), spec.find_mesh(geometry.filename).resolve()
         _child(element, "uri", path.as_uri() if meshes is None else meshes.uri(path))
         _child(element, "scale", _row(geometry.scale or (1.0, 1.0, 1.0)))
         return element

@@ -83,6 +83,16 @@ def test_a_wrong_position_is_refused_with_its_reason(
     assert message in result.err
 
 
+def test_the_name_of_a_joint_may_have_an_equals_sign(run: RunCommand, tmp_path: Path) -> None:
+    joint = '<joint name="a=b" type="prismatic"><parent link="p"/><child link="c"/><axis xyz="1 0 0"/>{}</joint>'
+    limit = '<limit lower="0" upper="1" effort="1" velocity="1"/>'
+    (tmp_path / "r.urdf").write_text(f'<robot name="r"><link name="p"/><link name="c"/>{joint.format(limit)}</robot>')
+    result = run("fk", tmp_path / "r.urdf", "--positions", "a=b=0.25")
+    assert result.code == 0, result.err
+    (row,) = [line.split() for line in result.out.splitlines() if line.startswith("c ")]
+    assert float(row[1]) == 0.25
+
+
 FINGERS = """<robot name="gripper"><link name="palm"/><link name="left"/><link name="right"/><link name="stop"/>
 <joint name="l" type="prismatic"><parent link="palm"/><child link="left"/><axis xyz="1 0 0"/>
  <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
