@@ -90,6 +90,48 @@ def read_bounded(
         os.close(descriptor)
 
 
+def read_named(path: str | Path, max_bytes: int) -> bytes:
+    """Return the content of a file that the user names: a regular file, or a pipe or ``/dev/stdin``, read to its end.
+
+    Raises:
+        OSError: the file cannot be read, is a device, a folder or a socket, or has more than `max_bytes` bytes.
+    """
+    about = Path(path).stat()
+    if stat.S_ISREG(about.st_mode):
+        return read_bounded(path, max_bytes)
+    is_input = _is_standard_input(about)
+    if not (is_input or stat.S_ISFIFO(about.st_mode)):
+        kind = "a folder" if stat.S_ISDIR(about.st_mode) else "a device or a socket"
+        raise OSError(errno.EISDIR if kind == "a folder" else errno.EINVAL, f"is {kind}, not a file", str(path))
+    if _kept is not None and str(path) in _kept:
+        return _kept[str(path)]
+    with os.fdopen(os.dup(0) if is_input else os.open(path, os.O_RDONLY | os.O_CLOEXEC), "rb") as pipe:
+        content = pipe.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise OSError(errno.EFBIG, f"is longer than the {max_bytes} bytes allowed", str(path))
+    if _kept is not None:
+        _kept[str(path)] = content
+    return content
+
+
+def _is_standard_input(about: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(about, os.fstat(0))
+    except OSError:  # standard input is closed
+        return False
+
+
+@contextmanager
+def keep_pipes() -> Iterator[None]:
+    """Let `read_named` return the same content again for a pipe, which can be read only once."""
+    global _kept
+    before, _kept = _kept, {}
+    try:
+        yield
+    finally:
+        _kept = before
+
+
 def open_bounded(path: str | Path, longest_part: int) -> BinaryIO:
     """Open a regular file that is read in parts; reading a part longer than `longest_part` bytes raises an error.
 
@@ -410,4 +452,5 @@ _LOCK_POLL_S = 0.002
 _POLL_S = 0.01
 _PART_BYTES = 2**20
 _swept: set[Path] = set()
+_kept: dict[str, bytes] | None = None
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2

@@ -22,7 +22,7 @@ from typing import NoReturn, Protocol, TypeAlias, cast
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.files import read_bounded
+from robot_semantics.base.files import read_bounded, read_named
 from robot_semantics.base.names import shown
 
 MAX_BYTES = 1 << 23
@@ -126,14 +126,15 @@ def _place(source: str, at: _Position, path: str = "") -> SourcePlace:
     return SourcePlace(source, at // _COLUMNS + 1, at % _COLUMNS + 1, path)
 
 
-def read_yaml(path: str | Path) -> YamlNode:
-    """Read a file with one YAML document.
+def read_yaml(path: str | Path, *, foreign: bool = False) -> YamlNode:
+    """Read a file with one YAML document; with `foreign`, another file names it, and only a regular file is read.
 
     Raises:
         DescriptionError: as `parse_yaml`.
         OSError: the file cannot be read, or has more than `MAX_BYTES` bytes.
     """
-    return parse_yaml(read_bounded(path, MAX_BYTES), str(path))
+    read = read_bounded if foreign else read_named
+    return parse_yaml(read(path, MAX_BYTES), str(path))
 
 
 def parse_yaml(text: str | bytes, source: str = "<yaml>", *, warnings: Diagnostics | None = None) -> YamlNode:

@@ -164,8 +164,10 @@ def _inside(folder: Path, relative: str, notes: list[str]) -> Path | None:
 def _candidates(folder: Path, kind: str) -> Iterator[Path]:
     """Yield the files of a kind in a folder and in its usual folders, plain and xacro, but no files of macros."""
     for place in (folder, *(folder / name for name in _FOLDERS)):
-        yield from sorted(place.glob(f"*.{kind}"))
-        yield from (path for path in sorted(place.glob(f"*.{kind}.xacro")) if not _stem(path).endswith(_MACROS))
+        # A pipe or a device of a folder is not read.
+        yield from (path for path in sorted(place.glob(f"*.{kind}")) if path.is_file())
+        xacros = (path for path in sorted(place.glob(f"*.{kind}.xacro")) if path.is_file())
+        yield from (path for path in xacros if not _stem(path).endswith(_MACROS))
 
 
 def _chosen(paths: Sequence[Path], names: Sequence[str]) -> Path | None:

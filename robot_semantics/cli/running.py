@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.files import keep_pipes
 from robot_semantics.base.names import LONGEST_LINE, did_you_mean, shown
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.command import Command, UsageError
@@ -105,7 +106,8 @@ def run(words: list[str]) -> int:
             parser.print_help()
             return EXIT_USAGE
         check_outputs(arguments)
-        return arguments.perform(arguments) or 0
+        with keep_pipes():
+            return arguments.perform(arguments) or 0
     except DescriptionError as error:
         for diagnostic in error.diagnostics:
             print_line(diagnostic, file=sys.stderr)

@@ -13,6 +13,7 @@ lxml makes the tree; `source_map` computes places when the first problem is repo
 from __future__ import annotations
 
 import codecs
+import errno
 import re
 from contextlib import suppress
 from dataclasses import replace
@@ -26,7 +27,7 @@ from lxml import etree
 from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import refusal
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.files import read_bounded
+from robot_semantics.base.files import read_bounded, read_named
 from robot_semantics.base.names import shown
 from robot_semantics.xml.document import OddBytes, StreamedDocument, XmlDocument
 from robot_semantics.xml.source_map import SKIPPED, SourceMap, SourceText
@@ -147,22 +148,21 @@ def read_xml(
 
 
 def read_text(path: str | Path, *, foreign: bool = False) -> bytes:
-    """Return a file's bytes; of a file that is too long, `MAX_BYTES` + 1 bytes, so that the caller detects it.
+    """Return a file's bytes.
 
     Args:
         path: a file that the user names; it may be a pipe.
         foreign: True if another file names it; then only a regular file is read.
 
     Raises:
-        DescriptionError: the file cannot be read.
+        DescriptionError: the file cannot be read, or is too long.
 
     """
     try:
-        if foreign:
-            return read_bounded(path, MAX_BYTES)
-        with Path(path).open("rb") as file:
-            return file.read(MAX_BYTES + 1)
+        return (read_bounded if foreign else read_named)(path, MAX_BYTES)
     except (OSError, ValueError) as error:
+        if getattr(error, "errno", None) == errno.EFBIG and not foreign:
+            raise too_large(str(path)) from None
         reason = getattr(error, "strerror", None) or error
         raise refusal("unreadable", f"cannot be read: {reason}", SourcePlace(str(path))) from None
 

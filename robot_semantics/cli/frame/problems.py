@@ -26,7 +26,7 @@ from urllib.parse import quote
 from robot_semantics.base.diagnostic import Diagnostic, Severity
 from robot_semantics.base.diagnostics import MORE
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.files import read_bounded, resolved, save_text
+from robot_semantics.base.files import read_named, resolved, save_text
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean, shown
 from robot_semantics.base.version import __version__
@@ -415,7 +415,7 @@ def without_known(found: Sequence[Diagnostic], path: str) -> tuple[list[Diagnost
 
 def _read_baseline(path: str) -> Counter[KnownProblem]:
     try:
-        content: Any = json.loads(read_bounded(path, _MAX_BYTES))
+        content: Any = json.loads(read_named(path, _MAX_BYTES))
         if content["version"] != VERSION:
             raise RobotSemanticsError(f"'{path}' is a baseline of version {content['version']}, not {VERSION}")
         rows = [

@@ -36,7 +36,7 @@ from robot_semantics.usdf.reader import parse_document, read_document
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
-from robot_semantics.xml.reader import read_text
+from robot_semantics.xml.reader import MAX_BYTES, read_text
 from robot_semantics.xml.source_map import SourceMap
 
 ROOT = "/world_state"
@@ -203,7 +203,7 @@ def read_world_file(path: str, diagnostics: Diagnostics | None = None) -> WorldF
     if FORMATS.get(Path(path).suffix.lower()) == "json":
         return WorldFile(parse_json(read_text(path), path), path, None)
     if path == "-":
-        document = parse_document(sys.stdin.buffer.read(), "<stdin>", diagnostics)
+        document = parse_document(sys.stdin.buffer.read(MAX_BYTES + 1), "<stdin>", diagnostics)
     else:
         document = read_document(path, diagnostics)
     return WorldFile(document.state, document.places.source, document.places)

@@ -208,7 +208,9 @@ def _lost_files(path: Path) -> Iterator[str]:
     if not path.is_dir() or not (path / "metadata.yaml").exists():
         return
     try:
-        stated = read_yaml(path / "metadata.yaml").get("rosbag2_bagfile_information", "relative_file_paths")
+        stated = read_yaml(path / "metadata.yaml", foreign=True).get(
+            "rosbag2_bagfile_information", "relative_file_paths"
+        )
     except (DescriptionError, OSError):
         stated = None
     if stated is None:

@@ -22,7 +22,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.files import read_bounded
+from robot_semantics.base.files import read_named
 from robot_semantics.base.names import quoted
 from robot_semantics.base.nanoseconds import parse_seconds, seconds_text, short_seconds
 from robot_semantics.transforms.arrays import IntArray
@@ -178,7 +178,7 @@ def read_times(path: Path) -> list[tuple[str, str]]:
         OSError: it cannot be read.
     """
     try:
-        text = read_bounded(path, TIMES_BYTES).decode("utf-8-sig")
+        text = read_named(path, TIMES_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise RequestError(f"{path}: this is not a text in UTF-8") from None
     reader = csv.reader(text.splitlines(), skipinitialspace=True)

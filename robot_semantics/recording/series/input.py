@@ -18,7 +18,7 @@ import numpy as np
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.files import save_all
+from robot_semantics.base.files import open_bounded, save_all
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.live.model_series import ABSENT, ModelSeries
 from robot_semantics.recording.read.times import RequestError, time_of
@@ -115,7 +115,8 @@ def load_arrays(path: Path) -> ArraySeries:
     entry = readable_format(path)
     if entry.arrays is None:
         raise SeriesError(path, "it holds states, not arrays")
-    with path.open("rb"):
+    # The libraries that read arrays would wait for a pipe, or read a device without end.
+    with open_bounded(path, 0):
         pass
     return entry.arrays(path)
 
