@@ -97,7 +97,7 @@ HALVES: dict[str, str] = {
     "model/groups.py": LONG,
     "ros/node/services.py": LONG,
     "ros/tools/joint_sliders.py": LONG,
-    "recording/read/clocks.py": FAMILY,
+    "recording/read/alternation.py": FAMILY,
 }
 
 

@@ -15,12 +15,18 @@ import importlib.util
 import platform
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from robot_semantics.base.errors import RobotSemanticsError, install_hint
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.argument_values import wait
 from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.node_inputs import ros_needed
 from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_result
+
+if TYPE_CHECKING:
+    from robot_semantics.base.json_value import JsonObject
+    from robot_semantics.live.senders import SenderRow
 
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "view": (("nicegui", "trimesh", "PIL", "collada"), "pages, pictures, mesh files"),
@@ -50,12 +56,21 @@ _SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("--listen", type=wait, default=3.0, metavar="S", help="time to watch running robots (3)")
+    parser.add_argument(
+        "--node",
+        nargs="?",
+        const="",
+        metavar="NAME",
+        help="list who sends the values of a running node, and by which clock",
+    )
     parser.add_argument("--no-ros", action="store_true", help="check only the installation")
     add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the findings; return 1 if one is a problem."""
+    if arguments.node is not None:
+        return _print_senders(arguments)
     found = []
     for level, text in _findings(arguments):
         found.append((level, text))
@@ -65,6 +80,42 @@ def run(arguments: argparse.Namespace) -> int:
         findings = [{"level": level, "text": text} for level, text in found]
         print_result({"findings": findings})
     return int(any(level == "problem" for level, _ in found))
+
+
+def _print_senders(arguments: argparse.Namespace) -> int:
+    """Print the senders of a running node."""
+    with ros_needed("--node"):
+        from robot_semantics.ros.tools.running_node import read_senders
+
+    rows = read_senders(arguments.node)
+    if arguments.json:
+        print_result({"senders": [_sender_json(row) for row in rows]})
+        return 0
+    if not rows:
+        print_line("no message has arrived yet")
+        return 0
+    print_line("topic (publishers), names, rate, clock or latency against the reference, last heard, state")
+    for row in rows:
+        print_line(row.text())
+    reference = rows[0].node_offset_s
+    print_line(f"the clock of the reference is {reference:+.3f} s from the clock of the node")
+    return 0
+
+
+def _sender_json(row: SenderRow) -> JsonObject:
+    return {
+        "model": row.model,
+        "kind": row.kind,
+        "topic": row.topic,
+        "names": list(row.names),
+        "publishers": list(row.publishers),
+        "messages": row.messages,
+        "rate_hz": None if row.rate_hz != row.rate_hz else row.rate_hz,
+        "offset_s": row.offset_s,
+        "node_offset_s": row.node_offset_s,
+        "last_heard_s": row.last_heard_s,
+        "state": row.state,
+    }
 
 
 def _findings(arguments: argparse.Namespace) -> Iterator[Row]:
@@ -101,4 +152,4 @@ def _version(module: str) -> str:
         return "(version unknown)"
 
 
-COMMAND = Command(add_arguments, run, examples=("robot_semantics doctor",))
+COMMAND = Command(add_arguments, run, examples=("robot_semantics doctor", "robot_semantics doctor --node"))

@@ -36,6 +36,7 @@ from robot_semantics.cli.frame.printing import add_json_argument, counted, print
 if TYPE_CHECKING:
     from robot_semantics.recording.export import ExportRequest, Report
     from robot_semantics.recording.fleet import FleetBag, FleetRow
+    from robot_semantics.recording.read.clocks import Clocks, RecordedSender
     from robot_semantics.recording.read.plan import RobotRequest
 
 
@@ -80,6 +81,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="skip",
         metavar="RULE",
         help="positions that are not finite",
+    )
+    parser.add_argument(
+        "--align-clocks",
+        type=nanoseconds,
+        metavar="S",
+        default="10",
+        help="shift clocks that are more than S seconds off (10)",
     )
     parser.add_argument(
         "--max-gap", type=nanoseconds, metavar="S", default="1", help="report values older than S seconds (1)"
@@ -263,6 +271,8 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
         raise UsageError("--jobs and --dask exclude each other")
     if arguments.max_gap < 0:
         raise UsageError("--max-gap is negative")
+    if arguments.align_clocks < 0:
+        raise UsageError("--align-clocks is negative")
     return ExportRequest(
         bags=tuple(Path(bag) for bag in arguments.bags),
         out=None if arguments.output is None else Path(arguments.output),
@@ -277,6 +287,7 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
         force=arguments.force,
         invalid=Invalid(arguments.invalid_positions),
         tf_topics=tuple(arguments.tf_topic),
+        align_ns=arguments.align_clocks,
     )
 
 
@@ -333,6 +344,7 @@ def _report_lines(report: Report, request: ExportRequest) -> Iterator[str]:
                 yield f"  {topic}  {msgtype}  {bag.counts()[topic]}{used}"
         start, span = seconds_text(recording.start_ns), seconds_text(span_ns)
         yield f"from {start} s, {span} s long, run {recording.run + 1} of {recording.runs}"
+        yield from _clock_lines(recording.clocks)
         for robot in recording.robots:
             if robot.model is None:
                 yield f"robot {robot.name}: no description"
@@ -344,6 +356,41 @@ def _report_lines(report: Report, request: ExportRequest) -> Iterator[str]:
     verb = "would write" if request.dry_run else "wrote"
     states = counted(len(report.times_ns), "state")
     yield f"{verb} {states} as {report.format}{'' if request.out is None else f' to {request.out}'}{gaps}"
+
+
+def _clock_lines(clocks: Clocks) -> Iterator[str]:
+    """Yield a table of the senders; those of one topic that are alike have one row."""
+    from robot_semantics.base.names import quoted
+    from robot_semantics.base.nanoseconds import float_seconds, short_seconds
+
+    rows: dict[tuple[str, str, str, str], list[RecordedSender]] = {}
+    for sender in clocks.senders:
+        rate = "once" if not sender.interval_ns else f"{1e9 / sender.interval_ns:.3g} Hz"
+        offset = "unknown" if sender.offset_ns is None else f"{float_seconds(sender.offset_ns):+.3f} s"
+        rows.setdefault((sender.topic, rate, offset, sender.state), []).append(sender)
+    if rows:
+        yield "senders: topic, names, rate, clock or latency (to the reference), last message before the end, state"
+    end_ns = max((sender.last_ns for sender in clocks.senders), default=0)
+    for (topic, rate, offset, state), senders in rows.items():
+        names = quoted((one.label for one in senders), 3) if senders[0].names else "messages"
+        last = short_seconds(end_ns - max(one.last_ns for one in senders))
+        yield f"  {topic}  {names}  {rate}  {offset}  {last}  {state}"
+
+
+def _sender_json(sender: RecordedSender) -> JsonObject:
+    return {
+        "topic": sender.topic,
+        "kind": sender.kind,
+        "names": list(sender.names),
+        "messages": sender.messages,
+        "interval_ns": sender.interval_ns,
+        "offset_ns": sender.offset_ns,
+        "shift_ns": sender.shift_ns,
+        "first_ns": sender.begin_ns,
+        "last_ns": sender.end_ns,
+        "last_heard_ns": sender.last_ns,
+        "state": sender.state,
+    }
 
 
 def _report_json(report: Report, request: ExportRequest, problems: Iterable[Diagnostic]) -> JsonObject:
@@ -364,6 +411,7 @@ def _report_json(report: Report, request: ExportRequest, problems: Iterable[Diag
         "end_ns": recording.end_ns,
         "run": recording.run + 1,
         "runs": recording.runs,
+        "senders": [_sender_json(sender) for sender in recording.clocks.senders],
         "robots": [robot.name for robot in recording.robots],
         "world_frame": report.world_frame,
         "frames": list(report.frames),

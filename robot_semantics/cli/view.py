@@ -267,7 +267,7 @@ def _serve_live(robots: LiveRobots, title: str, diagnostics: Diagnostics, argume
     serve_viewer(
         robots.scene.title,
         lambda: content,
-        beside=lambda viewer: LivePanel(viewer, robots, title),
+        beside=lambda viewer: LivePanel(viewer, robots, title, robots.senders),
         beside_width=300,
         options=page_options(arguments),
     )

@@ -339,6 +339,14 @@ class PositionBlend:
         self._wraps = np.array(wraps, np.bool_)
         self._quaternions = quaternions
 
+    def with_counted_turns(self, counts_turns: Callable[[int], bool]) -> PositionBlend:
+        """Return the interpolation in which those angles go straight that count whole turns, by their variables."""
+        made = PositionBlend(())
+        made._wraps, made._quaternions = self._wraps.copy(), self._quaternions
+        for variable in np.flatnonzero(self._wraps).tolist():
+            made._wraps[variable] = not counts_turns(variable)
+        return made
+
     def of_columns(self, columns: IntArray) -> PositionBlend:
         """Return the interpolation of rows with only these columns (k,), in this order."""
         made = PositionBlend(())

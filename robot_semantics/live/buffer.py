@@ -20,7 +20,7 @@ from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.kinematics.loops import ClosedLoops, LoopTracker
 from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.live.joint_state import IndexArray, InputPlan, MessageJointValues, MovingJoints
-from robot_semantics.live.order import NEVER_NS
+from robot_semantics.live.senders import NEVER_NS
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import wrapped_angles
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
@@ -60,6 +60,7 @@ class FollowedJoints(NamedTuple):
         velocities: indices of their velocities.
         driven: numbers of the moving joints that they follow.
         driven_variables: indices of the positions of these.
+        leads: for each of `joints`, the number of the joint whose stamp it has.
     """
 
     joints: IndexArray
@@ -67,6 +68,7 @@ class FollowedJoints(NamedTuple):
     velocities: IndexArray
     driven: IndexArray
     driven_variables: IndexArray
+    leads: IndexArray
 
 
 class JointBuffer:
@@ -76,11 +78,9 @@ class JointBuffer:
         positions: (n,) [rad, m, quaternion x y z w]; defaults where a joint is not `measured`.
         velocities: (nv,) [rad/s, m/s].
         efforts: (nv,) [N m, N].
-        received_ns: (m,) when each moving joint's newest values arrived, on the monotonic clock; `NEVER_NS` if never.
         measured: (m,) bool, moving joints whose position variables all came from a message, a restore or a parameter.
         known: (m,) bool, moving joints that can be published: the measured ones, those measured before a reset of the
             clock, and all with default positions.
-        newest_ns: no message with this stamp or a later one is late for any joint.
     """
 
     def __init__(
@@ -89,58 +89,48 @@ class JointBuffer:
         space: JointSpace,
         moving: MovingJoints,
         defaults: FloatArray | None,
-        *,
-        ordered: bool = True,
     ) -> None:
-        """Without `ordered` no value is late."""
         self.model, self.space, self.moving = model, space, moving
         self.positions = np.array(space.neutral() if defaults is None else defaults, np.float64)
         self.velocities = np.full(space.velocity_size, np.nan)
         self.efforts = np.full(space.velocity_size, np.nan)
-        self.received_ns = np.full(len(moving), NEVER_NS, np.int64)
         self.measured = np.zeros(len(moving), np.bool_)
         self.known = np.full(len(moving), defaults is not None)
-        self.newest_ns = NEVER_NS
-        self._ordered = ordered
         self._stamps_ns = np.full(space.size, NEVER_NS, np.int64)
-        self._late_before_ns = np.full(space.size, NEVER_NS, np.int64)
+        self._received_ns = np.full(space.size, NEVER_NS, np.int64)
+        self._first = np.array([space.joint_positions[name].start for name in moving.names], np.intp)
 
     @property
     def stamps_ns(self) -> IntArray:
-        """(m,) time of the oldest value of each moving joint; `NEVER_NS` if the joint is not `measured`."""
-        stamps = np.full(len(self.moving), np.iinfo(np.int64).max)
-        np.minimum.at(stamps, self.moving.of_variable, self._stamps_ns)
-        return stamps
+        """(m,) stamp of each moving joint's value, of its first variable; `NEVER_NS` if it is not `measured`.
+
+        Stamps of different joints may be of different clocks.
+        """
+        return np.where(self._measured_now(), self._stamps_ns[self._first], NEVER_NS)
 
     @property
-    def newest_stamp_ns(self) -> int:
-        """Newest time of any value; `NEVER_NS` if there is none."""
-        return int(self._stamps_ns.max(initial=NEVER_NS))
+    def received_ns(self) -> IntArray:
+        """(m,) when the oldest value of each moving joint arrived, on the steady clock; `NEVER_NS` if one never did."""
+        return self._oldest(self._received_ns)
 
-    def put_joint_state(self, plan: InputPlan, values: MessageJointValues, stamp_ns: int) -> BoolArray | None:
-        """Store the values of one message.
+    def _oldest(self, times_ns: IntArray) -> IntArray:
+        oldest = np.full(len(self.moving), _LATEST_NS)
+        np.minimum.at(oldest, self.moving.of_variable, times_ns)
+        return oldest
 
-        Returns:
-            (m,) the moving joints with new values; a joint that has a newer value is not among them. None if all got
-            new values.
+    def _measured_now(self) -> BoolArray:
+        return np.asarray(self._oldest(self._stamps_ns) != NEVER_NS)
 
+    def put_joint_state(
+        self, plan: InputPlan, values: MessageJointValues, stamp_ns: int, received_ns: int | None = None
+    ) -> BoolArray:
+        """Store the values of one message; return (m,) the moving joints with new values.
+
+        `received_ns` is the time of arrival on the steady clock, by default now.
         """
         target, followers, joints = plan.target, plan.followers, plan.joints
         source, rates, rate_source = plan.source, plan.velocity_target, plan.velocity_source
         following = plan.velocity_followers
-        if self._ordered and stamp_ns < self.newest_ns:
-            fresh = self._late_before_ns <= stamp_ns
-            if not (fresh[target].any() or fresh[followers.target].any()):
-                return None
-            entries = np.zeros(len(plan.names), np.bool_)
-            entries[source] = fresh[target]
-            rates, rate_source = rates[entries[rate_source]], rate_source[entries[rate_source]]
-            target, source = target[fresh[target]], source[fresh[target]]
-            followers = followers.chosen(fresh[followers.target])
-            joints = np.zeros(len(self.moving), np.bool_)
-            joints[self.moving.of_variable[np.concatenate([target, followers.target])]] = True
-            following = following.chosen(joints[self.moving.of_velocity[following.target]])
-            plan = plan._replace(straight=None)
         row, q = values.position[0], self.positions
         q[target if plan.straight is None else plan.straight] = row[source] if plan.straight is None else row
         if len(followers.target):
@@ -151,10 +141,9 @@ class JointBuffer:
         if len(following.target):
             self.velocities[following.target] = following.factor * self.velocities[following.source]
             self.efforts[following.target] = np.nan
+        received_ns = time.monotonic_ns() if received_ns is None else received_ns
         for variables in (target, followers.target):
-            self._stamps_ns[variables] = self._late_before_ns[variables] = stamp_ns
-        self.newest_ns = max(self.newest_ns, stamp_ns)
-        self.received_ns[joints] = time.monotonic_ns()
+            self._stamps_ns[variables], self._received_ns[variables] = stamp_ns, received_ns
         self._refresh_measured()
         return joints
 
@@ -165,16 +154,19 @@ class JointBuffer:
         velocities: FloatArray | None,
         efforts: FloatArray | None,
         stamp_ns: int,
+        received_ns: int | None = None,
     ) -> None:
-        """Store all variables of one joint; velocities and efforts that are None become unknown."""
+        """Store all variables of one joint; velocities and efforts that are None become unknown.
+
+        `received_ns` is the time of arrival on the steady clock, by default now.
+        """
         at = self.space.joint_positions[joint]
         self.positions[at] = positions
         at_velocity = self.space.joint_velocities[joint]
         self.velocities[at_velocity] = np.nan if velocities is None else velocities
         self.efforts[at_velocity] = np.nan if efforts is None else efforts
-        self._stamps_ns[at] = self._late_before_ns[at] = stamp_ns
-        self.newest_ns = max(self.newest_ns, stamp_ns)
-        self.received_ns[self.moving.number[joint]] = time.monotonic_ns()
+        self._stamps_ns[at] = stamp_ns
+        self._received_ns[at] = time.monotonic_ns() if received_ns is None else received_ns
         self._refresh_measured()
 
     def copy_measured(self, other: JointBuffer, joints: Collection[str]) -> None:
@@ -182,20 +174,18 @@ class JointBuffer:
 
         A mimic joint with another rule than in the other robot follows its leader, if the leader has a value.
         """
-        self.newest_ns = max(self.newest_ns, other.newest_ns)
         for name in joints:
             at, other_at = self.space.joint_positions[name], other.space.joint_positions[name]
             chosen = other._stamps_ns[other_at] != NEVER_NS
             for own, others in (
                 (self.positions, other.positions),
                 (self._stamps_ns, other._stamps_ns),
-                (self._late_before_ns, other._late_before_ns),
+                # A change of settings or of the description is not a message.
+                (self._received_ns, other._received_ns),
             ):
                 own[at][chosen] = others[other_at][chosen]
             rates, other_rates = self.space.joint_velocities[name], other.space.joint_velocities[name]
             self.velocities[rates], self.efforts[rates] = other.velocities[other_rates], other.efforts[other_rates]
-            # A change of settings or of the description is not a message.
-            self.received_ns[self.moving.number[name]] = other.received_ns[other.moving.number[name]]
         self._refresh_measured()
         rules = {joint.name: joint.mimic for joint in other.moving.followers}
         stamps_ns = self.stamps_ns
@@ -213,9 +203,13 @@ class JointBuffer:
         self.put_joint(joint.name, positions[where], velocities[rates], None, stamp_ns)
 
     def follow_driven(self, followed: FollowedJoints) -> None:
-        """Give the joints that follow from others in closed loops the times of the oldest of these."""
-        self._stamps_ns[followed.variables] = self._stamps_ns[followed.driven_variables].min(initial=_LATEST_NS)
-        self.received_ns[followed.joints] = self.received_ns[followed.driven].min(initial=_LATEST_NS)
+        """Give the joints that follow from others in closed loops the stamp of their first input, and the oldest
+        arrival.
+        """
+        of_variable, first = self.moving.of_variable[followed.variables], self._first
+        lead = dict(zip(followed.joints.tolist(), followed.leads.tolist(), strict=True))
+        self._stamps_ns[followed.variables] = self._stamps_ns[first[[lead[joint] for joint in of_variable.tolist()]]]
+        self._received_ns[followed.variables] = self._received_ns[followed.driven_variables].min(initial=_LATEST_NS)
         self.efforts[followed.velocities] = np.nan
         self._refresh_measured()
 
@@ -231,7 +225,7 @@ class JointBuffer:
 
         A joint without a new velocity keeps its velocity. The effort of a joint with a new position becomes unknown.
         """
-        for number, name in enumerate(self.moving.names):
+        for name in self.moving.names:
             if name not in positions_of and name not in velocities_of:
                 continue
             at, rates = self.space.joint_positions[name], self.space.joint_velocities[name]
@@ -241,24 +235,19 @@ class JointBuffer:
             if name in velocities_of:
                 self.velocities[rates] = velocities[rates]
             self.efforts[rates] = np.nan
-            self.received_ns[number] = time.monotonic_ns()
+            self._received_ns[at] = time.monotonic_ns()
         self._refresh_measured()
 
-    def accept_any_stamp(self) -> None:
-        """Accept any next stamp of any joint; the values stay measured."""
-        self._late_before_ns[:] = NEVER_NS
-        self.newest_ns = NEVER_NS
-
-    def forget_measured(self) -> None:
-        """Make all values unknown, after a reset of the clock; on TF the joints stay where they are."""
-        self.accept_any_stamp()
-        self._stamps_ns[:] = NEVER_NS
-        self.velocities[:], self.efforts[:] = np.nan, np.nan
-        self.measured[:] = False
+    def forget_measured(self, joints: BoolArray) -> None:
+        """Make the values of `joints` (m,) unknown, after a reset of their clock; on TF they stay where they are."""
+        variables, rates = joints[self.moving.of_variable], joints[self.moving.of_velocity]
+        self._stamps_ns[variables] = NEVER_NS
+        self.velocities[rates], self.efforts[rates] = np.nan, np.nan
+        self.measured[joints] = False
 
     def _refresh_measured(self) -> None:
         if not self.measured.all():
-            self.measured[:] = self.stamps_ns != NEVER_NS
+            self.measured[:] = self._measured_now()
             self.known |= self.measured
 
 
@@ -295,6 +284,7 @@ class LoopCloser:
             np.flatnonzero(dependent[moving.of_velocity]),
             driven,
             np.flatnonzero(np.isin(moving.of_variable, driven)),
+            self._leads_of(dependent),
         )
         # Measured passive joints with one variable are compared.
         self._compared = np.array([where.start for where in solved if where.stop - where.start == 1], np.intp)
@@ -306,6 +296,35 @@ class LoopCloser:
         self._given = buffer.positions
         self.position_error = self.rotation_error = 0.0
         self._velocities_are_old = False
+
+    def _leads_of(self, dependent: BoolArray) -> IndexArray:
+        """Return for each `dependent` joint (m,) the first driven joint of its linkage in model order.
+
+        A linkage without a driven joint has the stamp of its first joint.
+        """
+        moving, mimics, space = self._buffer.moving, self._loops.space.mimics, self._loops.space
+        lead_of: dict[int, int] = {}
+        for freedom in self._loops.freedoms:
+            names = (*freedom.dependent, *freedom.held)
+            lead = moving.number[(*freedom.driven, *names)[0]]
+            for name in names:
+                where = space.joint_positions[name]
+                own = np.isin(mimics.source, np.arange(where.start, where.stop))
+                lead_of |= dict.fromkeys(moving.of_variable[own].tolist(), lead)
+        numbers = np.flatnonzero(dependent).tolist()
+        return np.array([lead_of.get(number, number) for number in numbers], np.intp)
+
+    @property
+    def is_following(self) -> bool:
+        """True after the first closed configuration."""
+        return self._tracker.q is not None
+
+    def stamped_joints(self, joints: BoolArray) -> BoolArray:
+        """Return the moving joints (m,) that have the stamps of a sender of `joints` (m,)."""
+        followed = self._followed
+        stamped: BoolArray = joints.copy()
+        stamped[followed.joints] = joints[followed.leads]
+        return stamped
 
     @classmethod
     def of(cls, model: RobotModel, buffer: JointBuffer, notices: list[str]) -> LoopCloser | None:

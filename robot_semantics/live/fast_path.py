@@ -26,14 +26,14 @@ from robot_semantics.kinematics.in_place import InPlaceTransforms, InputMap
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.live.buffer import JointBuffer, LoopCloser
 from robot_semantics.live.joint_state import InputPlan, take_joint_state
-from robot_semantics.live.order import NEVER_NS, RESET_NS, MessageStream, PublishSchedule
+from robot_semantics.live.senders import NEVER_NS, RESET_NS, MessageStream, Senders
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import BoolArray
 
 _NOT_FINITE, _NEGATIVE_NOT_FINITE = 0x7F, 0xFF
 """Most significant byte of infinity and NaN, and of numbers above 2**1009."""
 
-_MAX_LAYOUTS = 8
+_MAX_LAYOUTS = 64
 _MAX_BYTES = 250_000
 """Longer messages take the general path: this one keeps two copies of each layout."""
 
@@ -44,30 +44,34 @@ class FastLayout:
     Attributes:
         count: number of transforms in a message.
         stream: the stream.
+        sender: the sender of the stream.
         unparsed: the newest message, its stamp, and its time of arrival. It is None after parsing.
 
     """
 
     __slots__ = (
+        "_advances",
         "_at",
         "_buffer",
         "_compared",
         "_effort_count",
         "_given",
         "_heads",
+        "_heard",
         "_interval_ns",
         "_into",
         "_loops",
         "_message",
         "_named",
+        "_path",
         "_positions",
         "_repeater",
-        "_schedule",
         "_top_bytes",
         "_transforms",
         "_velocity_count",
-        "_where",
         "count",
+        "epoch",
+        "sender",
         "stream",
         "unparsed",
     )
@@ -78,20 +82,20 @@ class FastLayout:
         stream: MessageStream,
         first: JointStateData,
         buffer: JointBuffer,
-        schedule: PublishSchedule,
-        chosen: BoolArray,
+        path: FastPath,
         joints: Sequence[int],
         frames: Sequence[tuple[str, str]],
         loops: LoopCloser | None,
     ) -> None:
         """Prepare for messages like `first`.
 
-        The transforms are those of the `chosen` (m,) moving joints, with these indices in the model and these frames.
+        The transforms are those of the `joints` with these indices in the model, and these frames.
         `loops` is None if the message has no joint of a loop.
         """
-        self.stream = stream
-        self._buffer, self._schedule = buffer, schedule
-        self._interval_ns, self.count = schedule.interval_ns, len(frames)
+        self.stream, self.sender, self.epoch = stream, stream.sender, path.epoch
+        self._buffer, self._path = buffer, path
+        self._advances, self._heard = path.senders.advances, path.senders.heard
+        self._interval_ns, self.count = path.interval_ns, len(frames)
         self._repeater = repeater = JointStateRepeater(first)
         self._at, self._heads = repeater.at, repeater.heads
         self._into, self._positions = repeater.buffer, repeater.positions
@@ -104,18 +108,23 @@ class FastLayout:
         self._named = stream.plan.joints[buffer.moving.of_variable]
         given = self._given if loops is None else None
         self._transforms = InPlaceTransforms(model, joints, raw.slots, raw.places, raw.staging_array, given)
-        self._where = _slice_or_mask(chosen)
         self.unparsed: tuple[bytes, int, int] | None = None
 
     def fits(self, first: JointStateData) -> bool:
         """Return True if a message of the same stream has this layout."""
         return self._at == first.position_at and len(self._into) == len(first.data)
 
-    def take(self, data: bytes, now: Callable[[], int]) -> bytes | bytearray | None:
+    def take(
+        self, data: bytes, now: Callable[[], int], sequence: int | None = None, received_ns: int | None = None
+    ) -> bytes | bytearray | None:
         """Take a message and return the transforms to send: empty if none are due, None for the general path.
 
         They are valid until the next call. `now` gives the node's time [ns], asked only for messages without a stamp.
+        `sequence` is the publication sequence number, if the middleware tells it; `received_ns` the time of arrival
+        on the steady clock, by default now.
         """
+        if self.epoch != self._path.epoch:
+            return None
         # One function with few calls: `kinematics.in_place` has the reason.
         head = data[AFTER_STAMP : self._at]
         if head not in self._heads and not self._repeater.knows(head):
@@ -130,13 +139,9 @@ class FastLayout:
         if not stamp_ns:
             stamp_ns = now()
             stamp = pack_stamp(*divmod(stamp_ns, 1_000_000_000))
-        stream, buffer = self.stream, self._buffer
-        order, published_ns = stream.order, stream.published_ns
-        if not 0 <= stamp_ns - order.last_ns <= RESET_NS or order.ahead:
-            return None
-        if stream.shared and stamp_ns < buffer.newest_ns:
-            return None
-        if published_ns == NEVER_NS or stamp_ns >= stream.quiet_until_ns:
+        sender = self.sender
+        step_ns, watch = stamp_ns - sender.last_ns, sender.watch
+        if not 0 <= step_ns <= RESET_NS or (sequence and sequence <= watch.sequence):
             return None
         (velocities, count), (efforts, other) = self._velocity_count, self._effort_count
         if data[velocities] != count or data[efforts] != other:
@@ -144,19 +149,31 @@ class FastLayout:
         top_bytes = data[self._top_bytes]
         if _NOT_FINITE in top_bytes or _NEGATIVE_NOT_FINITE in top_bytes:
             return None
-        order.last_ns, order.suspect_ns = stamp_ns, None
-        if stamp_ns > buffer.newest_ns:
-            buffer.newest_ns = stamp_ns
-        self.unparsed = data, stamp_ns, monotonic_ns()
-        if stamp_ns - published_ns < self._interval_ns:
+        if sequence:
+            watch.sequence = sequence
+            if sender.shared is not None:
+                sender.shared.note_sequence(sequence)
+        watch.count += 1
+        sender.last_ns = stamp_ns
+        if received_ns is None:
+            received_ns = monotonic_ns()
+        sender.arrived_ns = received_ns
+        sender.arrivals.append(received_ns)
+        sender.total += 1
+        advances = self._advances
+        advances[sender.number] += step_ns
+        heard = self._heard
+        sender.seen, sender.seen_heard = advances[:], heard[:]
+        heard[sender.number] = received_ns
+        self.unparsed = data, stamp_ns, received_ns
+        if stamp_ns - sender.published_ns < self._interval_ns:
             return b""
-        stream.published_ns = stamp_ns
-        self._schedule.published_ns[self._where] = stamp_ns
+        sender.published_ns = stamp_ns
         positions = self._positions
         if self._loops is not None:
             source, factor, offset = self._given
             given = factor * positions[source] + offset
-            positions = self._loops.closed(np.where(self._named, given, buffer.positions), self._compared)
+            positions = self._loops.closed(np.where(self._named, given, self._buffer.positions), self._compared)
         self._transforms.update(positions)
         return self._message.stamped(stamp)
 
@@ -167,11 +184,9 @@ class FastLayout:
         (data, stamp_ns, received_ns), self.unparsed = self.unparsed, None
         read = self._repeater.read(data, stamp_ns)
         (values,) = take_joint_state(read.names, read.position, read.velocity, read.effort).values
-        joints = self._buffer.put_joint_state(self.stream.plan, values, stamp_ns)
-        if joints is not None:
-            self._buffer.received_ns[joints] = received_ns
-            if self._loops is not None:
-                self._loops.update(joints)
+        joints = self._buffer.put_joint_state(self.stream.plan, values, stamp_ns, received_ns)
+        if self._loops is not None:
+            self._loops.update(joints)
 
 
 class FastPath:
@@ -179,11 +194,16 @@ class FastPath:
 
     Attributes:
         layouts: the layouts.
+        epoch: a layout of an earlier epoch leaves its next message to the general path, which renews the layout.
+        senders: the senders of the robot.
+        interval_ns: least time between two messages with the transforms of one sender.
     """
 
-    def __init__(self, model: RobotModel, buffer: JointBuffer, schedule: PublishSchedule) -> None:
-        self._model, self._buffer, self._schedule = model, buffer, schedule
+    def __init__(self, model: RobotModel, buffer: JointBuffer, senders: Senders, interval_ns: int) -> None:
+        self._model, self._buffer = model, buffer
+        self.senders, self.interval_ns = senders, interval_ns
         self.layouts: tuple[FastLayout, ...] = ()
+        self.epoch = 0
 
     def parse(self) -> None:
         """Store the values of all messages that were not parsed yet."""
@@ -217,16 +237,12 @@ class FastPath:
             loops = None
         if not 0 < len(data.data) <= _MAX_BYTES or stream.plan.floating or not publishable[joints].all():
             return
-        published_ns = self._schedule.published_together_ns(joints)
-        if published_ns == NEVER_NS:
+        if stream.sender.published_ns == NEVER_NS or (joints != stream.joints).any():
             return
         layout = next((one for one in self.layouts if one.stream is stream and one.fits(data)), None)
         if layout is None:
-            layout = FastLayout(
-                self._model, stream, data, self._buffer, self._schedule, joints, *frames_of(joints), loops
-            )
-        stream.published_ns = published_ns
-        stream.quiet_until_ns = self._schedule.quiet_until_ns(publishable & ~joints, self._buffer.stamps_ns)
+            layout = FastLayout(self._model, stream, data, self._buffer, self, *frames_of(joints), loops)
+        layout.epoch, layout.sender = self.epoch, stream.sender
         others = [other for other in self.layouts if other is not layout]
         for other in others[_MAX_LAYOUTS - 1 :]:
             other.parse()
@@ -235,12 +251,6 @@ class FastPath:
 
 def _arrival_ns(layout: FastLayout) -> int:
     return layout.unparsed[2] if layout.unparsed is not None else 0
-
-
-def _slice_or_mask(chosen: BoolArray) -> slice | BoolArray:
-    """Return an index for the `chosen` (m,): a slice if they are consecutive, which is faster, else a mask."""
-    at = np.flatnonzero(chosen)
-    return slice(int(at[0]), int(at[-1]) + 1) if len(at) and at[-1] - at[0] == len(at) - 1 else chosen
 
 
 def _given(model: RobotModel, plan: InputPlan) -> InputMap:

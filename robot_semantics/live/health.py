@@ -20,8 +20,8 @@ from robot_semantics.base.nanoseconds import float_seconds
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.live.buffer import LoopCloser
 from robot_semantics.live.joint_state import Reason, Refusal
-from robot_semantics.live.order import NEVER_NS
 from robot_semantics.live.robot import RunningRobot
+from robot_semantics.live.senders import NEVER_NS
 from robot_semantics.live.settings import Source
 
 _BEYOND = 1e-6

@@ -41,6 +41,7 @@ class Reason(enum.Enum):
     BAD_QUATERNION = "bad_quaternion"
     TIME_BACKWARDS = "time_backwards"
     NEGATIVE_STAMP = "negative_stamp"
+    TIME_AHEAD = "time_ahead"
     MALFORMED = "malformed"
     NO_MODEL = "no_model"
     WRONG_FRAME = "wrong_frame"

@@ -20,8 +20,8 @@ from functools import cached_property
 import numpy as np
 
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.live.order import NEVER_NS
 from robot_semantics.live.samples import RobotSample
+from robot_semantics.live.senders import NEVER_NS
 from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 from robot_semantics.transforms.pose import pose_from_row, pose_rows, six_or_none
@@ -166,7 +166,7 @@ def series_of(sample: RobotSample, now_ns: int) -> ModelSeries:
 
     Args:
         sample: the robot's values.
-        now_ns: the reference time of the ages [ns].
+        now_ns: the reference time of the ages, on the steady clock [ns].
 
     """
     space = sample.space
@@ -175,8 +175,8 @@ def series_of(sample: RobotSample, now_ns: int) -> ModelSeries:
     for at, joint in enumerate(space.joints):
         if not sample.measured[at]:
             positions[space.joint_positions[joint.name]] = np.nan
-    stamps = sample.stamps_ns.tolist()
-    ages = [-1 if stamps[at] == NEVER_NS else max(0, now_ns - stamps[at]) for _, at in own]
+    received = sample.received_ns.tolist()
+    ages = [-1 if received[at] == NEVER_NS else max(0, now_ns - received[at]) for _, at in own]
 
     def rows(values: FloatArray, spans: Sequence[slice]) -> FloatArray:
         return np.concatenate([values[span] for span in spans] or [values[:0]])[np.newaxis]

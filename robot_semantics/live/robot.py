@@ -11,179 +11,53 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from robot_semantics.base.caches import LruCache
-from robot_semantics.base.names import frame_name, shown
+from robot_semantics.base.names import shown
 from robot_semantics.base.nanoseconds import float_seconds
-from robot_semantics.cdr.fill import TransformMessage
 from robot_semantics.cdr.joint_states import JointStateData
-from robot_semantics.kinematics.in_place import InPlaceTransforms
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.root_motion import UnusablePose, joint_motion
 from robot_semantics.live.buffer import JointBuffer, LoopCloser, default_positions
 from robot_semantics.live.fast_path import FastPath
+from robot_semantics.live.frames import RobotFrames, TransformBlock, TransformRows, common_joints
 from robot_semantics.live.joint_state import (
+    InputPlan,
+    MessageJointValues,
     MovingJoints,
     Reason,
     Refusal,
     TakenJointStates,
+    make_plan,
     take_joint_state,
     take_quaternions,
 )
-from robot_semantics.live.order import (
-    NEVER_NS,
-    TOGETHER_NS,
-    Arrival,
-    MessageOrder,
-    MessageStream,
-    MessageStreams,
-    PublishSchedule,
-)
 from robot_semantics.live.samples import base_frames
-from robot_semantics.live.settings import RobotSettings, Source
+from robot_semantics.live.senders import (
+    FAR,
+    NEAR,
+    NEVER_NS,
+    RESET_NS,
+    Arrival,
+    MessageStream,
+    PublisherWatch,
+    Sender,
+    Senders,
+)
+from robot_semantics.live.settings import RobotSettings, Source, VirtualJointSettings
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
-# The TF frames of one robot: names, static transforms, and the transforms of a configuration.
-
-
-Frames = Sequence[tuple[str, str]]
-
-
-class TransformRows(NamedTuple):
-    """Transforms of one time: `values` is (n, 7), x y z [m] and quaternion x y z w of each child in its frame."""
-
-    frames: Frames
-    values: FloatArray
-    stamp_ns: int
-
-
-class TransformBlock:
-    """The transforms of some joints of a robot, always in the same order and under the same frame names."""
-
-    def __init__(self, model: RobotModel, joints: Sequence[int], frames: Frames, *, raw: bool) -> None:
-        self.frames = tuple(frames)
-        self._raw = TransformMessage(self.frames) if raw else None
-        if self._raw is None:
-            self._transforms = InPlaceTransforms(model, joints)
-        else:
-            self._transforms = InPlaceTransforms(
-                model, joints, self._raw.slots, self._raw.places, self._raw.staging_array
-            )
-
-    def __len__(self) -> int:
-        return len(self.frames)
-
-    def message(self, stamp_ns: int, positions: FloatArray) -> bytes | TransformRows:
-        """Return the transforms of a configuration, as a message's CDR bytes or as rows."""
-        values = self._transforms.update(positions)
-        if self._raw is not None:
-            return self._raw.write(stamp_ns)
-        return TransformRows(self.frames, values.reshape(-1, 7).copy(), stamp_ns)
-
-
-class StaticTransform(NamedTuple):
-    """A transform that does not change: `xyz_quat` is (7,), the child's pose in its frame."""
-
-    frame_id: str
-    child_frame_id: str
-    xyz_quat: FloatArray
-
-
-class RobotFrames:
-    """The frames of a robot as its settings name them.
-
-    Attributes:
-        root_source: the source of the root link's pose.
-
-    """
-
-    def __init__(self, model: RobotModel, settings: RobotSettings) -> None:
-        self.model, self.settings = model, settings
-        self.root_source = settings.virtual_joint(model.root_joint.name).source
-
-    def frame(self, link: str) -> str:
-        """Return the TF name of a link."""
-        return frame_name(self.settings.frame_prefix + link)
-
-    @property
-    def parent_frame(self) -> str:
-        """TF name of the root link's parent frame; empty without a virtual joint."""
-        root = self.model.root_joint
-        return frame_name(self.settings.virtual_joint(root.name).parent_frame) or root.parent_link
-
-    def frames_of(self, joint: int) -> tuple[str, str]:
-        """Return the TF names (frame_id, child_frame_id) of a joint by its index in the model."""
-        found = self.model.joints[joint]
-        parent = self.parent_frame if joint == 0 else self.frame(found.parent_link)
-        return parent, self.frame(found.child_link)
-
-    @property
-    def publishes_root(self) -> bool:
-        """True if the root link has a transform; False if its parent frame has the same TF name, for example
-        ``world``.
-        """
-        return self.parent_frame not in ("", self.frame(self.model.root_link)) and self.root_source is not Source.TF
-
-    @property
-    def child_frames(self) -> frozenset[str]:
-        """Every frame whose transform this robot publishes."""
-        own = frozenset(self.frames_of(joint.index)[1] for joint in self.model.joints[1:])
-        if self.publishes_root:
-            own |= {self.frame(self.model.root_link)}
-        return own
-
-    @property
-    def root_is_fixed(self) -> bool:
-        """True if the root link has a constant pose: a parameter, or the identity."""
-        fixed = not self.model.root_joint.position_count or self.root_source is Source.FIXED
-        return bool(self.parent_frame) and fixed and self.root_source is not Source.TF
-
-    def static_transforms(self) -> list[StaticTransform]:
-        """Return the transforms of all fixed joints; the virtual joint is one of them if it is fixed."""
-        fixed = [joint.index for joint in self.model.joints[1:] if not joint.position_count]
-        values = InPlaceTransforms(self.model, fixed).values.reshape(-1, 7)
-        result = [StaticTransform(*self.frames_of(index), row) for index, row in zip(fixed, values, strict=True)]
-        if self.root_is_fixed and self.publishes_root:
-            result.insert(0, StaticTransform(*self.frames_of(0), self.fixed_root_pose()))
-        return result
-
-    def fixed_root_pose(self) -> FloatArray:
-        """Return the constant pose (7,) of the root link: a parameter, or the identity."""
-        pose = np.array(self.settings.virtual_joint(self.model.root_joint.name).pose, np.float64)
-        return np.concatenate([pose[:3], quat_from_rpy(pose[3:])])
-
-
-# The joints whose values stay valid after another description has replaced a robot's.
-
-
-def common_joints(before: RobotFrames, after: RobotFrames) -> list[str]:
-    """Return the moving joints of `after` whose values in `before` have the same meaning.
-
-    These are the joints of the same name with the same quantities, an angle or a distance for example. The root joint
-    has the same meaning only if the same link moves in the same frame.
-    """
-    if before.model is after.model:
-        return [joint.name for joint in after.model.joints if joint.position_count]
-    quantities = {joint.name: joint.motion.quantities for joint in before.model.joints}
-    found = []
-    for joint in after.model.joints:
-        if joint.position_count and quantities.get(joint.name) == joint.motion.quantities:
-            roots = [model.root_joint.name == joint.name for model in (before.model, after.model)]
-            if not any(roots) or (all(roots) and _root_frames(before) == _root_frames(after)):
-                found.append(joint.name)
-    return found
-
-
-def _root_frames(robot: RobotFrames) -> tuple[str, str]:
-    return robot.parent_frame, robot.model.root_link
-
-
 _MAX_BLOCKS = 64
+_MAX_STREAMS = 64
+_MAX_NAMES = 2_000_000
+"""Limit for the characters in all names that are kept."""
+_LOOK_NS = 250_000_000
+"""Time between two looks for silent senders, where `complete_after` is shorter [ns]."""
+_TOGETHER_NS = 2_000_000_000
+"""A sender whose clock was reset with another's may show this itself so much later [ns]."""
 _LOST_M, _LOST_RAD = 1e-3, 1e-3
 _NOT_FROM_JOINT_STATES = (Source.MULTI_DOF, Source.ODOMETRY, Source.TF, Source.FIXED)
 
@@ -193,7 +67,7 @@ Messages = tuple[bytes | TransformRows, ...]
 
 
 class RunningRobot(RobotFrames):
-    """A robot model with its newest joint values and its publish schedule.
+    """A robot model with its newest joint values, its senders and their transforms.
 
     Attributes:
         base_frames: the links that are fixed to the root link, by their names in odometry and on TF.
@@ -204,6 +78,12 @@ class RunningRobot(RobotFrames):
         fast_path: reads messages like the last ones; use `values` to read the buffer, because it parses them first.
         sent: number of transforms in the last messages.
         lost: for each planar joint that gets poses in space, the largest part that was dropped [m, rad].
+        senders: the senders of its joint states, multi-DOF joint states and odometry.
+        check_ns: time on the steady clock at which a sender may be silent: `held` must be called then.
+        clock_resets: clocks that were reset; the code that forgets other values of these clocks clears the list.
+        publishers: gives the number of publishers on the topic of a sender.
+        compares_values: True while values are watched for two publishers, as the middleware tells no sequence numbers.
+        tells_sequence: False after a message without a publication sequence number.
     """
 
     def __init__(self, name: str, model: RobotModel, settings: RobotSettings) -> None:
@@ -214,23 +94,32 @@ class RunningRobot(RobotFrames):
         self.space = JointSpace.of(model)
         self.moving = MovingJoints(model, self.space)
         defaults = default_positions(model, self.space, settings.default_positions)
-        self._buffer = JointBuffer(model, self.space, self.moving, defaults, ordered=not settings.ignore_timestamp)
+        self._buffer = JointBuffer(model, self.space, self.moving, defaults)
         self.notices: list[str] = []
         self.loops = LoopCloser.of(model, self._buffer, self.notices)
         self.sent = 0
         self.made_ns = time.monotonic_ns()
         self.has_moved = False
         self.lost: dict[str, tuple[float, float]] = {}
-        self._motion_orders: dict[str, MessageOrder] = {}
-        self._reset_ns, self._reset_by = NEVER_NS, set[MessageOrder]()
+        self.senders = Senders()
+        self.check_ns = 0
+        self.clock_resets: list[int] = []
+        self.publishers: Callable[[Sender], int] = _one_publisher
+        self.compares_values, self.tells_sequence = False, True
+        self._reset_ns: dict[Sender, int] = {}
+        # The sender with whose messages joints without a sender go out, and the stamp of these.
+        self._carrier: Sender | None = None
+        self._carried_ns = NEVER_NS
+        # The positions of the last two messages, for the comparison of values.
+        self._before = np.full((2, self.space.size), np.nan)
+        self._streams: LruCache[tuple[str, ...], MessageStream | Refusal] = LruCache(_MAX_STREAMS, _MAX_NAMES)
         self._reported: LruCache[str, bool] = LruCache(1000)
         # If stamps are ignored, every joint is always due: every difference of stamps is above this number.
-        interval_ns = NEVER_NS if settings.ignore_timestamp else settings.publish_interval_ns
-        self._schedule = PublishSchedule(len(self.moving), interval_ns, settings.complete_after_ns)
-        self.fast_path = FastPath(model, self._buffer, self._schedule)
+        self._interval_ns = NEVER_NS if settings.ignore_timestamp else settings.publish_interval_ns
+        self.fast_path = FastPath(model, self._buffer, self.senders, self._interval_ns)
         root = model.root_joint
-        fed_elsewhere = frozenset({root.name}) if self.root_source in _NOT_FROM_JOINT_STATES else frozenset[str]()
-        self._streams = MessageStreams(model, self.space, self.moving, fed_elsewhere, self.report_once)
+        fed_elsewhere = self.root_source in _NOT_FROM_JOINT_STATES
+        self._fed_elsewhere = frozenset({root.name}) if fed_elsewhere else frozenset[str]()
         self.publishable = np.array(
             [joint.index != 0 or (self.publishes_root and not self.root_is_fixed) for joint in self.moving.joints],
             np.bool_,
@@ -252,6 +141,11 @@ class RunningRobot(RobotFrames):
         if self.loops is not None:
             self.loops.refresh_velocities()
         return self._buffer
+
+    @property
+    def root_settings(self) -> VirtualJointSettings:
+        """The settings of the root joint."""
+        return self.settings.virtual_joint(self.model.root_joint.name)
 
     @property
     def root_is_awaited(self) -> bool:
@@ -285,8 +179,20 @@ class RunningRobot(RobotFrames):
             self._blocks.put(key, block)
         return block
 
-    def joint_state(self, data: JointStateData, now: Callable[[], int]) -> Messages | Refusal:
-        """Store a joint state; `now` gives the node's time [ns], called only for messages without a stamp.
+    def joint_state(
+        self,
+        data: JointStateData,
+        now: Callable[[], int],
+        sequence: int | None = None,
+        received_ns: int | None = None,
+    ) -> Messages | Refusal:
+        """Store a joint state.
+
+        Args:
+            data: the message.
+            now: gives the node's time [ns], called only for messages without a stamp.
+            sequence: publication sequence number, if the middleware tells it.
+            received_ns: time of arrival on the steady clock; by default now.
 
         Returns:
             The transforms to publish, if any are due; or why the message is refused.
@@ -297,34 +203,116 @@ class RunningRobot(RobotFrames):
         if not taken.values:
             return taken.refused[0].refusal
         (values,) = taken.values
-        stream = self._streams.find(values.names)
+        stream = self._stream(values.names)
         if isinstance(stream, MessageStream) and stream.plan.floating:
             taken = self._report(take_quaternions(stream.plan, values, invalid=invalid))
             if not taken.values:
                 return taken.refused[0].refusal
             (values,) = taken.values
-            stream = self._streams.find(values.names)
+            stream = self._stream(values.names)
         if isinstance(stream, Refusal):
             return stream
-        plan = stream.plan
+        plan, sender = stream.plan, stream.sender
+        self.tells_sequence = bool(sequence)
         stamp_ns = data.stamp_ns or now()
-        late = self._late(stream.order, stamp_ns, plan.names[0])
-        if late is not None:
-            return late
+        alternates = self._alternates(plan, values)
+        refusal = self._refuse_stamp(sender, stamp_ns, plan.names[0], sequence, received_ns, alternates=alternates)
+        if refusal is not None:
+            return refusal
         known = self._buffer.known.copy()
-        joints = self._buffer.put_joint_state(plan, values, stamp_ns)
-        if joints is None:
-            return Refusal(Reason.TIME_BACKWARDS, f"newer values arrived for '{shown(plan.names[0])}' and all others")
+        joints = self._buffer.put_joint_state(plan, values, stamp_ns, sender.arrived_ns)
         self.has_moved = True
-        joints = self._closed(joints)
+        self._closed(joints)
+        stream.joints = sender.joints = self._stamped_now(stream.joints)
         if (known != self._buffer.known).any():
-            self._streams.leave_fast_path()
-        messages = self._publish(joints, bool(joints.all()), stamp_ns)
-        if values.names is data.names and self.settings.raw:
-            # A joint must not be in two streams with separate publish times.
-            self._streams.leave_fast_path(joints)
+            self.fast_path.epoch += 1
+        messages = self._publish(sender, stamp_ns)
+        if values.names is data.names and self.settings.raw and not sender.needs_care and not self.compares_values:
             self.fast_path.enter(stream, data, self._buffer.known & self.publishable, self._frames_of, self.loops)
         return messages
+
+    def _alternates(self, plan: InputPlan, values: MessageJointValues) -> bool:
+        """Return True if a position of a message returns to the one before the last; only for `compares_values`."""
+        if not self.compares_values:
+            return False
+        row, (last, before) = values.position[0][plan.source], self._before[:, plan.target]
+        jump = np.abs(row - last)
+        self._before[1, plan.target], self._before[0, plan.target] = last, row
+        return bool(((jump > FAR) & (np.abs(row - before) < NEAR * jump)).any())
+
+    def compare_values(self, on: bool) -> None:
+        """Begin or end to watch the values of messages for two publishers."""
+        if on != self.compares_values:
+            self.compares_values = on
+            self._before[:] = np.nan
+            self.fast_path.epoch += 1
+
+    def contested(self) -> dict[str, tuple[str, ...]]:
+        """Return the joints that several publishers state, by topic."""
+        found: dict[str, dict[str, None]] = {}
+        for sender in self.senders:
+            if sender.watch.several:
+                found.setdefault(sender.topic, {}).update(dict.fromkeys(sender.names))
+            elif sender.shared is not None and sender.shared.several:
+                others = {
+                    name
+                    for other in self.senders
+                    if other.shared is sender.shared and other is not sender
+                    for name in other.names
+                }
+                found.setdefault(sender.topic, {}).update((name, None) for name in sender.names if name in others)
+        return {topic: tuple(names) for topic, names in found.items() if names}
+
+    def _stream(self, names: tuple[str, ...]) -> MessageStream | Refusal:
+        """Return the stream of joint states with these names, or the reason why such messages are refused."""
+        stream = self._streams.get(names)
+        if stream is None:
+            plan = make_plan(names, self.model, self.space, self.moving, self._fed_elsewhere)
+            if isinstance(plan, Refusal):
+                stream = plan
+            else:
+                self._report_plan(plan)
+                stream = MessageStream(plan, self._stamped(plan), self._sender("joint_states", "joint_states", names))
+            self._streams.put(names, stream, sum(map(len, names)))
+        if isinstance(stream, MessageStream):
+            stream.sender = self._sender("joint_states", "joint_states", names)
+            stream.sender.joints = stream.joints
+        return stream
+
+    def _stamped(self, plan: InputPlan) -> BoolArray:
+        """Return the joints (m,) that have the stamps of messages of a plan: their first variable is in the plan."""
+        joints = np.zeros(len(self.moving), np.bool_)
+        named = np.zeros(self.space.size, np.bool_)
+        named[plan.target] = named[plan.followers.target] = True
+        for number, name in enumerate(self.moving.names):
+            joints[number] = named[self.space.joint_positions[name].start]
+        return joints
+
+    def _sender(self, kind: str, topic: str, names: Sequence[str], *, ordered: bool = False) -> Sender:
+        """Return a sender; a new one may be silent, and may have joints of other senders."""
+        sender, is_new = self.senders.find(kind, topic, names, ordered=ordered)
+        if is_new:
+            sender.joints = np.zeros(len(self.moving), np.bool_)
+            self.check_ns = 0
+            self.fast_path.epoch += 1
+            sharing = [
+                other for other in self.senders if other is not sender and not set(other.names).isdisjoint(names)
+            ]
+            if sharing and kind == "joint_states":
+                watch = next((other.shared for other in sharing if other.shared is not None), PublisherWatch())
+                for other in (sender, *sharing):
+                    other.shared = watch
+        return sender
+
+    def _report_plan(self, plan: InputPlan) -> None:
+        for name in plan.unknown:
+            self.report_once(f"joint_states: the robot has no joint '{shown(name)}'; its values are not used")
+        for name in plan.incomplete:
+            self.report_once(f"joint_states: '{shown(name)}' is not used: a part of its quaternion is missing")
+        for name in plan.names:
+            if name in self.moving.number and name not in self.space.index:
+                variables = " ".join(self.space.names[self.space.joint_positions[name]])
+                self.report_once(f"joint_states: '{name}' has several values ({variables}); one alone is not used")
 
     def _closed(self, joints: BoolArray, *, anew: bool = False) -> BoolArray:
         """Close the loops after new values of `joints` (m,); return the joints with new positions."""
@@ -347,31 +335,74 @@ class RunningRobot(RobotFrames):
         Returns:
             The transforms to publish, if any are due; or why the pose is refused.
         """
-        joint = self.model.joint(name)
-        motion = joint_motion(joint, xyz_quat, twist)
-        if isinstance(motion, UnusablePose):
-            return Refusal(Reason.BAD_QUATERNION if motion.is_finite else Reason.NOT_FINITE, motion.message)
+        (outcome,) = self.motions([(name, xyz_quat, twist)], stamp_ns, ("multi_dof", "multi_dof_joint_states", (name,)))
+        return outcome
+
+    def motions(
+        self,
+        motions: Sequence[tuple[str, FloatArray, FloatArray | None]],
+        stamp_ns: int,
+        sent_by: tuple[str, str, Sequence[str]],
+        sequence: int | None = None,
+        received_ns: int | None = None,
+    ) -> list[Messages | Refusal]:
+        """Store the motions of one message.
+
+        Args:
+            motions: of each joint: its name, the pose (7,) and the twist (6,) in the parent's axes.
+            stamp_ns: the stamp of the message.
+            sent_by: kind, topic and names of the sender.
+            sequence: publication sequence number, if the middleware tells it.
+            received_ns: time of arrival on the steady clock; by default now.
+
+        Returns:
+            The transforms to publish, if any are due, and why poses are refused.
+        """
         self.fast_path.parse()
-        late = self._late(self._motion_orders.setdefault(name, MessageOrder()), stamp_ns, name)
-        if late is not None:
-            return late
+        outcomes: list[Messages | Refusal] = []
+        usable = []
+        for name, xyz_quat, twist in motions:
+            motion = joint_motion(self.model.joint(name), xyz_quat, twist)
+            if isinstance(motion, UnusablePose):
+                reason = Reason.BAD_QUATERNION if motion.is_finite else Reason.NOT_FINITE
+                outcomes.append(Refusal(reason, motion.message))
+            else:
+                usable.append((name, motion))
+        if not usable:
+            return outcomes
+        kind, topic, names = sent_by
+        sender = self._sender(kind, topic, names, ordered=kind in ("odometry", "tf"))
+        refusal = self._refuse_stamp(sender, stamp_ns, usable[0][0], sequence, received_ns)
+        if refusal is not None:
+            return [*outcomes, refusal]
         self.has_moved = True
-        if motion.lost_m > _LOST_M or motion.lost_rad > _LOST_RAD:
-            self._report_lost(name, motion.lost_m, motion.lost_rad)
-        number = self.moving.number[name]
-        known = self._buffer.known[number]
-        self._buffer.put_joint(name, motion.positions, motion.velocities, None, stamp_ns)
-        chosen = np.zeros(len(self.moving), np.bool_)
-        chosen[number] = True
-        for follower in self.moving.followers:
-            # A root link with its own source gets its pose from this source.
-            if follower.mimic is not None and follower.mimic.joint == name and follower.name not in self._motion_orders:
-                self._buffer.put_follower(follower, stamp_ns)
-                chosen[self.moving.number[follower.name]] = True
-        chosen = self._closed(chosen)
-        if not known:
-            self._streams.leave_fast_path()
-        return self._publish(chosen, bool(chosen.all()), stamp_ns)
+        known = self._buffer.known.copy()
+        joints = np.zeros(len(self.moving), np.bool_)
+        for name, motion in usable:
+            if motion.lost_m > _LOST_M or motion.lost_rad > _LOST_RAD:
+                self._report_lost(name, motion.lost_m, motion.lost_rad)
+            self._buffer.put_joint(name, motion.positions, motion.velocities, None, stamp_ns, sender.arrived_ns)
+            joints[self.moving.number[name]] = True
+            for follower in self.moving.followers:
+                # A root link with its own source gets its pose from this source.
+                led = follower.mimic is not None and follower.mimic.joint == name
+                if led and not self._has_own_source(follower.name):
+                    self._buffer.put_follower(follower, stamp_ns)
+                    joints[self.moving.number[follower.name]] = True
+        self._closed(joints)
+        sender.joints = self._stamped_now(joints | sender.joints)
+        if (known != self._buffer.known).any():
+            self.fast_path.epoch += 1
+        return [*outcomes, self._publish(sender, stamp_ns)]
+
+    def _has_own_source(self, joint: str) -> bool:
+        return any(joint in sender.names for sender in self.senders if sender.kind == "multi_dof") or (
+            joint == self.model.root_joint.name and joint in self._fed_elsewhere
+        )
+
+    def _stamped_now(self, joints: BoolArray) -> BoolArray:
+        """Return the joints (m,) with the stamps of a sender of `joints`: others of them may follow in closed loops."""
+        return self.loops.stamped_joints(joints) if self.loops is not None and self.loops.is_following else joints
 
     def _report_lost(self, name: str, lost_m: float, lost_rad: float) -> None:
         worst_m, worst_rad = self.lost.get(name, (0.0, 0.0))
@@ -404,24 +435,62 @@ class RunningRobot(RobotFrames):
         same = other.model is self.model
         if same:
             self.made_ns, self.lost, self._reported = other.made_ns, other.lost, other._reported
+        self.tells_sequence = other.tells_sequence
+        self.compares_values = other.compares_values
         fixed = {self.model.root_joint.name} if self.root_source is Source.FIXED else set[str]()
         self._buffer.copy_measured(other.values, [name for name in common_joints(other, self) if name not in fixed])
         self.has_moved = other.has_moved and (same or bool(self._buffer.measured.any()))
         self._closed(self._all)
+        self._adopt_senders(other)
 
-    def everything(self, stamp_ns: int) -> Messages:
-        """Return the transforms of all joints with values, with one stamp, also those that were published before."""
-        self.accept_any_stamp()
-        return self._publish(self._all, True, stamp_ns)
+    def _adopt_senders(self, other: RunningRobot) -> None:
+        """Continue with the clocks of the other robot's senders; those of a removed source are left behind."""
+        sources = [(robot.root_source, robot.root_settings) for robot in (self, other)]
+        for before in other.senders:
+            if before.kind == "joint_states":
+                stream = self._stream(before.names)
+                if isinstance(stream, MessageStream):
+                    stream.sender.copy_clock(before)
+            elif sources[0] == sources[1] and set(before.names) <= self.moving.number.keys() | set(before.names):
+                sender = self._sender(before.kind, before.topic, before.names, ordered=before.kind != "multi_dof")
+                sender.copy_clock(before)
+                names = (other.moving.names[number] for number in np.flatnonzero(before.joints).tolist())
+                joints = np.zeros(len(self.moving), np.bool_)
+                joints[[self.moving.number[name] for name in names if name in self.moving.number]] = True
+                sender.joints = joints
+        for sender in self.senders:
+            # What the others have advanced since its newest message is not known for new numbers.
+            sender.seen, sender.seen_heard = self.senders.advances[:], self.senders.heard[:]
+
+    def everything(self, stamp_ns: int | None) -> Messages:
+        """Return the transforms of all joints with values, also those that were published before.
+
+        Each joint has the newest stamp of its sender; the joints of a silent sender have the stamp of a held value.
+        `stamp_ns` is for joints without a sender, before any message; None sends none of these.
+        """
+        self.sent = 0
+        self.fast_path.parse()
+        now_ns, after_ns = time.monotonic_ns(), self.settings.complete_after_ns
+        left = self._buffer.known & self.publishable
+        newest: Sender | None = None
+        messages: Messages = ()
+        # A joint of several senders belongs to the one that was heard last.
+        for sender in self.senders.latest_first():
+            newest = newest or sender
+            clock_ns = max(sender.last_ns, self.senders.clock_ns(sender, now_ns) - after_ns)
+            messages += self._send(left & sender.joints, clock_ns)
+            left = left & ~sender.joints
+        if newest is not None:
+            stamp_ns = newest.last_ns - after_ns
+        return messages if stamp_ns is None else messages + self._send(left, max(0, stamp_ns))
 
     def renewed(self) -> Messages:
-        """Return the transforms of all joints with values, with the stamp of the newest value; for a change of frames.
+        """Return the transforms of all joints with values, for a change of frames.
 
         The node's time would be wrong: if the joint states are old, as in a recording, listeners would ignore all later
         transforms.
         """
-        newest_ns = int(self.values.stamps_ns.max(initial=NEVER_NS))
-        return self.everything(newest_ns) if self.has_moved and newest_ns != NEVER_NS else ()
+        return self.everything(None) if self.has_moved else ()
 
     def unmoved(self, now_ns: int) -> Messages:
         """Return the transforms of a robot before its first message, from default or restored positions.
@@ -438,33 +507,71 @@ class RunningRobot(RobotFrames):
 
     def accept_any_stamp(self) -> None:
         """Accept any next stamp, after the clock has jumped."""
-        self.values.accept_any_stamp()
-        self._schedule.forget()
-        self._streams.leave_fast_path()
-        self._streams.accept_any_stamp()
-        for order in self._motion_orders.values():
-            order.forget()
+        self.fast_path.parse()
+        self.senders.accept_any_stamp()
+        self._carried_ns = NEVER_NS
+        self.fast_path.epoch += 1
 
-    def _publish(self, joints: BoolArray, complete: bool, stamp_ns: int) -> Messages:
+    def _publish(self, sender: Sender, stamp_ns: int) -> Messages:
+        """Return the transforms of a sender's message, if they are due, and those of silent senders."""
         self.sent = 0
-        able = self._buffer.known & self.publishable
-        messages = self._send(joints & able, stamp_ns)
-        if not complete:
-            # A silent joint is repeated with an earlier stamp: the time at which it counted as silent. With the
-            # message's own stamp, listeners would ignore a real value that arrives a moment later.
-            then_ns = max(0, stamp_ns - self.settings.complete_after_ns)
-            messages += self._send(~joints & able & (self._buffer.stamps_ns <= then_ns), then_ns)
-        return messages
+        messages: Messages = ()
+        joints = sender.joints & self._buffer.known & self.publishable
+        # A sender that speaks again after held values is published in any case.
+        is_due = sender.held_ns != NEVER_NS or abs(stamp_ns - sender.published_ns) >= self._interval_ns
+        if is_due and joints.any():
+            sender.published_ns, sender.held_ns = stamp_ns, NEVER_NS
+            messages = self._send(joints, stamp_ns)
+        return messages + self._held(sender) if sender.arrived_ns >= self.check_ns else messages
+
+    def held(self, sender: Sender) -> Messages:
+        """Return the transforms of silent senders that go out with a message of another sender."""
+        self.sent = 0
+        return self._held(sender)
+
+    def _held(self, sender: Sender) -> Messages:
+        now_ns, after_ns = sender.arrived_ns, self.settings.complete_after_ns
+        left = self._buffer.known & self.publishable
+        messages: Messages = ()
+        self.check_ns = 1 << 62
+        # A joint of several senders belongs to the one that was heard last.
+        for other in self.senders.latest_first():
+            joints = left & other.joints
+            left = left & ~other.joints
+            if other is sender:
+                continue
+            due_ns = other.arrived_ns + other.silent_after_ns(after_ns)
+            # A sender whose interval becomes shorter may be silent earlier.
+            self.check_ns = min(self.check_ns, max(due_ns, now_ns), now_ns + max(after_ns, _LOOK_NS))
+            if due_ns >= now_ns or not other.may_be_held or not joints.any():
+                continue
+            stamp_ns = self.senders.clock_ns(other, now_ns, sender) - after_ns
+            newest_ns = max(other.published_ns, other.held_ns)
+            if stamp_ns > other.last_ns and stamp_ns - newest_ns >= self._interval_ns:
+                other.held_ns = stamp_ns
+                self.fast_path.epoch += 1
+                messages += self._send(joints, stamp_ns)
+        return messages + (self._carried(sender, left) if left.any() else ())
+
+    def _carried(self, sender: Sender, able: BoolArray) -> Messages:
+        """Return the transforms of joints without a sender: default or restored positions."""
+        self.check_ns = sender.arrived_ns
+        carrier = self._carrier
+        if carrier is None or carrier.is_silent(sender.arrived_ns, self.settings.complete_after_ns):
+            self._carrier, self._carried_ns = sender, NEVER_NS
+        stamp_ns = max(0, sender.last_ns - self.settings.complete_after_ns)
+        if self._carrier is not sender or stamp_ns - self._carried_ns < self._interval_ns:
+            return ()
+        self._carried_ns = stamp_ns
+        return self._send(able, stamp_ns)
 
     def _send(self, joints: BoolArray, stamp_ns: int) -> Messages:
-        """Return the transforms of those `joints` that are due at a time."""
-        due = self._schedule.due(joints, stamp_ns)
-        if not due.any():
+        """Return the transforms of `joints` (m,) with one stamp."""
+        if not joints.any():
             return ()
-        block = self._block(due)
+        self.fast_path.parse()
+        block = self._block(joints)
         self.sent += len(block)
-        # The fast path must not publish these joints by its own times.
-        self._streams.leave_fast_path(due)
         return (block.message(stamp_ns, self._buffer.positions),)
 
     def report_once(self, sentence: str) -> None:
@@ -472,41 +579,61 @@ class RunningRobot(RobotFrames):
         if self._reported.add(sentence, True):
             self.notices.append(sentence)
 
-    def forget_values(self) -> None:
-        """Make all values unknown, after a reset of the clock."""
-        self.accept_any_stamp()
-        self._buffer.forget_measured()
+    def reset_clock(self, clock_ns: int) -> None:
+        """Make the values unknown of all senders whose clock stands at a time, after a reset of this clock."""
+        self.fast_path.parse()
+        self._forget(self.senders.reset(clock_ns, time.monotonic_ns()))
 
-    def _late(self, order: MessageOrder, stamp_ns: int, joint: str) -> Refusal | None:
-        """Return why a message is late, or None; after a reset of the clock, make all values unknown."""
+    def _forget(self, senders: Sequence[Sender]) -> None:
+        now_ns = time.monotonic_ns()
+        for sender in senders:
+            self._reset_ns[sender] = now_ns
+            self._buffer.forget_measured(sender.joints)
+        self._carried_ns = NEVER_NS
+        self.fast_path.epoch += 1
+
+    def _refuse_stamp(
+        self,
+        sender: Sender,
+        stamp_ns: int,
+        joint: str,
+        sequence: int | None,
+        received_ns: int | None,
+        *,
+        alternates: bool = False,
+    ) -> Refusal | None:
+        """Return why a message is late or too far ahead, or None; after a reset of the clock, forget older values."""
         if stamp_ns < 0:
             return Refusal(Reason.NEGATIVE_STAMP, f"its stamp is negative: {float_seconds(stamp_ns):g} s")
-        if self.settings.ignore_timestamp:
-            order.last_ns = stamp_ns
+        now_ns = time.monotonic_ns() if received_ns is None else received_ns
+        if self.settings.ignore_timestamp and not 0 <= stamp_ns - sender.last_ns <= RESET_NS:
+            sender.is_free = True
+        back_s = float_seconds(sender.last_ns - stamp_ns)
+        arrival = self.senders.take(
+            sender, stamp_ns, now_ns, sequence, lambda: self.publishers(sender), alternates=alternates
+        )
+        if arrival is Arrival.IN_ORDER:
             return None
-        back_s = float_seconds(order.last_ns - stamp_ns)
-        arrival = order.take(stamp_ns)
+        self.fast_path.epoch += 1
         if arrival is Arrival.LATE:
             return Refusal(
                 Reason.TIME_BACKWARDS, f"its stamp is {back_s:.6f} s before the last stamp of '{shown(joint)}'"
             )
-        if arrival in (Arrival.RESET, Arrival.RETURN):
-            self._go_back(order, arrival, f"the stamps of '{shown(joint)}' went back by {back_s:.3f} s")
-            order.last_ns = stamp_ns
-        return None
-
-    def _go_back(self, order: MessageOrder, arrival: Arrival, what: str) -> None:
-        """Continue from an earlier time; after a reset of the clock, make the old values unknown."""
-        now_ns = time.monotonic_ns()
-        # Other publishers show the same reset a little later.
-        known = now_ns - self._reset_ns <= TOGETHER_NS and order not in self._reset_by
+        if arrival is Arrival.STRAY:
+            ahead = f"its stamp is {-back_s:.6f} s after the last stamp of '{shown(joint)}'"
+            return Refusal(Reason.TIME_AHEAD, f"{ahead}; the next message may confirm it")
+        sender.published_ns = sender.held_ns = NEVER_NS
+        what = f"the stamps of '{shown(joint)}' went back by {back_s:.3f} s"
         if arrival is Arrival.RETURN:
             self.notices.append(f"{what}, to the time before a stamp that was ahead")
-        elif not known:
+        elif now_ns - self._reset_ns.pop(sender, NEVER_NS) > _TOGETHER_NS:
             self.notices.append(f"{what}: the clock was reset, and earlier values are not used any more")
-            self._reset_ns, self._reset_by = now_ns, {order}
-            self.forget_values()
-            return
-        if arrival is Arrival.RESET:
-            self._reset_by.add(order)
-        self.accept_any_stamp()
+            clock_ns = self.senders.clock_before_ns
+            self.clock_resets.append(clock_ns)
+            self._forget(self.senders.reset(clock_ns, now_ns, but=sender))
+            self._buffer.forget_measured(sender.joints)
+        return None
+
+
+def _one_publisher(_sender: Sender) -> int:
+    return 1

@@ -21,7 +21,6 @@ from typing import NamedTuple
 from robot_semantics.base.names import frame_name
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.live.order import NEVER_NS
 from robot_semantics.live.settings import Source
 from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.model.robot_model import RobotModel
@@ -123,14 +122,14 @@ class RootStatement:
         candidate: the source, with the TF name of the frame.
         xyz_quat: (7,) the pose, x y z [m] and quaternion x y z w.
         twist: (6,) motion relative to that frame in its axes [m/s, rad/s]; None without a source.
-        stamp_ns: its time; None for a constant pose.
+        received_ns: when it arrived, on the steady clock; None for a constant pose.
 
     """
 
     candidate: RootCandidate
     xyz_quat: FloatArray
     twist: FloatArray | None = None
-    stamp_ns: int | None = None
+    received_ns: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,14 +142,13 @@ class RobotSample:
         velocities: (nv,) [rad/s, m/s], NaN where unknown.
         efforts: (nv,) [N m, N], NaN where unknown.
         measured: (m,) bool for each of `space.joints`: whether all its positions were measured or given, not defaults.
-        stamps_ns: (m,) for each of `space.joints`: the time of its newest values, `NEVER_NS` if it has none.
+        received_ns: (m,) for each of `space.joints`: when its values arrived, on the steady clock; `NEVER_NS` if it has
+            none.
         parent_frame: TF name of the frame that the root link moves in; empty: not stated.
         frame_prefix: prefix of link names on TF.
         base_frames: other names of the links that are fixed to the root link, as of `base_frames`.
         source: the source of the root link's motion by the parameters.
         said: poses of the root link from the node's inputs and parameters.
-        newest_ns: the newest time of any value, also of a joint that is not `measured`; `NEVER_NS` if there is none.
-
     """
 
     name: str
@@ -160,12 +158,11 @@ class RobotSample:
     velocities: FloatArray
     efforts: FloatArray
     measured: BoolArray
-    stamps_ns: IntArray
+    received_ns: IntArray
     parent_frame: str
     frame_prefix: str
     source: Source = Source.AUTO
     said: tuple[RootStatement, ...] = ()
-    newest_ns: int = NEVER_NS
     base_frames: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -179,11 +176,11 @@ class WorldSample:
     """All robots at one moment.
 
     Attributes:
-        stamp_ns: the newest stamp of any value; the node's time where there is none.
-        now_ns: the node's time when the sample was taken.
+        stamp_ns: the newest stamp of the reference; the node's time where there is none.
+        received_ns: when the message with this stamp arrived, on the steady clock.
 
     """
 
     stamp_ns: int
-    now_ns: int
+    received_ns: int
     robots: tuple[RobotSample, ...]

@@ -24,7 +24,6 @@ from robot_semantics.base.names import frame_name, quoted, shown
 from robot_semantics.base.nanoseconds import float_seconds, short_seconds
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.live.model_series import model_rows, model_state, series_of, with_links
-from robot_semantics.live.order import NEVER_NS
 from robot_semantics.live.samples import (
     RobotSample,
     RootCandidate,
@@ -35,6 +34,7 @@ from robot_semantics.live.samples import (
     choose_root,
     motion_of_root,
 )
+from robot_semantics.live.senders import NEVER_NS
 from robot_semantics.live.settings import Source
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import invert, matrix_from_pose
@@ -59,10 +59,12 @@ class ReceivedTransform(NamedTuple):
     Attributes:
         xyz_quat: (7,) T_parent_frame, x y z [m] and quaternion x y z w.
         stamp_ns: its time; None if it is static.
+        received_ns: when it arrived, on the steady clock; None if it is static.
     """
 
     xyz_quat: FloatArray
     stamp_ns: int | None
+    received_ns: int | None = None
 
 
 ReceivedFrames = Mapping[str, Mapping[str, ReceivedTransform]]
@@ -124,7 +126,7 @@ def root_of(robot: RobotSample, heard: ReceivedFrames) -> Root:
         source = RootSource.CHOSEN if robot.source is Source.TF else RootSource.TF
         candidate = RootCandidate(source, f"TF in '{parent}'", parent)
         of_tf.add(candidate)
-        said.append(RootStatement(candidate, transform.xyz_quat, None, transform.stamp_ns))
+        said.append(RootStatement(candidate, transform.xyz_quat, None, transform.received_ns))
     if robot.root_frame == WORLD and not said:
         # TF cannot have its pose in the frame `world`, because this link is the root of the TF tree.
         said.append(RootStatement(RootCandidate(RootSource.FIXED, f"the name of '{WORLD}'", WORLD), AT_ORIGIN))
@@ -155,8 +157,8 @@ def _root_on_tf(robot: RobotSample, heard: ReceivedFrames) -> Mapping[str, Recei
 
 
 def newest_of(parents: Mapping[str, ReceivedTransform]) -> tuple[str, ReceivedTransform]:
-    """Return the newest transform of a frame and its parent: with several publishers, TF listeners see this one."""
-    parent = max(parents, key=lambda parent: (parents[parent].stamp_ns or 0, parent))
+    """Return the transform of a frame that arrived last, and its parent."""
+    parent = max(parents, key=lambda parent: (parents[parent].received_ns or 0, parent))
     return parent, parents[parent]
 
 
@@ -319,7 +321,7 @@ class _Making:
 
     def _model(self, robot: RobotSample) -> ModelState:
         self._joint_ages(robot)
-        series = with_links(series_of(robot, self.sample.stamp_ns), _kinematics(robot.model))
+        series = with_links(series_of(robot, self.sample.received_ns), _kinematics(robot.model))
         root = self.roots[robot.name]
         if root.statement is not None:
             twist = root.statement.twist
@@ -328,7 +330,7 @@ class _Making:
                 pose=root.statement.xyz_quat[np.newaxis],
                 twist=np.full((1, 6), np.nan) if twist is None else twist[np.newaxis],
             )
-            self._age(None, robot.name, root.statement.stamp_ns, f"the pose of '{robot.name}'")
+            self._age(None, robot.name, root.statement.received_ns, f"the pose of '{robot.name}'")
         # In the node's own inputs, `world` is the world frame, even if a link has this TF name.
         if root.parent in self.links and (root.on_tf or root.parent != WORLD):
             self.on_links[robot.name] = self.links[root.parent]
@@ -350,19 +352,19 @@ class _Making:
 
     def _joint_ages(self, robot: RobotSample) -> None:
         """Note the age of each joint's newest values; joints without a value have none."""
-        for joint, at in zip(robot.space.joints, robot.stamps_ns.tolist(), strict=True):
+        for joint, at in zip(robot.space.joints, robot.received_ns.tolist(), strict=True):
             if at != NEVER_NS and not joint.virtual:
                 self._age(robot.name, joint.name, at, f"robot '{robot.name}': joint '{joint.name}'")
 
-    def _age(self, model: str | None, name: str, stamp_ns: int | None, what: str) -> None:
+    def _age(self, model: str | None, name: str, received_ns: int | None, what: str) -> None:
         """Note the age of a model's joint, or of the pose of a frame or model.
 
         Raises:
             StaleStateError: it is greater than allowed.
         """
-        if stamp_ns is None:
+        if received_ns is None:
             return
-        age_ns = self.sample.stamp_ns - stamp_ns
+        age_ns = self.sample.received_ns - received_ns
         if self.max_age_ns and age_ns > self.max_age_ns:
             raise StaleStateError(
                 f"{what} is {short_seconds(age_ns)} older than the newest value, "
@@ -386,7 +388,7 @@ class _Making:
             self.bodies[name] = Frame(
                 name, parent, pose_from_row(pose_rows(transform.xyz_quat[np.newaxis])[0].tolist())
             )
-            self._age(None, name, transform.stamp_ns, f"frame '{name}'")
+            self._age(None, name, transform.received_ns, f"frame '{name}'")
             if len(parents) > 1:
                 others = quoted(other for other in sorted(parents) if other != parent)
                 reason = f"the newest transform has it in '{parent}'; others have it in {others}"
@@ -428,7 +430,8 @@ class _Making:
         if above in self.links:
             above, link = self.links[above]
         child, T_above_child, seen = WORLD, matrix_from_pose(transform.xyz_quat), {WORLD}
-        age_ns = None if transform.stamp_ns is None else max(0, self.sample.stamp_ns - transform.stamp_ns)
+        received_ns = transform.received_ns
+        age_ns = None if received_ns is None else max(0, self.sample.received_ns - received_ns)
         while above not in seen and above not in self.elsewhere and above not in self.given:
             seen.add(above)
             body = self.bodies.get(above, Frame(above))

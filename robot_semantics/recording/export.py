@@ -29,6 +29,7 @@ from robot_semantics.live.settings import Invalid
 from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Pieces, stamps_of
 from robot_semantics.recording.bags.source import storage_files
 from robot_semantics.recording.parallel import Workers, choose_workers
+from robot_semantics.recording.read.clocks import ALIGN_NS
 from robot_semantics.recording.read.plan import RecordedRobot, RecordingPlan, RobotRequest, plan_recording
 from robot_semantics.recording.read.recording import Recording, Span, read_recording, tasks_of_spans, whole_tasks
 from robot_semantics.recording.read.stretches import Stretch, read_stretch
@@ -144,7 +145,13 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
     except RequestError:
         return None
     late, late_at_end = (_lateness(found.pieces, span) for span in ends)
-    if found.runs > 1 or late is None or late_at_end is None or abs(late - late_at_end) > CLOCKS_TOLERANCE_NS:
+    if (
+        found.runs > 1
+        or not found.clocks.is_plain
+        or late is None
+        or late_at_end is None
+        or abs(late - late_at_end) > CLOCKS_TOLERANCE_NS
+    ):
         return None
     asked = [time_of(text, found.start_ns, found.end_ns) for text in wanted]
     low, high, offset = min(asked), max(asked), int(late)
@@ -154,7 +161,7 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
             return None
         said = Diagnostics()
         found = read(spans, said)
-        if found.runs > 1:
+        if _is_divided(found):
             return None
         if all(_covered(stamps, low, high, margin, found.end_ns) for stamps in _things(found.pieces)):
             problems.extend(tuple(said))
@@ -163,6 +170,11 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
             problems.note("read-in-part", text, plan.place)
             return found
     return None
+
+
+def _is_divided(recording: Recording) -> bool:
+    """Return True if a part of the recording cannot tell the times of the whole."""
+    return recording.runs > 1 or not recording.clocks.is_plain
 
 
 def read_whole(
@@ -292,6 +304,7 @@ class ExportRequest:
         invalid: treatment of a joint state with a position that is not finite.
         tf_topics: other topics with transforms.
         skip_outside: skip single times outside the recording, instead of refusing them.
+        align_ns: clocks that are further than this from the reference are shifted.
     """
 
     bags: tuple[Path, ...]
@@ -308,6 +321,7 @@ class ExportRequest:
     invalid: Invalid = Invalid.SKIP
     tf_topics: tuple[str, ...] = ()
     skip_outside: bool = False
+    align_ns: int = ALIGN_NS
 
 
 @dataclass
@@ -368,6 +382,7 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
             at_topic=request.times.at_topic,
             tf_topics=request.tf_topics,
             invalid=request.invalid,
+            align_ns=request.align_ns,
         )
         # A dry run leaves no trace, not even a folder.
         dry = request.out is None or request.dry_run

@@ -27,6 +27,9 @@ UPDATE_PERIOD = 1.0 / 30.0
 STALE_S = 1.0
 """Time without an update after which the page says so over the whole scene [s]."""
 
+SENDERS_S = 2.0
+"""Time between two looks at the senders [s]."""
+
 PICTURED = 12
 """Number of snapshots, the newest, that have a picture and a difference."""
 
@@ -83,10 +86,23 @@ class LiveRobotSource(Protocol):
 
 
 class LivePanel:
-    """Panel beside the viewer: the clock, the sliders and the snapshots of the node."""
+    """Panel beside the viewer: the clock, the sliders, the senders and the snapshots of the node."""
 
-    def __init__(self, viewer: ViewerElement, robots: LiveRobotSource, title: str) -> None:
-        """Build it, and let the viewer follow the robots."""
+    def __init__(
+        self,
+        viewer: ViewerElement,
+        robots: LiveRobotSource,
+        title: str,
+        senders: Callable[[], Sequence[str]] | None = None,
+    ) -> None:
+        """Build it, and let the viewer follow the robots.
+
+        Args:
+            viewer: the viewer.
+            robots: the robots.
+            title: title of the panel.
+            senders: return the table of senders, a line each, or raise a `RobotSemanticsError`; None: no table.
+        """
         self._viewer, self._robots = viewer, robots
         self._number, self._heard_at = -1, time.monotonic()
         self._listed: list[tuple[str, str]] = []
@@ -100,6 +116,11 @@ class LivePanel:
             self._jog.set_visibility(False)
             self._publishing = ui.column().style("gap: 2px; font-size: 12px; width: 100%")
             self._publishing.props("id=slider-state role=status")
+            if senders is not None:
+                with ui.expansion("Senders and their clocks").props("dense id=senders").classes("w-full") as table:
+                    self._senders = ui.column().style("gap: 2px; font-size: 12px; width: 100%")
+                self._read_senders = senders
+                ui.timer(SENDERS_S, partial(self._list_senders, table))
             ui.separator()
             ui.label("Snapshots").style("font-weight: 600")
             with ui.row(wrap=False).style("align-items: center; width: 100%; gap: 6px"):
@@ -157,6 +178,19 @@ class LivePanel:
         if robot in self._sliders:
             shown = self._sliders[robot]
             self._sliders[robot] = shown._replace(values={**shown.values, **positions})
+
+    async def _list_senders(self, table: ui.expansion) -> None:
+        """Renew the table of senders while it is open."""
+        if not table.value:
+            return
+        try:
+            lines = await run.io_bound(self._read_senders) or ["no message has arrived yet"]
+        except RobotSemanticsError as error:
+            lines = [str(error)]
+        self._senders.clear()
+        with self._senders:
+            for line in lines:
+                ui.label(line).style("overflow-wrap: anywhere")
 
     def _set_lost(self, text: str) -> None:
         if text != self._lost:

@@ -52,6 +52,8 @@ WITHOUT_EXAMPLE = frozenset(
         "bag-damaged",
         "bag-salvaged",
         "bag-scanned",
+        "clock-offset",
+        "clock-shifted",
         "clocks-mixed",
         "damaged-description",
         "duplicate-stamps",

@@ -27,7 +27,7 @@ from robot_semantics.live.joint_state import (
     take_joint_state,
     take_quaternions,
 )
-from robot_semantics.live.order import NEVER_NS
+from robot_semantics.live.senders import NEVER_NS
 from robot_semantics.live.settings import Invalid
 from robot_semantics.model.loading import robot_from_text
 

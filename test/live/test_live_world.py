@@ -16,8 +16,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robot_semantics import JointSpace
-from robot_semantics.live.order import NEVER_NS
 from robot_semantics.live.samples import RobotSample, RootCandidate, RootSource, RootStatement, WorldSample
+from robot_semantics.live.senders import NEVER_NS
 from robot_semantics.live.settings import Source
 from robot_semantics.live.world import LiveWorld, ReceivedTransform, StaleStateError, live_world
 from robot_semantics.model.loading import robot_from_text
@@ -53,7 +53,8 @@ def sample(
 
 
 def heard(xyz: tuple[float, float, float], yaw: float = 0.0, stamp_ns: int | None = NOW_NS) -> ReceivedTransform:
-    return ReceivedTransform(np.array([*xyz, *Rotation.from_euler("z", yaw).as_quat()]), stamp_ns)
+    """Return a transform that arrived at the time of its stamp."""
+    return ReceivedTransform(np.array([*xyz, *Rotation.from_euler("z", yaw).as_quat()]), stamp_ns, stamp_ns)
 
 
 def taken(*robots: RobotSample, **frames: dict[str, ReceivedTransform]) -> LiveWorld:

@@ -31,9 +31,10 @@ from robot_semantics.cdr.joint_states import JointStateData
 from robot_semantics.kinematics import loop_following as loop_tracker
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.loops import ClosedLoops, LoopTracker
+from robot_semantics.live.frames import TransformRows
 from robot_semantics.live.health import Health
 from robot_semantics.live.joint_state import Refusal
-from robot_semantics.live.robot import RunningRobot, TransformRows
+from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.settings import RobotSettings
 from robot_semantics.model.loading import robot_from_text
 

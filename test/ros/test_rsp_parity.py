@@ -29,7 +29,8 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.cdr.joint_states import JointStateReader
 from robot_semantics.examples import example
-from robot_semantics.live.robot import RunningRobot, StaticTransform
+from robot_semantics.live.frames import StaticTransform
+from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.settings import RobotSettings
 from robot_semantics.model.loading import robot_from_text
 

@@ -33,8 +33,9 @@ from support.nodes import Client, NodeProcess, joint_state, stamp_of
 from robot_semantics import Diagnostics, read_world, save_world
 from robot_semantics.cdr.joint_states import JointStateData
 from robot_semantics.examples import example
+from robot_semantics.live.frames import TransformRows
 from robot_semantics.live.joint_state import Refusal
-from robot_semantics.live.robot import RunningRobot, TransformRows
+from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.settings import RobotSettings, Source, VirtualJointSettings
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.ros.tools.live_view import LiveRobots

@@ -38,6 +38,7 @@ from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.bags.encodings import is_frame_transforms, unknown_schemas
 from robot_semantics.recording.bags.source import USUAL_TYPES, BagInfo, RecordedModel, topic_name
+from robot_semantics.recording.read.clocks import ALIGN_NS
 from robot_semantics.recording.read.messages import Text
 from robot_semantics.recording.read.stretches import definition_problems, inspect_bag
 from robot_semantics.recording.read.times import RequestError
@@ -474,6 +475,7 @@ class RecordingPlan:
         robots: the robots with their known files and topics.
         place: source of problems of the whole recording.
         invalid: treatment of a joint state with a position that is not finite.
+        align_ns: clocks that are further than this from the reference are shifted.
     """
 
     bags: tuple[BagInfo, ...]
@@ -481,6 +483,7 @@ class RecordingPlan:
     robots: tuple[PlannedRobot, ...]
     place: SourcePlace
     invalid: Invalid = Invalid.SKIP
+    align_ns: int = ALIGN_NS
 
     @cached_property
     def places(self) -> Mapping[str, SourcePlace]:
@@ -505,6 +508,7 @@ def plan_recording(
     at_topic: str | None = None,
     tf_topics: Sequence[str] = (),
     invalid: Invalid = Invalid.SKIP,
+    align_ns: int = ALIGN_NS,
 ) -> RecordingPlan:
     """Look at the bags and decide what to read of them.
 
@@ -515,6 +519,7 @@ def plan_recording(
         at_topic: a topic of whose messages the times are wanted.
         tf_topics: other topics with transforms.
         invalid: what happens to a joint state with a position that is not finite.
+        align_ns: clocks that are further than this from the reference are shifted.
 
     Raises:
         BagError: nothing can be read of a bag.
@@ -556,7 +561,7 @@ def plan_recording(
     _warn_of_unusual_types(types, topics, problems, place)
     for bag in bags:
         _leave_out_undefined(bag, topics, problems)
-    return RecordingPlan(bags, topics, tuple(robots), place, invalid)
+    return RecordingPlan(bags, topics, tuple(robots), place, invalid, align_ns)
 
 
 def _topics_of_all_robots(

@@ -20,16 +20,17 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import quoted
 from robot_semantics.base.nanoseconds import short_seconds
 from robot_semantics.cdr.message_types import JOINT_STATE, STRING
-from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Part, Pieces, in_order
+from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Pieces, in_order
 from robot_semantics.recording.bags.source import free_frame, topic_name
+from robot_semantics.recording.read.alternation import report_alternation
 from robot_semantics.recording.read.clocks import (
+    OTHER_CLOCK_TO_NS,
+    WALL_CLOCK_FROM_NS,
+    ClockReader,
+    Clocks,
     ClockStep,
-    clocks,
-    find_resets,
+    RecordedSender,
     from_zero,
-    report_alternation,
-    take_run,
-    without_ahead,
 )
 from robot_semantics.recording.read.messages import REFUSED, Refusals, Text
 from robot_semantics.recording.read.plan import TF_TYPES, RecordedRobot, RecordingPlan, describe_robot, frame_aliases
@@ -89,6 +90,9 @@ def _recorded_name(
     return next((name for name in called if name in frames), otherwise)
 
 
+LARGE_OFFSET_NS = 1_000_000_000
+"""A larger offset [ns] of joint states or odometry is a warning."""
+
 Span = tuple[int, int]
 """From a log time to before another [ns]."""
 
@@ -104,8 +108,9 @@ class Recording:
         history: all transforms.
         robots: as requested, with their descriptions.
         run: index of the run, of `runs`.
-        start_ns: stamp of the first message of the run, without static transforms.
-        end_ns: stamp of the last one.
+        start_ns: the first stamp of the reference; earlier, if another sender's joint states or odometry are.
+        end_ns: the last one, or later.
+        clocks: the senders, and what was done about their clocks.
         called: the names in world states of frames with another name on TF.
     """
 
@@ -118,6 +123,7 @@ class Recording:
     runs: int
     start_ns: int
     end_ns: int
+    clocks: Clocks
     called: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -175,13 +181,13 @@ def read_recording(
     _report_refusals(refusals, problems, plan)
     if whole:
         _report_counts(plan, counts, problems)
-    pieces, ahead = without_ahead(from_zero(pieces))
-    _report_ahead(ahead, problems, plan)
-    _report_clocks(pieces, problems, place)
-    resets, jumps = find_resets(pieces)
-    chosen = _chosen_run(run, resets, jumps, problems, plan)
-    pieces = take_run(pieces, resets, chosen)
-    start, end = _span(pieces, plan)
+    reader = ClockReader(from_zero(pieces))
+    _report_ahead(reader.strays, problems, plan)
+    chosen = _chosen_run(run, reader.resets, reader.jumps, problems, plan)
+    clocks = reader.read(chosen, plan.align_ns)
+    pieces = clocks.pieces
+    _report_clocks(clocks, problems, place)
+    start, end = clocks.span_ns() or _static_span(pieces, plan)
     report_alternation(pieces, problems, place)
     robots = tuple(describe_robot(planned, texts, problems) for planned in plan.robots)
     _check_names(robots)
@@ -198,7 +204,8 @@ def read_recording(
     history = transform_history(pieces, names, problems, place, link_names)
     called = {tf_name: name for bag in plan.bags for tf_name, name in bag.frames.items()}
     robots, called = with_parent_frames(robots, names, set(history.frames), called)
-    return Recording(plan, pieces, names, history, robots, chosen, len(resets) + 1, start, end, called)
+    runs = len(reader.resets) + 1
+    return Recording(plan, pieces, names, history, robots, chosen, runs, start, end, clocks, called)
 
 
 def _hint_at_joint_topics(
@@ -286,14 +293,52 @@ def _report_ahead(ahead: Sequence[ClockStep], problems: Diagnostics, plan: Recor
         problems.warning("stamped-ahead", text, plan.places[topic])
 
 
-def _report_clocks(pieces: Pieces, problems: Diagnostics, place: SourcePlace) -> None:
-    wall, other = clocks(pieces)
+def _report_clocks(clocks: Clocks, problems: Diagnostics, place: SourcePlace) -> None:
+    """Report clocks that differ from the reference's, by topic, and stamps that go back and forth."""
+    reference = " and ".join(f"'{topic}'" for topic in dict.fromkeys(sender.topic for sender in clocks.reference))
+    _report_foreign(clocks, problems, place)
+    groups: dict[tuple[str, str, bool], list[RecordedSender]] = {}
+    for sender in clocks.senders:
+        if sender.state in ("shifted", "clock or latency"):
+            groups.setdefault((sender.state, sender.topic, sender.kind == "tf"), []).append(sender)
+    for (state, _, is_tf), senders in groups.items():
+        offset_ns = max((sender.offset_ns or 0 for sender in senders), key=abs)
+        amount = f"{short_seconds(abs(offset_ns))} {'ahead of' if offset_ns > 0 else 'behind'} {reference}"
+        what = f"the clock of {_described(senders)} is {amount}"
+        if state == "shifted":
+            sign = "-" if offset_ns > 0 else "+"
+            text = f"{what}; its stamps are shifted by {sign}{short_seconds(abs(offset_ns))}"
+            problems.warning("clock-shifted", text, place)
+        elif not is_tf and abs(offset_ns) > LARGE_OFFSET_NS:
+            problems.warning("clock-offset", f"{what}: clock or latency; its stamps are read as they are", place)
+        else:
+            problems.note("clock-offset", f"{what}: clock or latency", place)
+    for topic in dict.fromkeys(topic for topic, _ in clocks.mixed):
+        names = quoted((name for other, names in clocks.mixed if other == topic for name in names), 3)
+        text = f"topic '{topic}': stamps of {names} go back and forth; are there two publishers?"
+        problems.warning("two-senders", text, place)
+
+
+def _report_foreign(clocks: Clocks, problems: Diagnostics, place: SourcePlace) -> None:
+    foreign = [sender for sender in clocks.senders if sender.state == "mixed"]
+    if not foreign:
+        return
+    middles = {sender: (sender.begin_ns + sender.end_ns) // 2 for sender in clocks.senders if sender.kind != "times"}
+    wall = sorted({sender.topic for sender, middle in middles.items() if middle >= WALL_CLOCK_FROM_NS})
+    other = sorted({sender.topic for sender, middle in middles.items() if middle <= OTHER_CLOCK_TO_NS})
+    advice = "let all nodes use one clock and record again"
     if wall and other:
-        text = (
-            f"two clocks are mixed: {quoted(wall)} have stamps of the wall clock, {quoted(other)} of a "
-            "simulation clock; let all nodes use one clock and record again"
-        )
-        problems.error("clocks-mixed", text, place)
+        text = f"{quoted(wall)} have stamps of the wall clock, {quoted(other)} of a simulation clock"
+    else:
+        topics = quoted(dict.fromkeys(sender.topic for sender in clocks.reference))
+        text = f"{quoted(dict.fromkeys(sender.topic for sender in foreign))} and {topics} run at different speeds"
+    problems.error("clocks-mixed", f"two clocks are mixed: {text}; {advice}", place)
+
+
+def _described(senders: Sequence[RecordedSender]) -> str:
+    """Return the topic of senders, with joints or frames."""
+    names = [name for one in senders for name in (one.names if one.kind == "joints" else (one.label,))]
+    return f"'{senders[0].topic}'" + (f" ({quoted(dict.fromkeys(names), 3)})" if names else "")
 
 
 def _chosen_run(
@@ -349,31 +394,17 @@ def _check_names(robots: Sequence[RecordedRobot]) -> None:
             raise RequestError(f"two robots are called '{name}'; name them with --model")
 
 
-def _span(pieces: Pieces, plan: RecordingPlan) -> tuple[int, int]:
-    """Return the first and last stamp of all moving joints and frames."""
-
-    def parts(*kinds: str, but: Collection[str] = ()) -> list[Part]:
-        some = (parts for key, parts in pieces.items() if key.kind in kinds and key.topic not in but)
-        return [part for parts in some for part in parts if len(part["log"])]
-
-    def count(topics: Collection[str]) -> int:
-        return sum(len(part["log"]) for key, some in pieces.items() if key.topic in topics for part in some)
-
-    wall, other = clocks(pieces)
-    # The clock with more messages is the clock of the recording.
-    foreign = min(wall, other, key=count) if wall and other else ()
-    moving = parts("joints", "tf", "odometry", "multi_dof", but=foreign) or parts("times")
-    if not moving:
-        static = parts("tf_static")
-        if not static:
-            others = sorted({channel.msgtype for bag in plan.bags for channel in bag.channels if channel.messages})
-            only = f", only {', '.join(others)}" if others else ", nor any other message"
-            transforms = [topic for bag in plan.bags for topic, kind in bag.topics.items() if kind in TF_TYPES]
-            hint = f"; give --tf-topic {transforms[0]}" if transforms else ""
-            raise RequestError(f"the recording has no joint states, transforms or odometry{only}{hint}")
-        last = int(max(part["log"].max() for part in static))
-        return last, last
-    return int(min(part["stamp"].min() for part in moving)), int(max(part["stamp"].max() for part in moving))
+def _static_span(pieces: Pieces, plan: RecordingPlan) -> tuple[int, int]:
+    """Return the time of a recording that has only static transforms."""
+    static = [part for key, parts in pieces.items() if key.kind == "tf_static" for part in parts if len(part["log"])]
+    if not static:
+        others = sorted({channel.msgtype for bag in plan.bags for channel in bag.channels if channel.messages})
+        only = f", only {', '.join(others)}" if others else ", nor any other message"
+        transforms = [topic for bag in plan.bags for topic, kind in bag.topics.items() if kind in TF_TYPES]
+        hint = f"; give --tf-topic {transforms[0]}" if transforms else ""
+        raise RequestError(f"the recording has no joint states, transforms or odometry{only}{hint}")
+    last = int(max(part["log"].max() for part in static))
+    return last, last
 
 
 def _clock(log_ns: int) -> str:

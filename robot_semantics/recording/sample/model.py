@@ -166,7 +166,9 @@ class ModelSampler:
         self._names: list[str] = []
         self._joints = list(self._chosen(robot.model))
         motions = (MOTION[JointType.REVOLUTE] if joint.model is None else joint.model.motion for joint in self._joints)
-        self._blend = PositionBlend(motions)
+        self._blend = PositionBlend(motions).with_counted_turns(
+            lambda variable: self.joints.counts_turns(self._names[variable])
+        )
         own = [track for track in tracks if track.kind == "multi_dof" and track.owner == robot.namespace]
         self._multi_dof = {
             joint.name: _only([track for track in own if track.name == joint.name], problems, self._place)

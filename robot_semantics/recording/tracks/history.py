@@ -301,7 +301,7 @@ class PoseTrack:
         return (poses if self.offset is None else compose_poses(poses, np.broadcast_to(self.offset, poses.shape))), ages
 
     def sample_twists(self, times_ns: IntArray, mode: str, poses: FloatArray) -> FloatArray:
-        """Return the twists (n, 6) in the parent's axes; NaN before the first and after the last.
+        """Return the twists (n, 6) in the parent's axes, constant after the last; NaN before the first.
 
         Args:
             times_ns: (n,) the times.
@@ -310,7 +310,7 @@ class PoseTrack:
         """
         if self.twists is None:
             return np.full((len(times_ns), 6), np.nan)
-        twists, _ = self.twists.sample(times_ns, mode, blend_straight, hold=False)
+        twists, _ = self.twists.sample(times_ns, mode, blend_straight)
         return _turned(poses[:, 3:], twists) if self.in_own_axes else twists
 
 
@@ -353,13 +353,14 @@ def _track(kind: str, topic: str, name: str, parent: str, some: Sequence[tuple[P
 def difference_twists(edge: Edge, times_ns: IntArray, max_gap_ns: int) -> FloatArray:
     """Return velocities (n, 6) in the parent's axes from the difference of the poses before and after each time.
 
-    NaN outside of the samples, across a change of parent, and if the two samples are more than twice `max_gap_ns`
-    apart.
+    After the last sample they are those of the last two. NaN before the first, across a change of parent, and if the
+    two samples are more than twice `max_gap_ns` apart.
     """
     result = np.full((len(times_ns), 6), np.nan)
     stamps, last = edge.timeline.stamps_ns, len(edge.timeline) - 1
     if last < 1:
         return result
+    times_ns = np.minimum(times_ns, stamps[last])
     # Use the outer samples of those with one stamp: a rate between them does not exist.
     before = np.searchsorted(stamps, times_ns, side="right") - 1
     on_one = (before >= 0) & (stamps[np.maximum(before, 0)] == times_ns)

@@ -35,8 +35,10 @@ from robot_semantics.live.settings import Invalid
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.bags.columns import Array, GroupKey, Part, Pieces, take_rows
 from robot_semantics.recording.tracks.timeline import Bracket, Timeline, blend_straight, bracket, interpolate
+from robot_semantics.transforms import wrapped_angles
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 
+_ONE_TURN = 2.0 * np.pi * (1.0 + 1e-9)
 QUANTITIES = ("position", "velocity", "effort")
 
 
@@ -118,6 +120,28 @@ class JointHistory:
         """Return every stamp (n,) at which there is a position of a joint [ns]."""
         mine = (family for family in self._families["position"] if name in family.joints)
         return next((family.timeline.stamps_ns for family in mine), np.zeros(0, np.int64))
+
+    def counts_turns(self, name: str) -> bool:
+        """Return True if the positions of a joint leave one turn, or if its velocities tell that they count turns.
+
+        An angle that stays within one turn goes the short way between two messages.
+        """
+        positions = next((joints for joints in self._families["position"] if name in joints.joints), None)
+        if positions is None or len(positions.timeline) < 2:
+            return False
+        samples = np.arange(len(positions.timeline))
+        angles = self._taker(positions, "position", np.array([positions.joints.index(name)]))(samples)[:, 0]
+        if float(np.nanmax(angles) - np.nanmin(angles)) > _ONE_TURN:
+            return True
+        rates = next((joints for joints in self._families["velocity"] if name in joints.joints), None)
+        if rates is None or rates.places != positions.places:
+            return False
+        velocities = self._taker(rates, "velocity", np.array([rates.joints.index(name)]))(samples)[:, 0]
+        step = np.diff(angles)
+        expected = 0.5 * (velocities[1:] + velocities[:-1]) * np.diff(positions.timeline.stamps_ns) / 1e9
+        doubtful = (np.abs(step) > np.pi) & np.isfinite(expected)
+        straight = np.abs(step - expected) < np.abs(wrapped_angles(step) - expected)
+        return bool(np.count_nonzero(straight[doubtful]) > 0.5 * np.count_nonzero(doubtful))
 
     def _grouped(self, quantity: str) -> Iterator[_JointSet]:
         where: dict[str, list[int]] = {}

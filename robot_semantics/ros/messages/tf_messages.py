@@ -26,7 +26,7 @@ from robot_semantics.cdr.fill import TransformMessage
 from robot_semantics.cdr.layout import CdrError
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.messages import Transform
-from robot_semantics.live.robot import TransformRows
+from robot_semantics.live.frames import TransformRows
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.maker import MAKER, deserialized, matrix_of
 from robot_semantics.transforms import invert, xyz_quat_from_matrix

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -20,20 +21,21 @@ from sensor_msgs.msg import JointState, MultiDOFJointState
 from robot_semantics.base.names import frame_name, shown
 from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.base.nanoseconds import stamp_ns as stamp_of
+from robot_semantics.cdr.fill import unpack_stamp
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.joint_states import JointStateData, JointStateReader
 from robot_semantics.cdr.layout import CdrError
-from robot_semantics.cdr.walk import BIG_ENDIAN, odometry_child
+from robot_semantics.cdr.walk import BIG_ENDIAN, BODY, odometry_child
 from robot_semantics.kinematics.root_motion import pose_of, twist_of
 from robot_semantics.live.joint_state import Reason, Refusal
-from robot_semantics.live.order import NEVER_NS
 from robot_semantics.live.robot import Messages, RunningRobot
 from robot_semantics.live.samples import RootCandidate, RootSource, RootStatement, motion_of_root
+from robot_semantics.live.senders import NEVER_NS, Arrival, Senders
 from robot_semantics.live.settings import Source
 from robot_semantics.live.world import transform_fault
 from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.ros.messages.maker import deserialized, row_of_pose, row_of_twist, rows_of_odometry
-from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
+from robot_semantics.ros.node.message_loop import MessageInfo, MessageLoop, SetAside, received_ns, sequence_of
 from robot_semantics.ros.node.outputs import Outputs
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
@@ -43,8 +45,8 @@ from robot_semantics.ros.node.world_frames import WorldFrames
 
 
 Outcome = Messages | Refusal
-Read = Callable[[RunningRobot, RosMessage], list[Outcome]]
-Deliver = Callable[[ServedRobot, str, Read, RosMessage], None]
+Read = Callable[[RunningRobot, RosMessage, MessageInfo], list[Outcome]]
+Deliver = Callable[[ServedRobot, str, Read, RosMessage, MessageInfo], None]
 
 _FED_BY_MULTI_DOF = (Source.AUTO, Source.MULTI_DOF)
 
@@ -68,21 +70,21 @@ class MotionTopics:
             return []
         topic = robot.settings.virtual_joint(robot.model.root_joint.name).topic
 
-        def read(current: RunningRobot, message: Odometry) -> list[Outcome]:
+        def read(current: RunningRobot, message: Odometry, info: MessageInfo) -> list[Outcome]:
             # Another robot may have replaced this one a moment ago, before this subscription is removed.
             settings = current.settings.virtual_joint(current.model.root_joint.name)
             is_source = current.root_source is Source.ODOMETRY and settings.topic == topic
-            return self._odometry(current, message) if is_source else []
+            return self._odometry(current, message, info) if is_source else []
 
         return [self._listen(Odometry, topic, read)]
 
     def _listen(self, message_type: type, topic: str, read: Read) -> Subscription:
-        def handle(message: RosMessage) -> None:
-            self._deliver(self._served, topic, read, message)
+        def handle(message: RosMessage, info: MessageInfo) -> None:
+            self._deliver(self._served, topic, read, message, info)
 
         return self._served.listen(message_type, topic, handle, self._group, raw=False)
 
-    def _multi_dof(self, robot: RunningRobot, message: MultiDOFJointState) -> list[Outcome]:
+    def _multi_dof(self, robot: RunningRobot, message: MultiDOFJointState, info: MessageInfo) -> list[Outcome]:
         names, count = message.joint_names, len(message.transforms)
         if not names:
             return [Refusal(Reason.EMPTY, "it names no joint")]
@@ -91,6 +93,7 @@ class MotionTopics:
         twists = message.twist if len(message.twist) == count else [None] * count
         time_ns = stamp_ns(message.header.stamp) or self._now_ns()
         outcomes: list[Outcome] = []
+        motions = []
         for name, transform, twist in zip(names, message.transforms, twists, strict=True):
             number = robot.moving.number.get(name)
             if number is None or robot.moving.joints[number].position_count == 1:
@@ -104,10 +107,13 @@ class MotionTopics:
                 continue
             pose = row_of_pose(transform.translation, transform.rotation)
             rates = None if twist is None else np.array(row_of_twist(twist))
-            outcomes.append(robot.motion(name, pose, rates, time_ns))
+            motions.append((name, pose, rates))
+        sent_by = ("multi_dof", "multi_dof_joint_states", names)
+        if motions:
+            outcomes += robot.motions(motions, time_ns, sent_by, sequence_of(info), received_ns(info))
         return outcomes
 
-    def _odometry(self, robot: RunningRobot, message: Odometry) -> list[Outcome]:
+    def _odometry(self, robot: RunningRobot, message: Odometry, info: MessageInfo) -> list[Outcome]:
         root = robot.model.root_joint
         if not root.position_count:
             robot.report_once(f"odometry: the virtual joint '{root.name}' is fixed; its odometry is not used")
@@ -118,7 +124,10 @@ class MotionTopics:
         if link is None:
             return [_wrong_frame("child_frame_id", message.child_frame_id, robot.frame(robot.model.root_link))]
         time_ns = stamp_ns(message.header.stamp) or self._now_ns()
-        return [robot.motion(root.name, *motion_of_root(robot.model, link, *rows_of_odometry(message)), time_ns)]
+        frames = frame_name(message.header.frame_id), frame_name(message.child_frame_id)
+        motion = root.name, *motion_of_root(robot.model, link, *rows_of_odometry(message))
+        sent_by = ("odometry", robot.root_settings.topic, frames)
+        return robot.motions([motion], time_ns, sent_by, sequence_of(info), received_ns(info))
 
 
 def _base_link(robot: RunningRobot, child: str) -> str | None:
@@ -151,46 +160,70 @@ def own_statement(robot: RunningRobot) -> RootStatement | None:
         return None
     kind = RootSource.VIRTUAL_JOINT if source is Source.AUTO else RootSource.CHOSEN
     rates = buffer.velocities[robot.space.joint_velocities[root.name]]
-    stamp_ns = int(buffer.stamps_ns[0])
+    arrived_ns = int(buffer.received_ns[0])
     return RootStatement(
         RootCandidate(kind, f"the virtual joint '{root.name}'", frame),
         pose_of(root, buffer.positions[robot.space.joint_positions[root.name]]),
         twist_of(root, rates) if np.isfinite(rates).all() else None,
-        None if stamp_ns == NEVER_NS else stamp_ns,
+        None if arrived_ns == NEVER_NS else arrived_ns,
     )
 
 
 class ReceivedOdometry:
-    """Keeps the last odometry of each child frame on one topic; it is parsed on demand."""
+    """Keeps the last odometry of each child frame on one topic; it is parsed on demand.
 
-    def __init__(self, served: ServedRobot, group: CallbackGroup) -> None:
+    Attributes:
+        senders: the senders of the topic.
+    """
+
+    def __init__(self, served: ServedRobot, group: CallbackGroup, reset_clock: Callable[[int], None]) -> None:
+        """`reset_clock` is called with a clock that was reset, as the odometry shows."""
         self._served, self._group, self._topic = served, group, ""
-        self._last: dict[str, bytes] = {}
+        self._reset_clock = reset_clock
+        self._last: dict[str, tuple[bytes, int]] = {}
+        self.senders = Senders(_MOST)
 
     def subscriptions(self) -> list[Subscription]:
         """Return the topics of the present robot: none if its pose has another source."""
         robot = self._served.robot
         self._last.clear()
+        self.senders = Senders(_MOST)
         if robot is None or robot.root_source is not Source.AUTO or robot.root_is_fixed:
             return []
         self._topic = robot.settings.virtual_joint(robot.model.root_joint.name).topic
         return [self._served.listen(Odometry, self._topic, self._take, self._group, raw=True)]
 
-    def _take(self, data: bytes) -> None:
-        child = odometry_child(data)
-        if len(self._last) < _MOST or child in self._last:
-            self._last[child] = data
+    def _take(self, data: bytes, info: MessageInfo) -> None:
+        child, arrived_ns = odometry_child(data), received_ns(info)
+        if child not in self._last and len(self._last) >= _MOST:
+            return
+        seconds, nanoseconds = unpack_stamp(data, BODY)
+        sender, _ = self.senders.find("odometry", self._topic, (child,))
+        stamp_ns = seconds * 1_000_000_000 + nanoseconds
+        topic, served = self._topic, self._served
+        arrival = self.senders.take(
+            sender, stamp_ns, arrived_ns, sequence_of(info), lambda: served.publisher_count(topic)
+        )
+        if arrival not in (Arrival.LATE, Arrival.STRAY) or not stamp_ns:
+            self._last[child] = data, arrived_ns
+        if arrival is Arrival.RESET:
+            self._reset_clock(self.senders.clock_before_ns)
+
+    def forget(self, clock_ns: int) -> None:
+        """Forget the odometry of a clock that stood at this time and was reset."""
+        for sender in self.senders.reset(clock_ns, time.monotonic_ns()):
+            self._last.pop(sender.names[0], None)
 
     def statement(self, robot: RunningRobot) -> RootStatement | None:
         """Return the pose of a robot's root link from odometry of the root link or of a link that is fixed to it."""
-        by_link = {_base_link(robot, child): data for child, data in self._last.items()}
+        by_link = {_base_link(robot, child): last for child, last in tuple(self._last.items())}
         for link in links_fixed_to_root(robot.model):
-            data = by_link.get(link)
-            if data is not None:
-                return self._read(robot, link, data)
+            last = by_link.get(link)
+            if last is not None:
+                return self._read(robot, link, *last)
         return None
 
-    def _read(self, robot: RunningRobot, link: str, data: bytes) -> RootStatement | None:
+    def _read(self, robot: RunningRobot, link: str, data: bytes, arrived_ns: int) -> RootStatement | None:
         message = deserialized(data, Odometry)
         xyz_quat, twist = rows_of_odometry(message)
         frame = frame_name(message.header.frame_id)
@@ -203,7 +236,7 @@ class ReceivedOdometry:
         xyz_quat, twist = motion_of_root(robot.model, link, xyz_quat, twist)
         candidate = RootCandidate(RootSource.ODOMETRY, self._topic, frame)
         known = twist if np.isfinite(twist).all() else None
-        return RootStatement(candidate, xyz_quat, known, stamp_ns(message.header.stamp) or None)
+        return RootStatement(candidate, xyz_quat, known, arrived_ns)
 
 
 NO_ROBOT = Refusal(Reason.NO_MODEL, "there is no robot description yet")
@@ -225,7 +258,10 @@ class Inputs:
             served.prefix: MotionTopics(served, self._set_aside, robots.now_ns, self._deliver)
             for served in robots.served
         }
-        self._odometry = {served.prefix: ReceivedOdometry(served, self._set_aside) for served in robots.served}
+        self._odometry = {
+            served.prefix: ReceivedOdometry(served, self._set_aside, self.reset_clock) for served in robots.served
+        }
+        self._looked_up: dict[str, tuple[int, int, int | None]] = {}
 
     def start(self) -> None:
         """Subscribe to the sources of the present robots."""
@@ -262,7 +298,7 @@ class Inputs:
             self._root_subscriptions += self._motions[served.prefix].odometry()
             self._root_subscriptions += self._odometry[served.prefix].subscriptions()
             if served.robot is not None and served.robot.root_source is Source.TF:
-                self._frames.listen_to_all()
+                self._frames.listen_to_all(chains=True)
         self._followed_sources = self._root_sources()
         self._root_loop.start(self._root_subscriptions)
 
@@ -296,10 +332,31 @@ class Inputs:
             names = [root_frame, *(name for name, link in robot.base_frames.items() if link == robot.model.root_link)]
             poses = (self._frames.pose(robot.parent_frame, name) for name in dict.fromkeys(names))
             found = None if same else next((pose for pose in poses if pose is not None), None)
-            if found is not None:
-                stamp_ns = self._robots.now_ns() if found.stamp_ns is None else found.stamp_ns
-                with self._robots.lock:
-                    robot.motion(robot.model.root_joint.name, found.xyz_quat, None, stamp_ns)
+            if found is None:
+                continue
+            stamp_ns = self._robots.now_ns() if found.stamp_ns is None else found.stamp_ns
+            if self._looked_up.get(served.prefix) == (id(robot), stamp_ns, found.received_ns):
+                continue
+            self._looked_up[served.prefix] = id(robot), stamp_ns, found.received_ns
+            with self._robots.lock:
+                motion = robot.model.root_joint.name, found.xyz_quat, None
+                sent_by = ("tf", "/tf", (robot.parent_frame, root_frame))
+                robot.motions([motion], stamp_ns, sent_by, received_ns=found.received_ns)
+
+    def odometry_of(self, served: ServedRobot) -> Senders | None:
+        """Return the senders of a robot's odometry that moves no joint."""
+        odometry = self._odometry.get(served.prefix)
+        return None if odometry is None else odometry.senders
+
+    def reset_clock(self, clock_ns: int, but: RunningRobot | None = None) -> None:
+        """Make all values unknown whose clock stood at this time and was reset, except those of one robot."""
+        with self._robots.lock:
+            for robot in self._robots.present:
+                if robot is not but:
+                    robot.reset_clock(clock_ns)
+            for odometry in self._odometry.values():
+                odometry.forget(clock_ns)
+        self._frames.forget(clock_ns)
 
     def _root_sources(self) -> list[tuple[str, Source, str, bool]]:
         return [
@@ -318,23 +375,27 @@ class Inputs:
         topic = served.topic("joint_states")
         traffic, lock, now_ns, outputs = served.traffic, self._robots.lock, self._robots.now_ns, self._outputs
 
-        def handle(message: bytes | JointState) -> None:
+        def handle(message: bytes | JointState, info: MessageInfo) -> None:
             # Hot path: avoid calls before publishing, see `kinematics.in_place`.
             with lock:
                 traffic.received += 1
-                robot = served.robot
+                robot, sequence, arrived_ns = served.robot, info["publication_sequence_number"], received_ns(info)
                 if robot is not None and isinstance(message, bytes):
                     for layout in robot.fast_path.layouts:
-                        transforms = layout.take(message, now_ns)
+                        transforms = layout.take(message, now_ns, sequence, arrived_ns)
                         if transforms is not None:
                             if transforms:
                                 outputs.send_now(transforms)
                                 traffic.transforms += layout.count
+                            if layout.sender.arrived_ns >= robot.check_ns:
+                                outputs.send(served, robot.held(layout.sender))
                             return
                 result: Messages | Refusal = NO_ROBOT
                 if robot is not None:
                     data = _read(reader, message)
-                    result = data if isinstance(data, Refusal) else robot.joint_state(data, now_ns)
+                    result = (
+                        data if isinstance(data, Refusal) else robot.joint_state(data, now_ns, sequence, arrived_ns)
+                    )
                 if isinstance(result, Refusal):
                     traffic.refused_joint_states += 1
                     served.refusals.add(topic, result)
@@ -345,13 +406,13 @@ class Inputs:
 
         return served.listen(JointState, topic, handle, self._set_aside, raw=self._raw)
 
-    def _deliver(self, served: ServedRobot, topic: str, read: Read, message: RosMessage) -> None:
+    def _deliver(self, served: ServedRobot, topic: str, read: Read, message: RosMessage, info: MessageInfo) -> None:
         """Read a message from another topic than joint_states; publish the result, or log why it is refused."""
         with self._robots.lock:
             robot = served.robot
             if robot is None:
                 return
-            for outcome in read(robot, message):
+            for outcome in read(robot, message, info):
                 if isinstance(outcome, Refusal):
                     served.refusals.add(topic, outcome)
                 else:
@@ -362,6 +423,9 @@ class Inputs:
     def _log_notices(self, served: ServedRobot, robot: RunningRobot) -> None:
         served.report_notices(robot.notices)
         robot.notices.clear()
+        for clock_ns in robot.clock_resets:
+            self.reset_clock(clock_ns, but=robot)
+        robot.clock_resets.clear()
 
 
 def _read(reader: JointStateReader, message: bytes | JointState) -> JointStateData | Refusal:

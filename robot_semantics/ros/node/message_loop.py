@@ -14,8 +14,10 @@ the callback. This thread waits only for its few subscriptions. It ends with the
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from inspect import signature
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
@@ -29,6 +31,32 @@ from rclpy.timer import Timer
 from rclpy.waitable import Waitable
 
 _FOREVER = -1
+_LONGEST_WAIT_NS = 5_000_000_000
+
+MessageInfo = Mapping[str, int | None]
+"""What the middleware tells about a message, by the names of rclpy."""
+
+Deliver = Callable[..., None]
+
+
+def sequence_of(info: MessageInfo) -> int | None:
+    """Return the publication sequence number of a message, if the middleware tells it."""
+    return info.get("publication_sequence_number")
+
+
+def received_ns(info: MessageInfo) -> int:
+    """Return when a message arrived, on the steady clock: messages may have waited for this process."""
+    stamp_ns, now_ns = info.get("received_timestamp"), time.monotonic_ns()
+    waited_ns = time.time_ns() - stamp_ns if stamp_ns else 0
+    # A larger difference is a step of the system clock.
+    return now_ns - waited_ns if 0 < waited_ns < _LONGEST_WAIT_NS else now_ns
+
+
+def _with_info(callback: Callable[..., None]) -> Deliver:
+    """Return a callback that takes a message and its info, for one that may take the message alone."""
+    if len(signature(callback).parameters) > 1:
+        return callback
+    return lambda message, _info: callback(message)
 
 
 class SetAside(CallbackGroup):  # type: ignore[misc, unused-ignore]  # rclpy is typed in part
@@ -47,7 +75,10 @@ class SetAside(CallbackGroup):  # type: ignore[misc, unused-ignore]  # rclpy is 
 
 
 class MessageLoop:
-    """A thread that calls the callback of each message; a callback must not wait and must not raise."""
+    """A thread that calls the callback of each message; a callback must not wait and must not raise.
+
+    A callback with two parameters gets the message and its `MessageInfo`.
+    """
 
     def __init__(self, context: Context, pace_s: float = 0.0) -> None:
         """With a pace, the thread takes messages at this interval, many together: for topics with few relevant
@@ -82,7 +113,7 @@ class MessageLoop:
         if context.handle is None:
             return
         takers = [
-            (subscription.handle, subscription.msg_type, subscription.raw, subscription.callback)
+            (subscription.handle, subscription.msg_type, subscription.raw, _with_info(subscription.callback))
             for subscription in subscriptions
         ]
         with ExitStack() as in_use:
@@ -100,7 +131,7 @@ class MessageLoop:
             in_use.enter_context(wait_set)
             self._take(wait_set, takers)
 
-    def _take(self, wait_set: Any, takers: list[tuple[Any, type, bool, Callable[[Any], None]]]) -> None:
+    def _take(self, wait_set: Any, takers: list[tuple[Any, type, bool, Deliver]]) -> None:
         while not self._stopped.is_set():
             if self._pace_s and self._stopped.wait(self._pace_s):
                 return
@@ -117,6 +148,6 @@ class MessageLoop:
                     if taken is None:
                         break
                     came = True
-                    deliver(taken[0])
+                    deliver(taken[0], taken[1])
             if not came and not self._context.ok():
                 return

@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from robot_semantics.base.names import shown
+from robot_semantics.base.names import quoted, shown
 from robot_semantics.live.health import Health
 from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.settings import Source
@@ -26,6 +26,8 @@ from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.pulse import Pulse
+
+_WATCH_S, _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 3.0, 5.0, 60.0
 
 PERIOD_S = 1.0
 """The longest time between two checks."""
@@ -53,6 +55,10 @@ class Monitor:
         self.watch(frames.has_unheard_others, frames.look_for_others)
         self.watch(lambda: robots.active and inputs.follows_tf(), inputs.refresh)
         self.watch(self._has_first_values, self._report_first_values)
+        self._contested: dict[str, dict[str, tuple[str, ...]]] = {served.prefix: {} for served in robots.served}
+        self._reported: dict[str, dict[str, tuple[str, ...]]] = {served.prefix: {} for served in robots.served}
+        self._value_watches = {served.prefix: _ValueWatch() for served in robots.served}
+        self.watch(self._has_contested_joints, self._report_contested_joints)
         self.watch(self._has_other_tf_publishers, lambda: outputs.authority.tick(outputs.static_message))
         self.watch(self._diagnostics_are_due, self._publish)
         # Sleeps on the wall clock: problems must be reported even when simulated time stands still.
@@ -90,6 +96,9 @@ class Monitor:
                             time.monotonic_ns(),
                             root_is_elsewhere=self._root_is_elsewhere(served, served.robot),
                         )
+                        self._contested[served.prefix] = served.robot.contested()
+                        if not served.robot.tells_sequence:
+                            self._value_watches[served.prefix].update(served)
         self._rates = {served.prefix: self._rates_of(served) for served in robots.served}
         if any(is_due() for is_due, _ in self._watched):
             self._attention.trigger()
@@ -111,6 +120,28 @@ class Monitor:
         for is_due, act in self._watched:
             if is_due():
                 act()
+
+    def _has_contested_joints(self) -> bool:
+        return self._contested != self._reported
+
+    def _report_contested_joints(self) -> None:
+        """Report the joints that several publishers state, once until it is over."""
+        for served in self._robots.served:
+            contested, reported = self._contested[served.prefix], self._reported[served.prefix]
+            for topic, joints in contested.items():
+                new = [joint for joint in joints if joint not in reported.get(topic, ())]
+                if new:
+                    publishers = " and ".join(self._publishers(served, topic))
+                    served.report(
+                        f"{quoted(new, 8)} come from several publishers on {topic}: {publishers};"
+                        " their transforms will jump"
+                    )
+            self._reported[served.prefix] = contested
+
+    @staticmethod
+    def _publishers(served: ServedRobot, topic: str) -> list[str]:
+        own = topic in ("joint_states", "multi_dof_joint_states")
+        return sorted(set(served.publishers_of(served.topic(topic) if own else topic)))
 
     def _has_other_tf_publishers(self) -> bool:
         robots = self._robots
@@ -155,13 +186,14 @@ class Monitor:
 
     def _status_of(self, served: ServedRobot, received_hz: float, sent_hz: float) -> DiagnosticStatus:
         health, traffic = self._health[served.prefix], served.traffic
-        conflicts = self._outputs.authority.conflicts
+        conflicts, contested = self._outputs.authority.conflicts, self._contested[served.prefix]
         complaints = [
             *([] if served.robot is not None else ["no robot description"]),
             *([f"{len(health.stale)} joints without new values"] if health.stale else []),
             *([f"{len(health.beyond)} positions outside the limits"] if health.beyond else []),
             *(["loops do not close and keep their last positions"] if health.loops_are_open else []),
             *([f"{len(conflicts)} frames published by others too"] if conflicts else []),
+            *([f"{sum(map(len, contested.values()))} joints from several publishers"] if contested else []),
         ]
         values: dict[str, object] = {
             "state": self._robots.state,
@@ -177,6 +209,10 @@ class Monitor:
             **{f"also published by {other}": frame for frame, other in conflicts.items()},
             "transforms of others left out": self._frames.left_out_count,
             **{f"left out: {shown(frame.name)}": frame.reason for frame in self._frames.left_out()[:_MOST_NAMED]},
+            **{
+                f"published on {topic} by {', '.join(self._publishers(served, topic))}": ", ".join(joints)
+                for topic, joints in contested.items()
+            },
             **{f"error {number}": text for number, text in enumerate(traffic.last_errors, 1)},
         }
         return DiagnosticStatus(
@@ -187,3 +223,29 @@ class Monitor:
             hardware_id=f"{self._robots.node.get_namespace().strip('/')}/{served.name}".lstrip("/"),
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
         )
+
+
+class _ValueWatch:
+    """Lets a robot compare values for a few seconds, and again after growing pauses, while a topic has two publishers.
+
+    It replaces publication sequence numbers, which some middleware does not tell.
+    """
+
+    def __init__(self) -> None:
+        self._until_s = self._next_s = 0.0
+        self._pause_s = _FIRST_PAUSE_S
+
+    def update(self, served: ServedRobot) -> None:
+        """Begin or end a comparison when it is time; called about once a second."""
+        robot, now_s = served.robot, time.monotonic()
+        if robot is None:
+            return
+        if served.publisher_count(served.topic("joint_states")) < 2:
+            robot.compare_values(False)
+            self._next_s, self._pause_s = 0.0, _FIRST_PAUSE_S
+        elif robot.compares_values:
+            robot.compare_values(now_s < self._until_s or bool(robot.contested()))
+        elif now_s >= self._next_s:
+            self._until_s, self._next_s = now_s + _WATCH_S, now_s + _WATCH_S + self._pause_s
+            self._pause_s = min(2.0 * self._pause_s, _LONGEST_PAUSE_S)
+            robot.compare_values(True)

@@ -18,8 +18,8 @@ from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter_service import ParameterService
 
-from robot_semantics.live.order import RESET_NS
 from robot_semantics.live.robot import RunningRobot
+from robot_semantics.live.senders import RESET_NS
 from robot_semantics.live.settings import Description
 from robot_semantics.live.world import world_link_names
 from robot_semantics.ros.messages.tf_messages import raw_transforms_agree
@@ -176,7 +176,7 @@ class ConfiguredNode:
     def _make_parts(self, raw: bool, closing: ExitStack) -> None:
         node, robots = self._node, self.robots
         self._outputs = outputs = Outputs(node, self._sent_frames, self._remedy_of_conflict)
-        self._frames = frames = WorldFrames(node, self._sent_frames, self._link_names)
+        self._frames = frames = WorldFrames(node, self._sent_frames, self._link_names, self._reset_clock)
         closing.callback(frames.stop)
         self._inputs = inputs = Inputs(robots, outputs, frames, raw=raw)
         self._unmoved = unmoved = UnmovedRobots(robots, outputs)
@@ -244,14 +244,17 @@ class ConfiguredNode:
         self._monitor.set_period(settings.diagnostics_period_s)
 
     def _on_clock_jump(self, jump: TimeJump) -> None:
-        is_reset = jump.delta.nanoseconds <= -RESET_NS
+        """Make unknown what has the stamps of a clock that stepped back; a late stamp counts after any jump."""
+        if jump.delta.nanoseconds <= -RESET_NS:
+            self._inputs.reset_clock(self.robots.now_ns() - int(jump.delta.nanoseconds))
+            return
         with self.robots.lock:
             for robot in self.robots.present:
-                if is_reset:
-                    robot.forget_values()
-                else:
-                    robot.accept_any_stamp()
+                robot.accept_any_stamp()
         self._frames.forget()
+
+    def _reset_clock(self, clock_ns: int) -> None:
+        self._inputs.reset_clock(clock_ns)
 
     def _sent_frames(self) -> frozenset[str]:
         """Return the frames that this node publishes, without those whose joints have no known positions yet."""

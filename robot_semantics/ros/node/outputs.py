@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable
 
 import numpy as np
+from rclpy.clock import Clock, ClockType
 from rclpy.serialization import serialize_message
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
@@ -24,7 +25,8 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.base.names import frame_name
 from robot_semantics.cdr.walk import transform_children
-from robot_semantics.live.robot import Messages, RunningRobot, TransformRows
+from robot_semantics.live.frames import TransformRows
+from robot_semantics.live.robot import Messages, RunningRobot
 from robot_semantics.ros.messages.tf_messages import rows_message
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
@@ -241,13 +243,16 @@ class Outputs:
 class UnmovedRobots:
     """Repeats the transforms of robots without a message, because a late listener would miss a single message.
 
-    The period is counted by the node's clock, so nothing is sent while simulated time stands still.
+    The timer runs on the steady clock. Nothing is sent again with the same stamp, while simulated time stands still.
     """
 
     def __init__(self, robots: Robots, outputs: Outputs) -> None:
         self._robots, self._outputs = robots, outputs
         self._sent_ns: dict[str, int] = {}
-        self._timer: Timer = robots.node.create_timer(UNMOVED_PERIOD_S, self.send, what="robots without messages")
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer: Timer = robots.node.create_timer(
+            UNMOVED_PERIOD_S, self.send, clock=steady, what="robots without messages"
+        )
         self._timer.cancel()
 
     def start(self) -> None:
@@ -272,9 +277,13 @@ class UnmovedRobots:
             for served in waiting:
                 robot = served.robot
                 assert robot is not None
-                since_ns = now_ns - self._sent_ns.get(served.prefix, now_ns - robot.settings.publish_interval_ns)
-                # A negative time means that the clock was set back.
-                if since_ns < 0 or since_ns >= robot.settings.publish_interval_ns:
+                last_ns = self._sent_ns.get(served.prefix)
+                # An earlier time means that the clock was set back.
+                if (
+                    last_ns is None
+                    or now_ns < last_ns
+                    or (now_ns > last_ns and now_ns - last_ns >= robot.settings.publish_interval_ns)
+                ):
                     self._sent_ns[served.prefix] = now_ns
                     self._outputs.send(served, robot.unmoved(now_ns))
 

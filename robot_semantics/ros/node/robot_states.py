@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -16,17 +18,23 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.live.order import NEVER_NS
+from robot_semantics.base.nanoseconds import float_seconds
 from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.samples import RobotSample, RootStatement, WorldSample
+from robot_semantics.live.senders import Reference, Sender, SenderRow, state_of
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.outputs import Outputs, UnmovedRobots
 from robot_semantics.ros.node.robots import Robots
+from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.usdf.apply import AppliedState
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+_TF_SILENT_NS = 1_000_000_000
+"""A transform that does not come for so long, and for some of its intervals, is silent in the table [ns]."""
 
 
 class DescriptionChangedError(RobotSemanticsError):
@@ -41,6 +49,7 @@ class RobotStates:
     ) -> None:
         self._robots, self._inputs, self._outputs, self._frames = robots, inputs, outputs, frames
         self._unmoved = unmoved
+        self._reference = Reference()
 
     def sample(self, names: Iterable[str] = ()) -> WorldSample:
         """Return the newest state of the named robots at one moment, by default of all, as frozen values.
@@ -51,17 +60,71 @@ class RobotStates:
         """
         robots = self._robots
         chosen = robots.named(names)
-        self._refresh()
+        self.refresh()
         with robots.lock:
-            now_ns = robots.now_ns()
             samples = tuple(
                 _sample(served.robot, self._inputs.root_statements(served))
                 for served in chosen
                 if served.robot is not None
             )
-        stamps = [sample.newest_ns for sample in samples if sample.newest_ns != NEVER_NS]
-        stamps += [said.stamp_ns for sample in samples for said in sample.said if said.stamp_ns is not None]
-        return WorldSample(max(stamps, default=now_ns), now_ns, samples)
+            newest = self.reference()
+        if newest is None:
+            return WorldSample(robots.now_ns(), time.monotonic_ns(), samples)
+        return WorldSample(newest.last_ns, newest.arrived_ns, samples)
+
+    def clocks(self, now_ns: int) -> list[tuple[ServedRobot | None, Sender, int]]:
+        """Return each sender, with its robot and its clock at a time of the steady clock; TF has no robot."""
+        found: list[tuple[ServedRobot | None, Sender, int]] = []
+        for served in self._robots.served:
+            odometry = self._inputs.odometry_of(served)
+            for senders in (served.robot.senders if served.robot is not None else None, odometry):
+                found += [(served, *pair) for pair in (senders.clocks(now_ns) if senders is not None else ())]
+        return found + [(None, *pair) for pair in self._frames.clocks(now_ns)]
+
+    def reference(self) -> Sender | None:
+        """Return the sender with the newest stamp of the reference; None before the first message."""
+        now_ns = time.monotonic_ns()
+        return self._reference.newest([(sender, clock_ns) for _, sender, clock_ns in self.clocks(now_ns)], now_ns)
+
+    def sender_rows(self) -> list[SenderRow]:
+        """Return the table of senders, the reference first."""
+        now_ns, node_ns = time.monotonic_ns(), self._robots.now_ns()
+        with self._robots.lock:
+            clocks = self.clocks(now_ns)
+            newest = self._reference.newest([(sender, clock_ns) for _, sender, clock_ns in clocks], now_ns)
+            reference = next((clock_ns for _, sender, clock_ns in clocks if sender is newest), 0)
+            rows = []
+            for served, sender, clock_ns in clocks:
+                robot = None if served is None else served.robot
+                interval_ns = sender.interval_ns()
+                is_reference = sender in self._reference.members
+                after_ns = _TF_SILENT_NS if robot is None else robot.settings.complete_after_ns
+                offset_ns = clock_ns - reference
+                state = state_of(
+                    sender,
+                    is_reference=is_reference,
+                    offset_ns=offset_ns,
+                    now_ns=now_ns,
+                    complete_after_ns=after_ns,
+                )
+                row = SenderRow(
+                    "" if served is None else served.name,
+                    sender.kind,
+                    sender.topic if served is None else served.topic_of(sender),
+                    sender.names,
+                    (),
+                    sender.total,
+                    1e9 / interval_ns if interval_ns else math.nan,
+                    float_seconds(offset_ns),
+                    float_seconds(clock_ns - node_ns),
+                    float_seconds(now_ns - sender.arrived_ns),
+                    state,
+                )
+                rows.append((not is_reference, row))
+        topics = dict.fromkeys(row.topic for _, row in rows)
+        publishers = {topic: self._frames.publishers_of(topic) for topic in topics}
+        rows.sort(key=lambda item: (item[0], item[1].kind, item[1].topic, item[1].names))
+        return [row._replace(publishers=publishers[row.topic]) for _, row in rows]
 
     def restore(self, name: str, model: RobotModel, state: AppliedState, stamp_ns: int) -> None:
         """Set the values of a state for a robot, keep its other values, and publish all.
@@ -92,15 +155,16 @@ class RobotStates:
 
     def fingerprint(self) -> tuple[object, ...]:
         """Return a value that changes with new values of a robot, with another robot, and with news on TF."""
-        self._refresh()
+        self.refresh()
         with self._robots.lock:
             robots = [
-                (id(robot), robot.values.stamps_ns.tobytes(), robot.values.positions.tobytes())
+                (id(robot), robot.values.received_ns.tobytes(), robot.values.positions.tobytes())
                 for robot in self._robots.present
             ]
         return (self._frames.news, *robots)
 
-    def _refresh(self) -> None:
+    def refresh(self) -> None:
+        """Look up the root links that follow TF."""
         if self._robots.active:
             self._inputs.refresh()
 
@@ -115,12 +179,11 @@ def _sample(robot: RunningRobot, said: tuple[RootStatement, ...]) -> RobotSample
         velocities=_frozen(buffer.velocities),
         efforts=_frozen(buffer.efforts),
         measured=_frozen(buffer.measured),
-        stamps_ns=_frozen(buffer.stamps_ns),
+        received_ns=_frozen(buffer.received_ns),
         parent_frame=robot.parent_frame,
         frame_prefix=robot.settings.frame_prefix,
         source=robot.root_source,
         said=said,
-        newest_ns=buffer.newest_stamp_ns,
         base_frames=robot.base_frames,
     )
 

@@ -24,6 +24,7 @@ from robot_semantics.base.throttle import Throttle
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.live.health import RefusalLog, Traffic
 from robot_semantics.live.robot import RunningRobot
+from robot_semantics.live.senders import Sender
 from robot_semantics.live.settings import Description, RobotSettings, one_line_a_kind, read_description
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node import parameters
@@ -113,7 +114,7 @@ class ServedRobot:
         return topic
 
     def listen(
-        self, kind: type[RosMessage], topic: str, take: Callable[[Any], None], group: CallbackGroup, *, raw: bool
+        self, kind: type[RosMessage], topic: str, take: Callable[..., None], group: CallbackGroup, *, raw: bool
     ) -> Subscription:
         """Subscribe to a topic of a sensor or driver, in a callback group that the executor ignores; as bytes if
         `raw`.
@@ -146,6 +147,16 @@ class ServedRobot:
         if not self.traffic.received:
             return f": no message has come on {topic} from {publishers}"
         return f": the messages on {topic} from {publishers} do not have them; check the joint names of this publisher"
+
+    def topic_of(self, sender: Sender) -> str:
+        """Return the full name of a sender's topic."""
+        own = sender.kind in ("joint_states", "multi_dof")
+        name: str = self.node.resolve_topic_name(self.topic(sender.topic) if own else sender.topic)
+        return name
+
+    def publisher_count(self, topic: str) -> int:
+        """Return the number of known publishers on a topic."""
+        return int(self.node.count_publishers(self.node.resolve_topic_name(topic)))
 
     def report(self, sentence: str) -> None:
         """Log a warning and keep it for `~/get_status` and `/diagnostics`."""
@@ -203,7 +214,11 @@ class ServedRobot:
             robot = RunningRobot(self.prefix or description.model.name, description.model, settings)
         except UnknownNameError as error:
             raise ParameterError(f"parameter '{self.parameter('default_positions')}': {error}") from None
+        robot.publishers = self._publishers_of_sender
         return robot
+
+    def _publishers_of_sender(self, sender: Sender) -> int:
+        return int(self.node.count_publishers(self.topic_of(sender)))
 
     def lacking_state(self, description: Description, changed: Values) -> str | None:
         """Return a warning if `default_positions` names a state that another description lacks.

@@ -21,11 +21,20 @@ from threading import RLock
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidHandle
 from rclpy.publisher import Publisher
 from rclpy.timer import Timer
 from robot_semantics_interfaces import srv
-from robot_semantics_interfaces.msg import CollisionPair, EndEffector, GroupState, JointAge, RefusalCount, VirtualJoint
+from robot_semantics_interfaces.msg import (
+    CollisionPair,
+    EndEffector,
+    GroupState,
+    JointAge,
+    RefusalCount,
+    SenderStatus,
+    VirtualJoint,
+)
 from robot_semantics_interfaces.msg import Group as GroupMessage
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
 from robot_semantics_interfaces.srv import GetStatus, GetWorldState, ReplaceDescription
@@ -35,8 +44,8 @@ from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.base.names import frame_name
 from robot_semantics.cdr.generated_types import RosMessage, ServiceType
-from robot_semantics.live.order import NEVER_NS
 from robot_semantics.live.robot import RunningRobot
+from robot_semantics.live.senders import NEVER_NS, SenderRow
 from robot_semantics.model import queries
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import Group, NamedState
@@ -116,7 +125,7 @@ Answer = Callable[[RunningRobot, RosMessage], RosMessage]
 
 
 class _Measured(NamedTuple):
-    """Measured state of a group: a value for each variable, and the time of the oldest value [ns] or None.
+    """Measured state of a group: a value for each variable, and the stamp of the value that arrived first, or None.
 
     `known` has the values of all variables of the robot that were measured, for the leaders outside the group.
     """
@@ -129,9 +138,18 @@ class _Measured(NamedTuple):
 class GroupStateServices:
     """The answers for one robot; `GroupServices` offers the services."""
 
-    def __init__(self, served: ServedRobot, lock: RLock, tolerance: Callable[[], float]) -> None:
-        """`tolerance` gives the largest difference for a matching state, if the request has none."""
-        self._served, self._lock, self._tolerance = served, lock, tolerance
+    def __init__(
+        self, served: ServedRobot, lock: RLock, tolerance: Callable[[], float], refresh: Callable[[], None]
+    ) -> None:
+        """Prepare the answers.
+
+        Args:
+            served: the robot.
+            lock: held while its values are read.
+            tolerance: gives the largest difference for a matching state, if the request has none.
+            refresh: looks up root links that follow TF.
+        """
+        self._served, self._lock, self._tolerance, self._refresh = served, lock, tolerance, refresh
         self.table: Mapping[str, tuple[type[ServiceType], Answer]] = {
             "get_group_states": (srv.GetGroupStates, _get_group_states),
             "get_group_state": (srv.GetGroupState, self._get_group_state),
@@ -146,15 +164,18 @@ class GroupStateServices:
             RobotSemanticsError: one of its joints has no value yet.
         """
         moving, space = robot.moving, robot.space
+        self._refresh()
         with self._lock:
             positions = robot.values.positions.tolist()
             measured = robot.values.measured.tolist()
             stamps = robot.values.stamps_ns.tolist()
+            received = robot.values.received_ns.tolist()
         numbers = [moving.number[joint] for joint in group.joints if joint in moving.number]
         unseen = [moving.names[number] for number in numbers if not measured[number]]
         if unseen:
             raise RobotSemanticsError(f"no position was received yet for: {', '.join(unseen)}")
-        oldest = min((stamps[number] for number in numbers), default=NEVER_NS)
+        # Stamps of different senders cannot be compared.
+        oldest = stamps[min(numbers, key=lambda number: int(received[number]))] if numbers else NEVER_NS
         known = {name: positions[at] for at, name in enumerate(space.names) if measured[moving.of_variable[at]]}
         values = {name: known[name] for name in group.variable_names}
         return _Measured(values, None if oldest == NEVER_NS else oldest, known)
@@ -264,8 +285,10 @@ NO_ROBOT = "there is no robot description yet"
 class GroupServices:
     """Offers the services of one robot below the node's name: ``~/get_group``, or ``~/MODEL/get_group``."""
 
-    def __init__(self, served: ServedRobot, lock: RLock, tolerance: Callable[[], float]) -> None:
-        """`tolerance` gives the largest difference for a matching state, if the request has none."""
+    def __init__(
+        self, served: ServedRobot, lock: RLock, tolerance: Callable[[], float], refresh: Callable[[], None]
+    ) -> None:
+        """Offer them; the arguments are those of `GroupStateServices`."""
         self._served = served
         self._messages: weakref.WeakKeyDictionary[RobotModel, dict[str, GroupMessage]] = weakref.WeakKeyDictionary()
         table: Mapping[str, tuple[type[ServiceType], Answer]] = {
@@ -277,7 +300,7 @@ class GroupServices:
             "get_virtual_joints": (srv.GetVirtualJoints, _get_virtual_joints),
             "get_collision_pair": (srv.GetCollisionPair, _get_collision_pair),
             "list_collision_pairs": (srv.ListCollisionPairs, _list_collision_pairs),
-            **GroupStateServices(served, lock, tolerance).table,
+            **GroupStateServices(served, lock, tolerance, refresh).table,
         }
         for name, (kind, answer) in table.items():
             served.node.create_service(kind, f"~/{served.topic(name)}", self._of_robot(answer))
@@ -404,11 +427,11 @@ class Services:
             ParameterError: a parameter is invalid.
 
         """
-        self._robots, self._monitor = robots, monitor
+        self._robots, self._states, self._monitor = robots, states, monitor
         for served in robots.served:
             closing.callback(CollisionAction(served).destroy)
             DescriptionService(served, live)
-            GroupServices(served, robots.lock, lambda: robots.settings.state_tolerance)
+            GroupServices(served, robots.lock, lambda: robots.settings.state_tolerance, states.refresh)
         world = World(robots, states, frames)
         self.world = WorldServices(robots, states, world)
         monitor.watch(self.world.subscribers_changed, self.world.follow_subscribers)
@@ -440,8 +463,25 @@ class Services:
                     ages = self._monitor.ages(served, served.robot)
                     joints += [JointAge(model=served.name, joint=name, age=age) for name, age in ages.items()]
         response.models, response.joints, response.last_errors = models, joints, errors
+        response.senders = [_sender_message(row) for row in self._states.sender_rows()]
         response.refusals = [RefusalCount(reason=reason, count=count) for reason, count in refused.items()]
         return response
+
+
+def _sender_message(row: SenderRow) -> SenderStatus:
+    return SenderStatus(
+        model=row.model,
+        kind=row.kind,
+        topic=row.topic,
+        names=list(row.names),
+        publishers=list(row.publishers),
+        messages=row.messages,
+        rate=row.rate_hz,
+        offset=row.offset_s,
+        node_offset=row.node_offset_s,
+        last_heard=row.last_heard_s,
+        state=row.state,
+    )
 
 
 class WorldServices:
@@ -494,8 +534,9 @@ class WorldServices:
         return self._robots.node.create_publisher(WorldStateMessage, "~/world_state", qos.fresh(qos.LATCHED))
 
     def _new_timer(self) -> Timer:
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
         return self._robots.node.create_timer(
-            1.0 / self._frequency_hz, self._publish, self._world.group, what="world state"
+            1.0 / self._frequency_hz, self._publish, self._world.group, steady, what="world state"
         )
 
     def _is_wanted(self) -> bool:

@@ -10,6 +10,8 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -22,13 +24,16 @@ from robot_semantics.base.names import frame_name, shown
 from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.cdr.walk import transform_children
-from robot_semantics.live.world import LeftOutFrame, ReceivedFrames, ReceivedTransform, transform_fault
+from robot_semantics.live.senders import Arrival, Sender, Senders
+from robot_semantics.live.world import LeftOutFrame, ReceivedFrames, ReceivedTransform, newest_of, transform_fault
 from robot_semantics.ros.messages.maker import deserialized, row_of_pose
-from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
+from robot_semantics.ros.node.message_loop import MessageInfo, MessageLoop, SetAside, received_ns, sequence_of
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.guarded_node import GuardedNode
 from robot_semantics.ros.running.node_names import other_publishers
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.rows import blend_poses
 from robot_semantics.usdf.world_state import SEPARATOR
 
 _TOPICS = ("/tf", "/tf_static")
@@ -37,7 +42,10 @@ _MOST_LEFT_OUT = 100
 
 _PACE_S = 0.05
 _KEPT_NS = 10_000_000_000
-"""How much older than another parent's a moving transform may be [ns]: as long as tf2 keeps any."""
+"""How much earlier than another parent's a moving transform may have arrived [ns]: as long as tf2 keeps any."""
+_MOST_SENDERS = 10_000
+_PAST = 200
+"""So many transforms of each frame are kept for chains."""
 
 
 class WorldFrames:
@@ -52,12 +60,26 @@ class WorldFrames:
     """
 
     def __init__(
-        self, node: GuardedNode, own_frames: Callable[[], frozenset[str]], link_names: Callable[[], frozenset[str]]
+        self,
+        node: GuardedNode,
+        own_frames: Callable[[], frozenset[str]],
+        link_names: Callable[[], frozenset[str]],
+        reset_clock: Callable[[int], None] = lambda clock_ns: None,
     ) -> None:
-        """`own_frames` gives the child frames that the node itself publishes, `link_names` the names ``model::link``
-        of its robots' links.
+        """Listen to /tf_static.
+
+        Args:
+            node: the node.
+            own_frames: gives the child frames that the node itself publishes.
+            link_names: gives the names ``model::link`` of its robots' links.
+            reset_clock: called with a clock that was reset, as a frame shows.
         """
         self.news = 0
+        self._reset_clock = reset_clock
+        self._senders = Senders(_MOST_SENDERS)
+        # The newest transforms of each frame, for chains; only while a robot follows TF.
+        self._past: dict[tuple[str, str], deque[ReceivedTransform]] = {}
+        self._keeps_past = False
         self.left_out_count = 0
         self._node = node
         self._moving_topic = node.resolve_topic_name("/tf")
@@ -92,8 +114,9 @@ class WorldFrames:
         if self.has_unheard_others():
             self.listen_to_all()
 
-    def listen_to_all(self) -> None:
-        """Listen to /tf from now on, even if no other node publishes there yet."""
+    def listen_to_all(self, *, chains: bool = False) -> None:
+        """Listen to /tf from now on, even if no other node publishes there yet; with `chains` for `pose`."""
+        self._keeps_past |= chains
         if not self._alone:
             return
         self._alone = False
@@ -101,12 +124,28 @@ class WorldFrames:
         self._subscriptions.append(self._listen("/tf", qos.TF, static=False))
         self._loop.start(self._subscriptions)
 
-    def forget(self) -> None:
-        """Forget all moving frames, as after a jump of the clock."""
+    def forget(self, clock_ns: int | None = None) -> None:
+        """Forget the moving frames of a clock that stood at this time and was reset; by default all."""
         with self._lock:
-            for parents in self._received.values():
-                for parent in [parent for parent, item in parents.items() if item.stamp_ns is not None]:
-                    del parents[parent]
+            if clock_ns is None:
+                self._senders.accept_any_stamp()
+                gone = list(self._senders)
+            else:
+                gone = self._senders.reset(clock_ns, time.monotonic_ns())
+            for parent, child in (sender.names for sender in gone):
+                self._past.pop((parent, child), None)
+                item = self._received.get(child, {}).get(parent)
+                if item is not None and item.stamp_ns is not None:
+                    del self._received[child][parent]
+
+    def publishers_of(self, topic: str) -> tuple[str, ...]:
+        """Return the nodes that publish on a topic, without this node."""
+        return tuple(sorted(other_publishers(self._node, topic)))
+
+    def clocks(self, now_ns: int) -> list[tuple[Sender, int]]:
+        """Return the senders on /tf, with their clocks at a time of the steady clock."""
+        with self._lock:
+            return self._senders.clocks(now_ns)
 
     def received(self) -> ReceivedFrames:
         """Return the newest transforms of all frames that this node does not publish itself."""
@@ -133,24 +172,46 @@ class WorldFrames:
         return " or ".join(names) or "a node that has gone"
 
     def pose(self, parent_frame: str, frame: str) -> ReceivedTransform | None:
-        """Return the newest pose of `frame` in `parent_frame`, along the transforms between them; None if unknown."""
-        received = self.received()
-        T, stamp_ns, seen = np.eye(4), None, set()
-        while frame != parent_frame:
-            if frame in seen or frame not in received:
-                return None
-            seen.add(frame)
-            parent, item = next(iter(received[frame].items()))
-            T = matrix_from_pose(item.xyz_quat) @ T
-            if item.stamp_ns is not None:
-                stamp_ns = item.stamp_ns if stamp_ns is None else min(stamp_ns, item.stamp_ns)
-            frame = parent
-        return ReceivedTransform(xyz_quat_from_matrix(T), stamp_ns)
+        """Return the pose of `frame` in `parent_frame` at the newest time that all transforms between them have.
 
-    def _take(self, static: bool, data: bytes) -> None:
+        This is the answer of tf2 to a look-up at time 0. None if the frames are not connected.
+        """
+        received = self.received()
+        chain: list[tuple[str, str, ReceivedTransform]] = []
+        while frame != parent_frame:
+            if any(frame == child for _, child, _ in chain) or frame not in received:
+                return None
+            parent, item = newest_of(received[frame])
+            chain.append((parent, frame, item))
+            frame = parent
+        moving = [item for _, _, item in chain if item.stamp_ns is not None]
+        stamp_ns = min((item.stamp_ns for item in moving if item.stamp_ns is not None), default=None)
+        arrived_ns = min((item.received_ns for item in moving if item.received_ns is not None), default=None)
+        T = np.eye(4)
+        for parent, child, item in chain:
+            T = matrix_from_pose(self._pose_at(parent, child, item, stamp_ns)) @ T
+        return ReceivedTransform(xyz_quat_from_matrix(T), stamp_ns, arrived_ns)
+
+    def _pose_at(self, parent: str, child: str, item: ReceivedTransform, stamp_ns: int | None) -> FloatArray:
+        """Return the pose (7,) of one transform at a time; the nearest one outside of the kept times."""
+        if item.stamp_ns is None or stamp_ns is None or item.stamp_ns <= stamp_ns:
+            return item.xyz_quat
+        with self._lock:
+            past = [(one.stamp_ns or 0, one.xyz_quat) for one in self._past.get((parent, child), ())]
+        after = next((number for number, (stamp, _) in enumerate(past) if stamp >= stamp_ns), len(past))
+        if not past or after == len(past):
+            return item.xyz_quat
+        (high_ns, high), (low_ns, low) = past[after], past[max(0, after - 1)]
+        if high_ns == low_ns:
+            return high
+        share = np.array([(stamp_ns - low_ns) / (high_ns - low_ns)])
+        return np.asarray(blend_poses(low[np.newaxis], high[np.newaxis], share[:, np.newaxis])[0])
+
+    def _take(self, static: bool, data: bytes, info: MessageInfo) -> None:
         # Skip the node's own messages: parsing them would cost more than sending them.
         if frame_name(next(transform_children(data), "")) in self._own_frames():
             return
+        arrived_ns = received_ns(info)
         for transform in deserialized(data, TFMessage).transforms:
             child = frame_name(transform.child_frame_id)
             parent = frame_name(transform.header.frame_id)
@@ -162,7 +223,13 @@ class WorldFrames:
             if SEPARATOR in child + parent and {child, parent} & self._link_names():
                 # It is kept: another robot may come that has no such link.
                 self.left_out_count += 1
-            item = ReceivedTransform(values, None if static else stamp_ns(transform.header.stamp))
+            if static:
+                item, arrival = ReceivedTransform(values, None), None
+            else:
+                item = ReceivedTransform(values, stamp_ns(transform.header.stamp), arrived_ns)
+                arrival = self._order(parent, child, item, sequence_of(info))
+            if arrival in (Arrival.LATE, Arrival.STRAY):
+                continue
             with self._lock:
                 self.news += 1
                 self._left_out.pop(child, None)
@@ -171,6 +238,27 @@ class WorldFrames:
                     # The last message decides the parent of a static frame.
                     parents.clear()
                 parents[parent] = item
+
+    def _order(self, parent: str, child: str, item: ReceivedTransform, sequence: int | None) -> Arrival:
+        """Return how the stamp of a moving transform fits to the earlier ones of its frames."""
+        assert item.stamp_ns is not None
+        assert item.received_ns is not None
+        with self._lock:
+            sender, _ = self._senders.find("tf", "/tf", (parent, child), ordered=True)
+            arrival = self._senders.take(sender, item.stamp_ns, item.received_ns, sequence, self._count_publishers)
+            clock_ns = self._senders.clock_before_ns
+            if self._keeps_past:
+                past = self._past.setdefault((parent, child), deque(maxlen=_PAST))
+                if arrival in (Arrival.RESET, Arrival.RETURN):
+                    past.clear()
+                if arrival is not Arrival.LATE and arrival is not Arrival.STRAY:
+                    past.append(item)
+        if arrival is Arrival.RESET:
+            self._reset_clock(clock_ns)
+        return arrival
+
+    def _count_publishers(self) -> int:
+        return int(self._node.count_publishers(self._moving_topic))
 
     def _leave_out(self, static: bool, parent: str, child: str, fault: str) -> None:
         """Count a transform that cannot be in a world state, and log it with the nodes that may have sent it."""
@@ -189,9 +277,9 @@ class WorldFrames:
 
 def _current(parents: dict[str, ReceivedTransform]) -> dict[str, ReceivedTransform]:
     """Return the valid transforms, by their parents' names."""
-    newest = max((item.stamp_ns for item in parents.values() if item.stamp_ns is not None), default=0)
+    newest = max((item.received_ns for item in parents.values() if item.received_ns is not None), default=0)
     return {
         parent: parents[parent]
         for parent in sorted(parents)
-        if (stamp := parents[parent].stamp_ns) is None or stamp >= newest - _KEPT_NS
+        if (received := parents[parent].received_ns) is None or received >= newest - _KEPT_NS
     }

@@ -25,6 +25,7 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.publisher import Publisher
 from robot_semantics_interfaces.msg import SnapshotInfo
+from robot_semantics_interfaces.srv import GetStatus
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
@@ -42,6 +43,7 @@ from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.node_names import UNKNOWN_NODE, node_name
 from robot_semantics.ros.tools.joint_sliders import JointSliders
 from robot_semantics.ros.tools.own_node import ServiceCaller, ServiceError, own_node
+from robot_semantics.ros.tools.running_node import sender_row
 from robot_semantics.ros.tools.snapshot_client import call_snapshot_service
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray
@@ -278,6 +280,16 @@ class LiveRobots:
         """
         state, path = self._store().load(name)
         return moment_of(path, state, self._actors, Diagnostics(), set())
+
+    def senders(self) -> list[str]:
+        """Return the table of the node's senders, a line each.
+
+        Raises:
+            RobotSemanticsError: the node does not exist, or does not answer.
+        """
+        with ServiceCaller(PATIENCE_S) as caller:
+            answer = caller.ask(GetStatus, f"{self._asked.rstrip('/')}/get_status")
+        return [sender_row(message).text() for message in answer.senders]
 
     def can_jog(self) -> bool:
         """Return True if a node subscribes to the commands of the joints of a robot without sliders."""

@@ -16,9 +16,11 @@ from typing import NamedTuple
 
 from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters
+from robot_semantics_interfaces.msg import SenderStatus
 from robot_semantics_interfaces.srv import GetStatus, GetWorldState
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.live.senders import SenderRow
 from robot_semantics.ros.messages.world_messages import items_from_messages
 from robot_semantics.ros.tools.own_node import ServiceCaller
 from robot_semantics.usdf.restore_report import RestoreItem
@@ -89,6 +91,38 @@ def read_world_text(name: str) -> WorldText:
     if not answer.success:
         raise RobotSemanticsError(answer.message)
     return WorldText(answer.text, tuple(items_from_messages(answer.state.missing, done=False)))
+
+
+def read_senders(name: str) -> list[SenderRow]:
+    """Return the table of senders of a running node.
+
+    Args:
+        name: the node, or ``NODE/ROBOT`` for one of several robots; empty for the only node.
+
+    Raises:
+        RobotSemanticsError: no node answers, or several nodes run.
+    """
+    with _selected_robot(name) as (caller, node, _, model):
+        answer = caller.ask(GetStatus, f"{node}/get_status")
+    rows = [sender_row(message) for message in answer.senders]
+    return [row for row in rows if not model or row.model in ("", model)]
+
+
+def sender_row(message: SenderStatus) -> SenderRow:
+    """Return a row of the table of senders from its message."""
+    return SenderRow(
+        message.model,
+        message.kind,
+        message.topic,
+        tuple(message.names),
+        tuple(message.publishers),
+        message.messages,
+        message.rate,
+        message.offset,
+        message.node_offset,
+        message.last_heard,
+        message.state,
+    )
 
 
 @contextmanager
