@@ -19,7 +19,7 @@ from itertools import combinations
 from pathlib import Path
 from threading import RLock
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidHandle
@@ -64,6 +64,10 @@ from robot_semantics.ros.running import qos
 from robot_semantics.srdf.edit import SrdfText, checked_name
 from robot_semantics.srdf.new import group_state
 from robot_semantics.usdf.writer import write_world
+
+if TYPE_CHECKING:
+    from robot_semantics_interfaces.msg import SenderStatus
+
 
 # The service that replaces the description of a running robot: URDF, SRDF and transforms in one act.
 
@@ -463,12 +467,16 @@ class Services:
                     ages = self._monitor.ages(served, served.robot)
                     joints += [JointAge(model=served.name, joint=name, age=age) for name, age in ages.items()]
         response.models, response.joints, response.last_errors = models, joints, errors
-        response.senders = [_sender_message(row) for row in self._states.sender_rows()]
+        if hasattr(response, "senders"):
+            # Interfaces of an earlier build lack this field; all else works with them.
+            response.senders = [_sender_message(row) for row in self._states.sender_rows()]
         response.refusals = [RefusalCount(reason=reason, count=count) for reason, count in refused.items()]
         return response
 
 
 def _sender_message(row: SenderRow) -> SenderStatus:
+    from robot_semantics_interfaces.msg import SenderStatus
+
     return SenderStatus(
         model=row.model,
         kind=row.kind,

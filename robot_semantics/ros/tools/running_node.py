@@ -12,11 +12,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters
-from robot_semantics_interfaces.msg import SenderStatus
 from robot_semantics_interfaces.srv import GetStatus, GetWorldState
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
@@ -24,6 +23,10 @@ from robot_semantics.live.senders import SenderRow
 from robot_semantics.ros.messages.world_messages import items_from_messages
 from robot_semantics.ros.tools.own_node import ServiceCaller
 from robot_semantics.usdf.restore_report import RestoreItem
+
+if TYPE_CHECKING:
+    from robot_semantics_interfaces.msg import SenderStatus
+
 
 TIMEOUT_S = 10.0
 """Maximum time to find a node, and to wait for each of its answers [s]."""
