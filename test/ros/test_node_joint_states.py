@@ -136,8 +136,8 @@ def test_a_silent_joint_is_repeated_from_its_last_value(client: Client, node: No
     assert not [item for item in client.transforms if item.child_frame_id == "rail" and stamp_of(item) > then]
     # After a single message, silence begins 1 s after complete_after.
     client.spin_for(1.2)
-    now = time.time_ns()
-    client.until(lambda: "drive" in client.at(send(joint_state({"c_drive": 0.2}))), "drive")
+    now = stamp_of(move(client, send, {"c_drive": 0.2}, "drive")["drive"])
+    client.until(lambda: stamp_of(client.newest()["rail"]) > then, "rail")
     rail = client.newest()["rail"]
     np.testing.assert_allclose(matrix_of(rail)[:3, 3], [0.0, 0.4, 0.0], atol=1e-12)
     assert then < stamp_of(rail)
