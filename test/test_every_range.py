@@ -160,5 +160,21 @@ def test_reports_name_the_joints_and_a_matrix_of_one_pose_says_so(
     assert (report["samples"], report["pairs"][0]["samples"]) == (1, 1)
     # One sample proves next to nothing: with 95 % confidence the probability is below 1 - 0.05 = 0.95.
     assert report["pairs"][0]["never_bound"] == pytest.approx(0.95)
+    # Beside a joint that moves, the stuck one is named.
+    both = tmp_path / "both.urdf"
+    more = '<link name="hand"/><joint name="turn" type="continuous"><parent link="head"/><child link="hand"/></joint>'
+    both.write_text(stuck.read_text().replace("</robot>", f"{more}</robot>"))
+    assert main(["collisions", "generate", str(both), *words]) == 0
+    assert "note: 'q': no range, so links that nothing else moves are compared in one pose" in capsys.readouterr().err
+    assert main(["collisions", "generate", str(stuck), *words]) == 0
+    capsys.readouterr()
     assert main(["collisions", "check", str(stuck), str(out), "--samples", "500"]) == 0
     assert "one pose" in capsys.readouterr().err
+
+
+def test_a_robot_that_nothing_moves_is_decided_exactly() -> None:
+    """Its pairs are rigid: one test decides each of them, and no probability is left."""
+    robot = robot_from_text(text("fixed", "0", "0"))
+    matrix = generate_matrix(robot, pieces_of(robot, PackageResolver(), Diagnostics()), Settings(samples=500))
+    ((_, evidence),) = matrix.pairs.items()
+    assert (matrix.samples, evidence.rigid, evidence.never_bound) == (500, True, 0.0)

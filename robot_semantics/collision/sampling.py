@@ -85,8 +85,8 @@ class SampleBox:
 
     @property
     def is_one_pose(self) -> bool:
-        """True if no variable has a range, so that all configurations are one."""
-        return bool((self.low == self.high).all())
+        """True if there are sampled variables, but none has a range, so that all configurations are one."""
+        return bool(self.moving.size and (self.low == self.high)[self.moving].all())
 
     def configurations(self, unit: FloatArray) -> FloatArray:
         """Return (n, size) positions for (n, dimensions) points of the unit cube."""

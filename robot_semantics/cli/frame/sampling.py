@@ -15,7 +15,7 @@ import sys
 from collections.abc import Collection
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.names import LinkPair
+from robot_semantics.base.names import LinkPair, quoted
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import integer, named_state, number_in_range
 from robot_semantics.cli.frame.console import Bar
@@ -127,6 +127,14 @@ def sample(
     with Bar() as bar:
         bar.phase("sampling", settings.total)
         matrix = generate_matrix(robot, pieces, settings, default_q=default_q, progress=bar.advance, only=only)
+    stuck = [
+        joint.name
+        for joint in robot.joints
+        if joint.motion.limited and joint.mimic is None and len(set(robot.usable_range(joint))) == 1
+    ]
+    if matrix.pairs and stuck and matrix.samples > 1:
+        line = f"note: {quoted(stuck, 9)}: no range, so links that nothing else moves are compared in one pose"
+        print_line(line, file=sys.stderr)
     if matrix.pairs and matrix.samples == 1:
         print_line(
             "note: the matrix is from one pose: no joint has a range, or one sample is asked for", file=sys.stderr
