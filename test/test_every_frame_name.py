@@ -71,6 +71,12 @@ def test_the_virtual_joint_of_an_srdf() -> None:
     ]
 
 
+def test_an_srdf_without_its_urdf(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "r.srdf").write_text(SRDF.format("/"))
+    assert main(["check", str(tmp_path / "r.srdf")]) == 0
+    assert "(leading-slash)" in capsys.readouterr().out
+
+
 def test_a_slash_alone_is_an_empty_frame() -> None:
     problems = Diagnostics()
     text = SRDF.replace("{}odom", "/")

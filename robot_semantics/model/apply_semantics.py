@@ -253,13 +253,6 @@ def _is_world_mount(model: RobotModel, joint: VirtualJoint) -> bool:
 
 def _check_frames(scope: ResolutionScope, item: tree.SrdfVirtualJoint) -> None:
     user, frame = f"virtual joint '{item.name}'", frame_name(item.parent_frame)
-    if frame != item.parent_frame:
-        scope.warning(
-            "leading-slash",
-            f"{user} has the parent frame '{item.parent_frame}'; tf2 drops the slash, so it is '{frame}'",
-            item.at,
-            "parent_frame",
-        )
     if not frame:
         scope.error("empty-parent-frame", f"{user} is left out: its parent frame is empty", item.at, "parent_frame")
     elif frame in scope.model.link_index and frame != WORLD:

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.names import LinkPair
+from robot_semantics.base.names import LinkPair, frame_name
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf import tree
 
@@ -104,6 +104,7 @@ def check_names(reports: SrdfReporter) -> None:
     _check_repetitions(reports)
     _check_group_references(reports)
     _check_pairs(reports)
+    _check_slashes(reports)
 
 
 def check_empty_groups(reports: SrdfReporter) -> None:
@@ -111,6 +112,17 @@ def check_empty_groups(reports: SrdfReporter) -> None:
     for group in reports.semantic.groups:
         if not (group.joints or group.links or group.chains or group.subgroups):
             reports.warning("empty-group", f"group '{group.name}' is empty", group.at, "name")
+
+
+def _check_slashes(reports: SrdfReporter) -> None:
+    for joint in reports.semantic.virtual_joints:
+        frame = frame_name(joint.parent_frame)
+        if frame != joint.parent_frame:
+            message = (
+                f"virtual joint '{joint.name}' has the parent frame '{joint.parent_frame}'; tf2 drops the slash, "
+                f"so it is '{frame}'"
+            )
+            reports.warning("leading-slash", message, joint.at, "parent_frame")
 
 
 def subgroup_cycles(declared: Mapping[str, tree.SrdfGroup]) -> dict[int, tuple[str, ...]]:
