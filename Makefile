@@ -1,5 +1,5 @@
 # Everything happens in .venv and build/; each target does the set-up that it needs first.
-.PHONY: help setup demo demo-engines test ros docs bench soak fuzz mutants coverage sbom release-check release clean lock
+.PHONY: help setup demo demo-engines test ros docs bench soak fuzz mutants coverage sbom audit release-check release clean lock
 
 # The first Python that is new enough, unless one is named: make PYTHON=python3.12 ...
 ifndef PYTHON
@@ -40,6 +40,7 @@ help:
 	@echo "make mutants test the tests: small changes of the code that none notices"
 	@echo "make coverage  branch coverage of the rooms base to convert by their own tests"
 	@echo "make sbom    a bill of what is installed, as CycloneDX, in build/sbom.json"
+	@echo "make audit   known vulnerabilities of the locked versions; skipped without their lists"
 	@echo "make release wheel and sdist in dist/, checked; needs every value of release.toml"
 	@echo "make clean   remove build/ and .venv"
 	@echo "With DISTRO=kilted each is done on ROS 2 Kilted, in .venv-kilted."
@@ -123,6 +124,16 @@ coverage: setup
 sbom: setup
 	@$(VENV)/cyclonedx-py environment $(VENV)/python --output-file build/sbom.json
 	@$(VENV)/python -c "import json; print('sbom:', len(json.load(open('build/sbom.json'))['components']), 'packages in build/sbom.json')"
+
+# In an environment of its own, so that no test depends on it.
+AUDIT := build/audit-env
+audit: $(AUDIT)/made
+	$(PYTHON) -m tools.audit
+
+$(AUDIT)/made: requirements/audit.lock
+	$(PYTHON) -m venv $(AUDIT)
+	$(AUDIT)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	touch $@
 
 release-check:
 	@$(PYTHON) -m tools.release --check-filled

@@ -9,7 +9,8 @@
 
 `demo.lock` and `test.lock` share no package: `test.lock` has the additional packages for tests, in compatible versions.
 `build.lock` is for building the few packages without wheels. `kilted.lock` has only ROS 2 Kilted, instead of Jazzy in
-`demo.lock`. `docs.lock` is for building the site and `mutants.lock` for changing the code, each in its own environment.
+`demo.lock`. `base.lock` is the part of `demo.lock` for the command line without an extra. `docs.lock` is for building the
+site, `mutants.lock` for changing the code and `audit.lock` for `make audit`, each in its own environment.
 Every package has the hashes of its files.
 """
 
@@ -92,12 +93,13 @@ def main() -> None:
         before = FOLDER / "kilted.lock"
         if before.exists() and not upgrade:
             others += map(head, packages(before.read_text()))
+        base = compiled("base.in", f"--constraint={versions}")
         versions.write_text("\n".join(others))
         kilted_entries = kilted(versions)
         corpus = compiled("corpus.in", "--no-deps")
         alone = {
             name: compiled(f"{name}.in", *([f"--constraint={lock}"] if lock.exists() and not upgrade else []))
-            for name in ("docs", "mutants")
+            for name in ("docs", "mutants", "audit")
             for lock in (FOLDER / f"{name}.lock",)
         }
     finally:
@@ -114,9 +116,15 @@ def main() -> None:
         "What the tests and benchmarks need beyond demo.lock.",
         [entry for entry in everything if head(entry) not in set(map(head, demo))],
     )
+    write("base.lock", "The part of demo.lock that the command line needs without an extra.", base)
     write("kilted.lock", "ROS 2 Kilted, in the place of Jazzy's packages in demo.lock.", kilted_entries)
     write("docs.lock", "What the site of the pages is made with.", alone["docs"])
     write("mutants.lock", "What `make mutants` changes the code with.", alone["mutants"])
+    write(
+        "audit.lock",
+        "What `make audit` compares the locks with the lists of known vulnerabilities with.",
+        alone["audit"],
+    )
     write("corpus.lock", "Packages that carry robots, of which only the descriptions are kept.", corpus)
 
 

@@ -203,6 +203,25 @@ def test_the_action_checks_every_file_that_a_pattern_names(files: list[Path], tm
     assert "duplicate-pair" not in result.stdout
 
 
+def test_the_action_takes_no_file_name_for_an_option(tmp_path: Path) -> None:
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    (step,) = [step for step in action["runs"]["steps"] if step["name"] == "Check"]
+    program = tmp_path / "bin" / "robot_semantics"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    program.chmod(0o755)
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for name in ("--xacro", "a b.urdf", "x:=y.urdf", "r.urdf"):
+        (folder / name).touch()
+    environment = {**os.environ, "FOLDER": str(tmp_path), "FILES": "*", "ARGUMENTS": "--strict --all"}
+    command = ["bash", "-e", "-o", "pipefail", "-c", step["run"]]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    words = done.stdout.splitlines()
+    assert sorted(words[1:5]) == sorted(["./--xacro", "a b.urdf", "./x:=y.urdf", "r.urdf"])
+    assert (words[0], words[5:]) == ("check", ["--format", "github", "--strict", "--all"])
+
+
 def test_what_stands_where_it_means_nothing_is_moved_to_its_one_place(run: RunCommand, tmp_path: Path) -> None:
     urdf, srdf = tmp_path / "r.urdf", tmp_path / "r.srdf"
     urdf.write_text(
