@@ -21,6 +21,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
@@ -329,7 +330,7 @@ def _is_shared(action: argparse.Action) -> bool:
 
 
 def _rows(actions: Iterable[argparse.Action], columns: int) -> Iterator[str]:
-    for action in actions:
+    for action in _together(actions):
         if action.help == argparse.SUPPRESS or isinstance(action, argparse._HelpAction):
             continue
         if isinstance(action, argparse._SubParsersAction):
@@ -342,6 +343,17 @@ def _rows(actions: Iterable[argparse.Action], columns: int) -> Iterator[str]:
         if action.choices is not None and "%(choices)s" not in (action.help or ""):
             text += f": {_choices(action)}" if text else _choices(action)
         yield from _row(_invocation(action), text, columns, _WIDEST_NAME)
+
+
+def _together(actions: Iterable[argparse.Action]) -> Iterator[argparse.Action]:
+    """Yield actions; neighbours with one text and one kind of value are one: ``--from, --to T``."""
+    for _, alike in groupby(actions, key=lambda action: (action.help, action.metavar, bool(action.option_strings))):
+        first, *others = alike
+        if others and first.option_strings and first.help not in (None, argparse.SUPPRESS):
+            names = [option for action in (first, *others) for option in action.option_strings]
+            yield argparse.Action(names, first.dest, first.nargs, help=first.help, metavar=first.metavar)
+        else:
+            yield from (first, *others)
 
 
 def _row(name: str, text: str, columns: int, indent: int) -> Iterator[str]:
@@ -369,7 +381,7 @@ def _invocation(action: argparse.Action) -> str:
     """Return the form of an option or word: ``-o, --output FILE``."""
     if not action.option_strings:
         return _metavar(action)
-    names = ", ".join(sorted(action.option_strings, key=len))
+    names = ", ".join(sorted(action.option_strings, key=lambda name: name.startswith("--")))
     return names if action.nargs == 0 else f"{names} {_metavar(action)}"
 
 

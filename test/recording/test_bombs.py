@@ -27,8 +27,8 @@ from support.zstd import compress
 from robot_semantics.base import unpack_limit
 from robot_semantics.base.unpack_limit import UnpackedTooLargeError
 from robot_semantics.cli import main as command_line
+from robot_semantics.recording.bags import compression
 from robot_semantics.recording.bags.salvage import scan
-from robot_semantics.recording.bags.source import compression
 
 MB = 2**20
 

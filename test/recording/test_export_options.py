@@ -279,10 +279,10 @@ FLAT = """
 import sys, threading, time
 from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.recording import around, export as module
+from robot_semantics.recording import export as module
 from robot_semantics.recording.read.times import TimeRequest
 
-around.IN_MEMORY_BYTES = 2**22
+module.IN_MEMORY_BYTES = 2**22
 peak = 0
 def watch():
     global peak

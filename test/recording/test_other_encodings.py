@@ -261,6 +261,18 @@ def test_joints_without_a_position_and_null_are_not_known(tools: Any) -> None:
     assert found["arm/positions"][-1, 0] < 1.0
 
 
+def test_a_joint_state_without_a_header_has_its_time_of_recording(tools: Any) -> None:
+    rows: list[Row] = [
+        ("/joint_states", "sensor_msgs/JointState", tools.START + i, {"name": ["a"], "position": [float(i)]})
+        for i in range(3)
+    ]
+    found, _ = states(tools, write_json(tools.folder / "a.mcap", rows))
+    assert found["time_ns"].tolist() == [tools.START]
+    assert tools.run("export", tools.folder / "a.mcap", "-o", tools.folder / "end.npz")[0] == 0
+    with np.load(tools.folder / "end.npz") as arrays:
+        assert (arrays["time_ns"].tolist(), arrays["robot/positions"].tolist()) == ([tools.START + 2], [[2.0]])
+
+
 @pytest.mark.parametrize("write", [write_json, write_protobuf])
 def test_one_state_for_each_message_of_a_topic_that_is_not_read(tools: Any, write: Any) -> None:
     names = ("sec", "nsec") if write is write_json else ("seconds", "nanos")

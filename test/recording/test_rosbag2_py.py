@@ -24,8 +24,9 @@ from support.bags import KINDS
 
 from robot_semantics.cdr.message_types import FIELDS
 from robot_semantics.examples import example
-from robot_semantics.recording.bags.source import Channel, DefinitionFormat, MessageDefinition, definition_text
-from robot_semantics.recording.bags.source import libraries as bag_libraries
+from robot_semantics.recording.bags import definition_text
+from robot_semantics.recording.bags import libraries as bag_libraries
+from robot_semantics.recording.bags.source import Channel, DefinitionFormat, MessageDefinition
 from robot_semantics.recording.read import stretches
 
 

@@ -227,7 +227,9 @@ def _twist(message: Message, linear: str, angular: str) -> list[float]:
 
 
 def _header(message: Message) -> Content:
-    header = _need(message, "header")
+    header = _get(message, "header")
+    if header is None:
+        return {"stamp": 0, "frame_id": ""}
     return {"stamp": _time(_get(header, "stamp")), "frame_id": _text(_get(header, "frame_id") or "")}
 
 
