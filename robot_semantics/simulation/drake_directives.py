@@ -18,9 +18,9 @@ import numpy as np
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.simulation.sim_loops import lost_loops
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
-from robot_semantics.transforms import quat_normalize, xyz_rpy_from_matrix
+from robot_semantics.transforms import matrix_from_xyz_quat, quat_normalize, xyz_rpy_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.urdf.tree import Mesh
+from robot_semantics.urdf.tree import Box, Capsule, Collision, Cylinder, Geometry, Joint, Mesh, Sphere, Visual
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
 from robot_semantics.xml.numbers import shortest
@@ -30,6 +30,10 @@ FLOATING_Q = (4, 5, 6, 1, 2, 3, 0)
 
 MESHES = (".obj", ".vtk", ".gltf")
 """Endings of the meshes that may collide in Drake."""
+
+
+SHORTEST_AXIS = 1e-8
+"""Length of an axis that Drake takes for zero."""
 
 
 def directives_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
@@ -69,24 +73,52 @@ def directives_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
 
 
 def _check_file(spec: ModelSpec) -> None:
-    """Refuse a robot that Drake reads from its file as another one.
+    """Refuse a robot that Drake does not read from its file, or reads as another one.
 
     Raises:
         WorldSpecError: it is one.
     """
-    urdf = spec.robot.urdf
-    parts = [
-        part for link in urdf.links for part in (*link.visuals, *link.collisions, link.inertial) if part is not None
-    ]
-    reason = ""
-    if str(spec.description).endswith(".xacro"):
-        reason = "it is a xacro; 'robot_semantics expand' writes a URDF"
-    elif urdf.rewritten:
-        reason = "it has an older form of joints; 'robot_semantics upgrade' writes the current one"
-    elif any(part.origin.quat_xyzw is not None for part in (*parts, *urdf.joints) if part.origin is not None):
-        reason = "Drake ignores quat_xyzw; write an .sdf"
-    if reason:
+    reason = next(_faults(spec), None)
+    if reason is not None:
         raise WorldSpecError(f"model '{spec.name}': Drake cannot read '{spec.description}' as it is meant: {reason}")
+
+
+def _faults(spec: ModelSpec) -> Iterator[str]:
+    """Yield what Drake does not read, or reads otherwise, and the remedy."""
+    urdf = spec.robot.urdf
+    if str(spec.description).endswith(".xacro"):
+        yield "it is a xacro; 'robot_semantics expand' writes a URDF"
+    if urdf.rewritten:
+        yield "it has an older form of joints; 'robot_semantics upgrade' writes the current one"
+    origins = [joint.origin for joint in urdf.joints]
+    for link in urdf.links:
+        shapes: list[Visual | Collision] = [*link.visuals, *link.collisions]
+        origins += [part.origin for part in (*shapes, link.inertial) if part is not None]
+        for shape in (part.geometry for part in shapes):
+            if min(_sizes(shape), default=1.0) <= 0.0:
+                yield f"a {type(shape).__name__.lower()} of link '{link.name}' has a size that is not above 0"
+    if any(origin is not None and origin.quat_xyzw is not None for origin in origins):
+        yield "Drake ignores quat_xyzw; write an .sdf"
+    for joint in urdf.joints:
+        yield from _faults_of_joint(joint)
+
+
+def _faults_of_joint(joint: Joint) -> Iterator[str]:
+    limit, dynamics = joint.limit, joint.dynamics
+    numbers = [*((limit.effort, limit.velocity) if limit else ()), *((dynamics.damping,) if dynamics else ())]
+    if any(number is not None and number < 0.0 for number in numbers):
+        yield f"an effort, a velocity or a damping of joint '{joint.name}' is negative"
+    if joint.axis is not None and np.linalg.norm(joint.axis) < SHORTEST_AXIS:
+        yield f"the axis of joint '{joint.name}' is too short"
+
+
+def _sizes(shape: Geometry) -> tuple[float, ...]:
+    """Return the sizes of a shape that must be above 0."""
+    if isinstance(shape, Box):
+        return shape.size
+    if isinstance(shape, Cylinder | Capsule):
+        return shape.radius, shape.length
+    return (shape.radius,) if isinstance(shape, Sphere) and shape.radius else ()
 
 
 def _check_names(spec: ModelSpec, T_world_root: FloatArray) -> None:
@@ -137,18 +169,25 @@ def _added(spec: ModelSpec, state: ModelState, T_world_root: FloatArray) -> Iter
     yield "- add_model:"
     yield f"    name: {json.dumps(spec.name)}"
     yield f"    file: {json.dumps(uri)}"
-    joints = [joint for joint in state.joints if joint.positions is not None]
-    if joints:
+    positions = {joint.name: np.array(joint.positions) for joint in state.joints if joint.positions is not None}
+    bodies = [joint for joint in spec.robot.joints[1:] if joint.motion.has_quaternion and joint.name in positions]
+    free = {joint.name for joint in bodies}
+    if len(positions) > len(free):
         yield "    default_joint_positions:"
-    for joint in joints:
-        positions = np.array(joint.positions)
-        if len(positions) == len(FLOATING_Q):
-            ours = np.concatenate((positions[:3], quat_normalize(positions[3:])))
-            positions[list(FLOATING_Q)] = ours
-        yield f"      {json.dumps(joint.name)}: {_row(positions)}"
+    for name, values in positions.items():
+        if name not in free:
+            yield f"      {json.dumps(name)}: {_row(values)}"
     root = spec.robot.root_link
-    if spec.has_floating_base:
+    if bodies or spec.has_floating_base:
         yield "    default_free_body_pose:"
+    # Drake makes no joint of a floating one: its link is a free body.
+    for joint in bodies:
+        values = positions[joint.name]
+        yield f"      {json.dumps(joint.child_link)}:"
+        yield f"        base_frame: {json.dumps(f'{spec.name}::{joint.parent_link}')}"
+        T_joint_child = matrix_from_xyz_quat(values[:3], quat_normalize(values[3:]))
+        yield from _pose(joint.T_parent_joint @ T_joint_child, "        ")
+    if spec.has_floating_base:
         yield f"      {json.dumps(root)}:"
         yield from _pose(T_world_root, "        ")
     elif root != WORLD:

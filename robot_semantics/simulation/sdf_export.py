@@ -178,8 +178,10 @@ class _SdfExporter:
         dynamics = joint.urdf.dynamics if joint.urdf is not None else None
         if dynamics is not None:
             words = etree.SubElement(axis, "dynamics")
-            _child(words, "damping", shortest(dynamics.damping or 0.0))
-            _child(words, "friction", shortest(dynamics.friction or 0.0))
+            for word, value in (("damping", dynamics.damping or 0.0), ("friction", dynamics.friction or 0.0)):
+                _child(words, word, shortest(max(value, 0.0)))
+                if value < 0.0:
+                    self.lost.append(f"model '{spec.name}': the negative {word} of joint '{joint.name}': it is 0")
         if joint.mimic is not None:
             mimic = etree.SubElement(axis, "mimic", joint=self._names.joint(spec.name, joint.mimic.joint))
             _child(mimic, "multiplier", shortest(joint.mimic.multiplier))

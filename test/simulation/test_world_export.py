@@ -367,6 +367,7 @@ def test_directives_say_which_packages_and_files_they_need(tmp_path: Path, capsy
 
 
 _TWO = '<robot name="r" version="{}"><link name="a"/><link name="b"/><joint name="j" type="fixed">{}</joint></robot>'
+_LINK = '<link name="a"><collision><geometry>{}</geometry></collision></link>'
 _ENDS = '<parent link="a"/><child link="b"/>'
 OTHERS = {
     "an older form": (
@@ -375,6 +376,26 @@ OTHERS = {
         "'robot_semantics upgrade'",
     ),
     "a quaternion": ("r.urdf", _TWO.format("1.1", f'<origin quat_xyzw="1 0 0 0"/>{_ENDS}'), "Drake ignores quat_xyzw"),
+    "a box without size": (
+        "r.urdf",
+        _TWO.format("1.0", _ENDS).replace('<link name="a"/>', _LINK.format('<box size="1 0 1"/>')),
+        "a box of link 'a' has a size that is not above 0",
+    ),
+    "a flat cylinder": (
+        "r.urdf",
+        _TWO.format("1.0", _ENDS).replace('<link name="a"/>', _LINK.format('<cylinder radius="1" length="0"/>')),
+        "a cylinder of link 'a' has a size that is not above 0",
+    ),
+    "a negative damping": (
+        "r.urdf",
+        _TWO.format("1.0", f'{_ENDS}<dynamics damping="-1"/>').replace("fixed", "continuous"),
+        "an effort, a velocity or a damping of joint 'j' is negative",
+    ),
+    "a short axis": (
+        "r.urdf",
+        _TWO.format("1.0", f'{_ENDS}<axis xyz="0 0 1e-9"/>').replace("fixed", "continuous"),
+        "the axis of joint 'j' is too short",
+    ),
     "a xacro": ("r.urdf.xacro", _TWO.format("1.0", _ENDS), "'robot_semantics expand'"),
 }
 
@@ -395,3 +416,23 @@ def test_a_robot_that_drake_reads_as_another_one_gets_no_directives(
     assert f"model 'm': Drake cannot read '{tmp_path / file}' as it is meant: " in said
     assert advice in said
     assert not (tmp_path / "w.dmd.yaml").exists()
+
+
+def test_a_floating_joint_is_a_free_body_in_directives_where_it_stands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "r.urdf").write_text(
+        """<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j" type="floating"><origin xyz="0 0 1" rpy="0 0 1.5707963267948966"/><parent link="a"/><child link="b"/>
+</joint></robot>"""
+    )
+    (tmp_path / "w.usdf").write_text(
+        """<world_state><model_state name="m"><pose>10 0 0 0 0 0</pose><joint_state name="j">
+<positions>1 2 3 0 0 0 1</positions></joint_state></model_state></world_state>"""
+    )
+    words = ["sim", "export", str(tmp_path / "w.usdf"), "--model", f"m={tmp_path}/r.urdf", "-o"]
+    assert main([*words, str(tmp_path / "w.dmd.yaml")]) == 0, capsys.readouterr().err
+    # One metre up and a quarter turn to the left: x of the joint is y of the world, and y is -x.
+    at = Loaded((tmp_path / "w.dmd.yaml").read_text(), "dmd.yaml").pose("m", "b")[:3, 3]
+    np.testing.assert_allclose(at, (8.0, 1.0, 4.0), atol=1e-12)
