@@ -9,8 +9,8 @@
 
 `demo.lock` and `test.lock` share no package: `test.lock` has the additional packages for tests, in compatible versions.
 `build.lock` is for building the few packages without wheels. `kilted.lock` has only ROS 2 Kilted, instead of Jazzy in
-`demo.lock`. `base.lock` is the part of `demo.lock` for the command line without an extra. `docs.lock` is for building the
-site, `mutants.lock` for changing the code and `audit.lock` for `make audit`, each in its own environment.
+`demo.lock`. `base.lock` is the part of `demo.lock` for the command line without an extra. `docs.lock` is for building
+the site, `mutants.lock` for changing the code and `audit.lock` for `make audit`, each in its own environment.
 Every package has the hashes of its files.
 """
 
@@ -122,7 +122,7 @@ def main() -> None:
     write("mutants.lock", "What `make mutants` changes the code with.", alone["mutants"])
     write(
         "audit.lock",
-        "What `make audit` compares the locks with the lists of known vulnerabilities with.",
+        "What `make audit` searches for known vulnerabilities with.",
         alone["audit"],
     )
     write("corpus.lock", "Packages that carry robots, of which only the descriptions are kept.", corpus)
