@@ -35,7 +35,7 @@ help:
 	@echo "make ros     the tests of the nodes alone"
 	@echo "make docs    a site of the pages and the library's reference, in build/docs"
 	@echo "make bench   benchmarks"
-	@echo "make soak    ten minutes of good and malformed messages"
+	@echo "make soak    600 kills at random file operations; ten minutes of good and malformed messages"
 	@echo "make fuzz    coverage-guided fuzzing of every reader, SECONDS=60 each"
 	@echo "make mutants test the tests: small changes of the code that none notices"
 	@echo "make coverage  branch coverage of the rooms base to convert by their own tests"
@@ -70,7 +70,10 @@ bench: setup
 	@$(VENV)/python -m tools.corpus
 	$(VENV)/python -m benchmark
 
+# 200 kills of each kind: of a node, of the server of the studio, of a language server; and of the writers of files.
 soak: setup
+	KILLS=200 $(VENV)/pytest -q -n 3 --dist loadfile test/lsp/test_kills.py test/viewer/test_studio_kills.py \
+		test/usdf/test_killed_writers.py test/ros/test_snapshots.py::test_a_node_that_is_killed_before_any_file_operation_loses_and_leaves_nothing
 	$(VENV)/python -m benchmark.soak
 
 # In an environment of its own, so that no test depends on it.

@@ -16,6 +16,8 @@ import pytest
 from support.domains import Domain
 from support.optional import instead_of_failing
 
+pytest_plugins = ["support.processes"]
+
 
 class Module(pytest.Module):
     """A module of tests, skipped where it imports what this installation need not have."""

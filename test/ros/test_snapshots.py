@@ -58,7 +58,7 @@ from robot_semantics.usdf.world_state import ModelState
 pytestmark = pytest.mark.ros
 
 NODE, SIMULATOR = "/robot_semantics", "/mujoco_world"
-KILLS = int(os.environ.get("KILLS", "2"))
+KILLS = int(os.environ.get("KILLS", "20"))
 """How often a node is killed."""
 URDF, SRDF = example("rover_arm.urdf").read_text(), example("rover_arm.srdf").read_text()
 
@@ -370,6 +370,7 @@ def test_old_values_are_refused_with_their_age_and_autosave_rotates(
     )
 
 
+@pytest.mark.timeout(60 + 30 * KILLS)
 def test_a_node_that_is_killed_before_any_file_operation_loses_and_leaves_nothing(
     start: Callable[..., NodeProcess], tmp_path: Path
 ) -> None:

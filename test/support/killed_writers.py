@@ -33,13 +33,16 @@ OPERATIONS = frozenset({"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir"
 ROBOTS = [f"<robot name='r{number}'><link name='l'/></robot>" for number in range(3)]
 
 
-def kill_before_operation(number: int, folder: Path) -> None:
-    """Have this process killed before its file operation of this number (from 1) on paths in the folder."""
+def kill_before_operation(number: int, folder: Path, *, reads: bool = False) -> None:
+    """Have this process killed before its file operation of this number (from 1) on paths in the folder.
+
+    A file that is opened to be read counts only with `reads`.
+    """
     left = number
 
     def watch(event: str, arguments: tuple[object, ...]) -> None:
         nonlocal left
-        if event == "open" and not cast("int", arguments[2]) & (os.O_WRONLY | os.O_RDWR):
+        if event == "open" and not reads and not cast("int", arguments[2]) & (os.O_WRONLY | os.O_RDWR):
             return  # It reads: a kill before the next change leaves the same files.
         if event in OPERATIONS and isinstance(arguments[0], str | bytes | os.PathLike):
             if os.fsdecode(arguments[0]).startswith(str(folder)):
@@ -165,7 +168,8 @@ def run(writer: str, folder: Path, kills: int) -> dict[str, object]:
 if __name__ == "__main__":
     if "KILLED_BEFORE" in os.environ:
         # A program that other tests start: the number, the folder and the program are in the environment.
-        kill_before_operation(int(os.environ["KILLED_BEFORE"]), Path(os.environ["KILLED_IN"]))
+        reads = "KILLED_READS" in os.environ
+        kill_before_operation(int(os.environ["KILLED_BEFORE"]), Path(os.environ["KILLED_IN"]), reads=reads)
         runpy.run_module(os.environ["KILLED_MODULE"], run_name="__main__", alter_sys=True)
     elif sys.argv[1] == "next":
         store = SnapshotStore(Path(sys.argv[2]))

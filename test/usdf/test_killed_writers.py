@@ -19,10 +19,11 @@ import pytest
 
 from robot_semantics.examples import example
 
-KILLS = int(os.environ.get("KILLS", "8"))
+KILLS = int(os.environ.get("KILLS", "20"))
 """Kills of each writer."""
 
 
+@pytest.mark.timeout(60 + 10 * KILLS)
 @pytest.mark.parametrize("writer", ["store", "studio"])
 def test_a_writer_that_is_killed_before_any_file_operation(tmp_path: Path, writer: str) -> None:
     if writer == "studio":

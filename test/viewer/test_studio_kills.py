@@ -25,7 +25,7 @@ from support.served import Served
 from robot_semantics.examples import example
 from robot_semantics.srdf.reader import srdf_from_file
 
-KILLS = int(os.environ.get("KILLS", "1"))
+KILLS = int(os.environ.get("KILLS", "20"))
 """How often a server is killed."""
 NEXT_RUN = (
     "import sys; from robot_semantics.base.files import save_bytes as f; f(open(sys.argv[1], 'rb').read(), sys.argv[1])"

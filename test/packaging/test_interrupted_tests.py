@@ -1,0 +1,63 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""An interrupted run of the tests leaves no process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+TEST = """
+import subprocess, sys, time
+from pathlib import Path
+
+HIDDEN = "import subprocess; subprocess.Popen(['sleep', '{number}'], start_new_session=True)"
+
+def test_it():
+    # One in a session of its own, one that ignores requests to end, and one whose parent has ended.
+    subprocess.Popen(["sleep", "{number}"], start_new_session=True)
+    subprocess.Popen(["sh", "-c", "trap '' TERM INT; sleep {number} & wait; sleep {number}"])
+    subprocess.run([sys.executable, "-c", HIDDEN], check=True)
+    Path({started!r}).touch()
+    time.sleep(60)
+"""
+
+
+def sleeping(number: int) -> list[str]:
+    """Return the running `sleep` processes of a test."""
+    commands = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            commands.append(path.read_bytes())
+        except OSError:
+            continue
+    return [command.decode() for command in commands if command == f"sleep\0{number}\0".encode()]
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_an_interrupted_run_stops_every_process(tmp_path: Path, by: signal.Signals, workers: str) -> None:
+    number = 100_000 + os.getpid()
+    (tmp_path / "test_it.py").write_text(TEST.format(number=number, started=str(tmp_path / "started")))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "support.processes", "-p", "no:cacheprovider", "-n", workers]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command += ["--rootdir", str(tmp_path), str(tmp_path / "test_it.py")]
+    run = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not (tmp_path / "started").exists():
+        assert run.poll() is None
+        time.sleep(0.02)
+    assert len(sleeping(number)) >= 3
+    run.send_signal(by)
+    assert run.wait(60) == pytest.ExitCode.INTERRUPTED
+    assert sleeping(number) == []
