@@ -234,7 +234,7 @@ OTHERWISE = {
         "implicit-link", "unknown-configuration", "unused-argument", "xacro", "xacro-limit",
     },
     "a file that is not there or was changed, or beyond what a reader has to hold": {
-        "damaged-description", "nested-too-deep", "too-large", "unreadable",
+        "damaged-description", "nested-too-deep", "odd-bytes", "too-large", "unreadable",
     },
     "the motion of a robot with its SRDF": {
         "loop-disagrees", "loop-freedom", "loop-open", "loop-overdetermined", "loop-underdetermined",
@@ -244,7 +244,7 @@ OTHERWISE = {
 # Rooms that read no description and no state: their problems are about recordings, other programs, or shapes; and the
 # list of the problems that every command shows.
 OTHER_ROOMS = (
-    *("base/yaml_reader", "bringup", "cli/inputs", "collision", "convert/mujoco", "convert/sdformat", "convert/sphere"),
+    *("base/yaml_reader", "bringup", "cli/frame/inputs", "collision", "convert/mujoco", "convert/sdformat", "convert/sphere"),
     *("lsp", "recording", "simulation", "viewer"),
 )
 

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from lxml import etree
 from scipy.spatial.transform import Rotation
+from support.sdformat import models_by_libsdformat
 from support.states import Chance
 
 from robot_semantics import DescriptionError, RobotModel, UnknownNameError, WorldState, write_world
@@ -117,6 +118,13 @@ def test_velocities_are_written_in_the_worlds_axes() -> None:
     np.testing.assert_allclose(numbers["linear_velocity"], (0.0, -2.0 + 1.0, 0.0), atol=1e-12)
     np.testing.assert_allclose(numbers["angular_velocity"], (0.0, 0.0, 1.0), atol=1e-12)
     np.testing.assert_allclose(numbers["force"], (-1.0, 0.0, 0.0), atol=1e-12)
+
+
+def test_libsdformat_reads_the_states_of_random_worlds(chance: Callable[[int], Chance], tmp_path: Path) -> None:
+    for seed in range(25):
+        path = tmp_path / f"{seed}.sdf"
+        path.write_text(to_sdformat(chance(seed).tame_world()).value, encoding="utf-8")
+        assert models_by_libsdformat(path) == {}
 
 
 def test_sdformat_lists_what_it_cannot_say() -> None:
