@@ -409,6 +409,7 @@ class Linkage:
         driven: indices in v of the other velocities in its equations.
         places, driven_places: indices in q of the positions of both, without quaternions.
         ordered_places, ordered_driven_places: the same in the order of `dependent` and `driven`.
+        solved: indices in q of all positions of the dependent joints.
         positions: indices in q of all positions of both.
     """
 
@@ -424,10 +425,10 @@ class Linkage:
         self.places, self._steps = self.ordered_places[order], steps[order]
         self.driven_places, self._driven_steps = self.ordered_driven_places[driven_order], driven_steps[driven_order]
         rotations = [place for place, _ in self._quaternions]
-        self._solved = np.concatenate((self.ordered_places, *rotations)).astype(np.intp)
+        self.solved = np.concatenate((self.ordered_places, *rotations)).astype(np.intp)
         rotations = [place for place, _ in driven_quaternions]
         given = np.concatenate((self.driven_places, *rotations)).astype(np.intp)
-        self.positions: IndexArray = np.concatenate((self._solved, given))
+        self.positions: IndexArray = np.concatenate((self.solved, given))
         self._space = space
         self._driven_wraps = _wrapping(space)[self.driven_places]
         self._lower, self._upper, is_angle = _limits(space)
@@ -540,18 +541,18 @@ class Linkage:
     def predicted(self, here: FloatArray, there: FloatArray, motion: FloatArray) -> FloatArray:
         """Return `there` (n, size) with dependent positions that continue from `here` along a driven `motion`."""
         start = np.array(there)
-        start[:, self._solved] = here[:, self._solved]
+        start[:, self.solved] = here[:, self.solved]
         return self.moved(start, (self.slopes(here) @ motion[..., np.newaxis])[..., 0])
 
     def is_near(self, q: FloatArray, before: FloatArray, predicted: FloatArray, share: float) -> BoolArray:
         """Return (n,) True where `q` misses `predicted` by at most a `share` of the motion from `before` (n, size)."""
-        missed = np.abs((q - predicted)[:, self._solved]).max(axis=-1, initial=0.0)
+        missed = np.abs((q - predicted)[:, self.solved]).max(axis=-1, initial=0.0)
         moved = np.abs((q - before)[:, self.positions]).max(axis=-1, initial=0.0)
         return np.asarray(missed <= share * moved + 1e-9)
 
     def is_far(self, q: FloatArray, predicted: FloatArray) -> BoolArray:
         """Return (n,) True where a dependent position is not near the predicted one."""
-        return np.asarray((np.abs(q[:, self._solved] - predicted[:, self._solved]) > FAR).any(axis=-1))
+        return np.asarray((np.abs(q[:, self.solved] - predicted[:, self.solved]) > FAR).any(axis=-1))
 
     def within_limits(self, q: FloatArray) -> BoolArray:
         """Return (...) True where the dependent joints of `q` (..., size) are within their limits."""
@@ -575,7 +576,7 @@ class Linkage:
 
     def with_random(self, q: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return `q` (n, size) with random dependent positions, which do not depend on the joints' names and order."""
-        result, at = np.array(q), self._solved
+        result, at = np.array(q), self.solved
         result[:, at] = self._space.random_some(rng, at, len(q))
         return result
 

@@ -85,10 +85,12 @@ def follow(linkage: Linkage, start: FloatArray, q: FloatArray) -> LoopSolution:
     return found._replace(q=result)
 
 
-def another_branch(linkage: Linkage, near: FloatArray, q: FloatArray, *, driven: bool = False) -> LoopSolution:
+def another_branch(
+    linkage: Linkage, near: FloatArray, q: FloatArray, *, driven: bool = False, counted: IndexArray | None = None
+) -> LoopSolution:
     """Return `q` (n, size) closed on any branch within the limits, the one nearest to `near` (n, size).
 
-    With `driven`, the driven positions also change.
+    With `driven`, the driven positions also change. Only the positions `counted` decide what is near; by default all.
     """
     solver = linkage.without_driven if driven else linkage
     count = len(q)
@@ -96,7 +98,7 @@ def another_branch(linkage: Linkage, near: FloatArray, q: FloatArray, *, driven:
     targets = np.repeat(near, _SEEDS, axis=0)
     found = solver.newton(seeds)
     turned = solver.in_usual_turn(found.q, targets)
-    distance = np.abs(turned - targets).max(axis=-1)
+    distance = np.abs(turned - targets)[:, slice(None) if counted is None else counted].max(axis=-1)
     distance[~(found.closed & solver.within_limits(turned))] = np.inf
     # Of solutions that are equally near, the first one counts: rounding does not decide.
     each = distance.reshape(count, _SEEDS)

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import quoted
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.loop_equations import Linkage, LoopSolution
+from robot_semantics.kinematics.loop_equations import FAR, Linkage, LoopSolution
 from robot_semantics.kinematics.loop_following import (
     LinkageTracker,
     TrackedLoops,
@@ -128,18 +128,37 @@ class ClosedLoops:
             whole = whole._replace(iterations=max(whole.iterations, part.iterations))
         return self._shaped(whole, shape)
 
-    def near(self, q: npt.ArrayLike) -> LoopSolution:
+    def near(self, q: npt.ArrayLike, stated: Collection[str] | None = None) -> LoopSolution:
         """Return `q` (..., size) closed from its own dependent positions, as from measured ones; else as `close`.
+
+        Args:
+            q: (..., size) joint positions [rad, m].
+            stated: names of the joints whose positions choose the branch; by default all.
 
         Raises:
             ArrayError: `q` has the wrong shape or is not finite.
         """
         wanted = self.space.checked_positions(q)
+        without = [joint for joint in self.space.joints if stated is not None and joint.name not in stated]
+        ignored = np.zeros(self.space.size, np.bool_)
+        for joint in without:
+            ignored[self.space.positions_of(joint)] = True
 
         def closed(linkage: Linkage, flat: FloatArray) -> LoopSolution:
+            counted = linkage.solved[~ignored[linkage.solved]]
+
+            def fine(found: LoopSolution) -> BoolArray:
+                near = (np.abs(found.q - flat)[:, counted] <= FAR).all(axis=-1)
+                return np.asarray(found.closed & linkage.within_limits(found.q) & near)
+
             found = linkage.newton(flat)
-            fine = found.closed & linkage.within_limits(found.q) & ~linkage.is_far(found.q, flat)
-            return found._replace(closed=fine)
+            found = found._replace(closed=fine(found))
+            if counted.size < linkage.solved.size and counted.size and not found.closed.all():
+                # The start of the others is a default: another branch may be nearer to the stated ones.
+                other = another_branch(linkage, flat, flat, counted=counted)
+                missed = np.flatnonzero(~found.closed)
+                found.put(missed, other._replace(closed=fine(other)).rows(missed))
+            return found
 
         first = self._each(wanted.reshape(-1, self.space.size), closed)
         missed = np.flatnonzero(~first.closed)
@@ -276,7 +295,7 @@ def close_loops(
         if any(part in given for part in (name, *space.model.joint(name).variable_names))
     ]
     if chosen:
-        found = loops.near(q)
+        found = loops.near(q, chosen)
     elif before is not None and (start := loops.near(before)).closed:
         found = loops.close(q, start.q, other_branches=False)
     else:

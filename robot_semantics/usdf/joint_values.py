@@ -161,7 +161,7 @@ def closed_values(loops: ClosedLoops | None, values: JointValues) -> tuple[Joint
     if loops is None or not names:
         return values, None
     chosen = any(name in values.positions_of for name in loops.dependent)
-    found = loops.near(values.q) if chosen else loops.close(values.q)
+    found = loops.near(values.q, values.positions_of) if chosen else loops.close(values.q)
     if not found.closed:
         return values, found
     space = loops.space

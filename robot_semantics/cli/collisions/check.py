@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.console import console_for_output, table
@@ -79,7 +80,7 @@ def _sampled(robot: RobotModel, arguments: argparse.Namespace) -> CollisionMatri
     """
     matrix = sample(robot, arguments)
     if not matrix.pairs:
-        raise RobotSemanticsError(f"'{robot.name}' has {NO_PAIRS}")
+        raise RobotSemanticsError(f"'{shown(robot.name)}' has {NO_PAIRS}")
     return matrix
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import save_all
-from robot_semantics.base.names import LinkPair
+from robot_semantics.base.names import LinkPair, shown
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import on_disk, output_file
 from robot_semantics.cli.frame.command import Command
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> None:
     text = SrdfText.from_file(arguments.srdf) if arguments.srdf else SrdfText.empty(robot.name)
     matrix = sample(robot, arguments)
     if not matrix.pairs:
-        raise RobotSemanticsError(f"'{robot.name}' has {NO_PAIRS}")
+        raise RobotSemanticsError(f"'{shown(robot.name)}' has {NO_PAIRS}")
     merged = merge(text, {pair: reason.value for pair, reason in matrix.disabled().items()}, arguments.keep)
     if arguments.plot:
         save_heat_map(matrix, robot, Path(arguments.plot))

@@ -19,6 +19,7 @@ from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.base.json_value import JsonObject
+from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import add_repeatable, integer, number_in_range
 from robot_semantics.cli.frame.command import Command, UsageError
@@ -56,7 +57,7 @@ def check(arguments: argparse.Namespace) -> int:
     robot, spheres, lacking = _robot_and_spheres(arguments)
     pieces = collision_pieces(robot, arguments)
     if not pieces:
-        raise RobotSemanticsError(f"'{robot.name}' has {NO_GEOMETRY}")
+        raise RobotSemanticsError(f"'{shown(robot.name)}' has {NO_GEOMETRY}")
     results = [
         LinkCheck(result.link, 0, covered=False) if result.link in lacking else result
         for result in check_spheres(robot, pieces, spheres, arguments.tolerance)
@@ -133,7 +134,7 @@ def generate(arguments: argparse.Namespace) -> None:
     wanted = {robot.link(name).name for name in arguments.link}
     pieces = collision_pieces(robot, arguments)
     if not pieces:
-        raise RobotSemanticsError(f"'{robot.name}' has {NO_GEOMETRY}")
+        raise RobotSemanticsError(f"'{shown(robot.name)}' has {NO_GEOMETRY}")
     tasks = []
     for link in robot.links:
         own = tuple(piece for piece in pieces if piece.link == link.index)

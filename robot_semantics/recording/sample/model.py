@@ -86,7 +86,8 @@ class LoopColumns:
         measured = q[rows]
         known = np.where(np.isfinite(measured), measured, space.neutral())
         if self._last is None:
-            first = self._loops.near(known[0])
+            stated = [joint.name for joint in space.joints if np.isfinite(measured[0, space.positions_of(joint)]).all()]
+            first = self._loops.near(known[0], stated)
             self._last = first.q if first.closed else self._loops.home.q[0]
         found = self._loops.close_series(known, self._last)
         self._last = found.q[-1]
