@@ -192,6 +192,20 @@ def test_a_child_that_nothing_explains_is_named_with_the_option(tools: Any) -> N
             assert hint in found[2]
 
 
+def test_odometry_of_a_frame_that_nothing_explains_is_named_beside_another_source(tools: Any) -> None:
+    tape = tape_of(tools)
+    for i in range(5):
+        stamp = tools.START + i * tools.S // 10
+        tape.tf([(stamp, "odom", "base_footprint", PLACE)])
+        tape.odometry(stamp, "odom", "odom_link", PLACE, TWIST)
+    bag = tape.write(tools.folder / "bag", "mcap")
+    found = base(tools, bag)
+    assert placed(found)
+    assert "'/odom' has 'odom_link'" in found[2]
+    assert "--base-frame odom_link" in found[2]
+    assert "odom_link" not in base(tools, bag, "--base-frame", "odom_link")[2]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

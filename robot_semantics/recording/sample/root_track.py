@@ -285,4 +285,17 @@ def with_roots(
             continue
         taken[child] = track
         put(parent, child, track)
+        _warn_of_unexplained(track, child, recording, roots, problems)
     return TransformHistory(index, edges)
+
+
+def _warn_of_unexplained(
+    track: PoseTrack, child: str, recording: Recording, roots: Sequence[RootTrack], problems: Diagnostics
+) -> None:
+    """Name a frame of odometry that may be the base. A robot without a source has its own warning, which names it."""
+    robots = zip(recording.robots, roots, strict=True)
+    owners = [root for robot, root in robots if robot.model is not None and robot.namespace == track.owner]
+    if owners and all(root.choice.chosen is not None for root in owners):
+        text = f"'{track.topic}' has '{child}', which is no link of a robot; it is a frame of the world"
+        hint = f"if it is the base, give --base-frame {child}"
+        problems.warning("odometry-frame", f"{text}; {hint}", recording.plan.place)
