@@ -27,6 +27,8 @@ CHECK_URDF = Path(sysconfig.get_path("scripts")) / "check_urdf"
 XACRO = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:property name="z" value="1"/>
 <link name="base"/><link name="arm"/><joint name="j" type="fixed"><origin xyz="0 0 ${z}"/>
 <parent link="base"/><child link="arm"/></joint></robot>"""
+BALLS = """<robot name="rover_arm"><link_sphere_approximation link="palm_link"><sphere center="0 0 0.1" radius="0.05"/>
+</link_sphere_approximation></robot>"""
 OLDER = """<robot name="r"><link name="base"/><link name="arm"/><joint name="j" type="fixed">
 <parent link="base"><origin xyz="0 0 1"/></parent><child link="arm"><origin xyz="1 0 0"/></child></joint></robot>"""
 NEWER = """<robot name="r" version="1.2"><link name="arm"/>
@@ -41,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for file in FOLDER.glob("*.?[rs]df"):
         shutil.copy(file, tmp_path)
     monkeypatch.chdir(tmp_path)
-    for name, text in (("x.urdf.xacro", XACRO), ("older.urdf", OLDER), ("newer.urdf", NEWER)):
+    for name, text in (("balls.srdf", BALLS), ("x.urdf.xacro", XACRO), ("older.urdf", OLDER), ("newer.urdf", NEWER)):
         (tmp_path / name).write_text(text)
     return tmp_path
 
@@ -51,16 +53,24 @@ WRITING_A_URDF = {
     "upgrade": "upgrade older.urdf -o out.urdf",
     "upgrade of 1.2": "upgrade newer.urdf -o out.urdf",
     "compose": "compose rover_arm.urdf gripper.urdf --at wrist_link --prefix g_ -o out.urdf",
+    "spheres": "collisions spheres convert rover_arm.urdf balls.srdf -o out.urdf",
+    "usdf new of a xacro": "usdf new r=x.urdf.xacro -o new.usdf",
     "compose with 1.2": "compose newer.urdf gripper.urdf --at arm --prefix g_ -o out.urdf",
 }
 
 
 @pytest.mark.parametrize("command", WRITING_A_URDF.values(), ids=WRITING_A_URDF)
 def test_urdfdom_reads_every_written_urdf(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = set(folder.glob("*.urdf"))
     assert main(command.split()) == 0, capsys.readouterr().err
     if "-o" not in command:
         Path("out.urdf").write_text(capsys.readouterr().out)
-    read = subprocess.run([CHECK_URDF, "out.urdf"], check=False, capture_output=True, text=True)
+    (written,) = set(folder.glob("*.urdf")) - before
+    assert_read_by_urdfdom(written)
+
+
+def assert_read_by_urdfdom(path: Path) -> None:
+    read = subprocess.run([CHECK_URDF, path], check=False, capture_output=True, text=True)
     assert read.returncode == 0, read.stdout + read.stderr
 
 
@@ -101,6 +111,11 @@ def test_plain_readers_read_every_series_and_recording(folder: Path) -> None:
         messages = list(reader.make_reader(file, validate_crcs=True).iter_messages())
     assert {channel.topic for _, channel, _ in messages} >= {"/rover_arm/joint_states", "/tf"}
     assert all(schema.data for schema, _, _ in messages)
+    assert main(["export", "rec", "-o", "end/state.usdf"]) == 0
+    descriptions = list(Path("end").glob("*.urdf"))
+    assert len(descriptions) == 2
+    for path in descriptions:
+        assert_read_by_urdfdom(path)
     for ending in ("npz", "csv", "parquet"):
         assert main(f"export rec --every 1 -o out.{ending}".split()) == 0
     table = parquet.read_table("out.parquet")

@@ -244,7 +244,15 @@ OTHERWISE = {
 # Rooms that read no description and no state: their problems are about recordings, other programs, or shapes; and the
 # list of the problems that every command shows.
 OTHER_ROOMS = (
-    *("base/yaml_reader", "bringup", "cli/frame/inputs", "collision", "convert/mujoco", "convert/sdformat", "convert/sphere"),
+    *(
+        "base/yaml_reader",
+        "bringup",
+        "cli/frame/inputs",
+        "collision",
+        "convert/mujoco",
+        "convert/sdformat",
+        "convert/sphere",
+    ),
     *("lsp", "recording", "simulation", "viewer"),
 )
 
