@@ -24,7 +24,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -176,26 +176,37 @@ def expand_xacro(
     unused = {name: did_you_mean(name, expansion.asked) for name in sorted(set(how.arguments) - how.asked)}
     expanded = parse_xml(text, str(path), forgiving=True)
     if next(expanded.root.iterchildren("*"), None) is None:
-        _refuse_definitions(expansion.files[0])
+        _refuse_definitions(expansion.files)
     document = _without_marks(expanded, expansion.files, unused)
     document.odd_bytes = expansion.odd_bytes
     return document
 
 
-def _refuse_definitions(file: SourceMap) -> None:
-    """Refuse a file that only defines macros, for other files to call.
+def _refuse_definitions(files: Sequence[SourceMap]) -> None:
+    """Refuse a file, the first of `files`, that with those that it includes only defines macros for others to call.
 
     Raises:
         DescriptionError: it is one.
     """
-    document = parse_xml(file.text, file.source, forgiving=True)
-    children = list(document.root.iterchildren("*"))
-    tags = [etree.QName(child).localname if is_macro(child) else "" for child in children]
-    macros = [child for child, tag in zip(children, tags, strict=True) if tag == "macro"]
-    if macros and set(tags) <= _DEFINITIONS:
-        names = quoted((str(macro.get("name", "")) for macro in macros), 3)
-        message = f"the file only defines macros, {names}; give the file that includes it and calls them"
-        raise refusal("xacro", message, document.place(macros[0]))
+    documents = [parse_xml(file.text, file.source, forgiving=True) for file in files]
+    if not all(map(_makes_nothing, documents[0].root.iterchildren("*"))):
+        return
+    for document in documents:
+        macros = [element for element in document.root.iter("*") if _xacro_tag(element) == "macro"]
+        if macros:
+            names = quoted((str(macro.get("name", "")) for macro in macros), 3)
+            message = f"the file only defines macros, {names}; give the file that includes it and calls them"
+            raise refusal("xacro", message, document.place(macros[0]))
+
+
+def _makes_nothing(element: etree._Element) -> bool:
+    """Return True for a definition of xacro, also one with a condition."""
+    tag = _xacro_tag(element)
+    return tag in _DEFINITIONS or (tag in ("if", "unless") and all(map(_makes_nothing, element.iterchildren("*"))))
+
+
+def _xacro_tag(element: etree._Element) -> str:
+    return etree.QName(element).localname if is_macro(element) else ""
 
 
 class _Expansion:

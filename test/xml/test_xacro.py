@@ -287,6 +287,24 @@ def test_a_file_that_only_defines_macros_is_called_so(
     assert "Traceback" not in printed
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<xacro:include filename="macros.xacro"/>',
+        '<xacro:arg name="a" default="1"/>'
+        '<xacro:unless value="false"><xacro:include filename="macros.xacro"/></xacro:unless>',
+    ],
+)
+def test_a_file_that_only_includes_macros_is_called_so_with_the_place_of_the_macros(body: str, tmp_path: Path) -> None:
+    (tmp_path / "macros.xacro").write_text(MACROS.format(""))
+    path = tmp_path / "robot.urdf.xacro"
+    path.write_text(f'<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">{body}</robot>')
+    with pytest.raises(
+        DescriptionError, match=r"macros\.xacro:4:3: error: the file only defines macros, 'arm', 'hand'"
+    ):
+        load_robot(path)
+
+
 def test_a_file_that_defines_and_calls_a_macro_is_a_robot(tmp_path: Path) -> None:
     path = tmp_path / "arm.xacro"
     path.write_text(
