@@ -82,6 +82,7 @@ class RunningRobot(RobotFrames):
         check_ns: time on the steady clock at which a sender may be silent: `held` must be called then.
         clock_resets: clocks that were reset; the code that forgets other values of these clocks clears the list.
         publishers: gives the number of publishers on the topic of a sender.
+        is_drained: tells whether no message of a kind of senders waits to be handled.
         compares_values: True while values are watched for two publishers, as the middleware tells no sequence numbers.
         tells_sequence: False after a message without a publication sequence number.
     """
@@ -105,6 +106,7 @@ class RunningRobot(RobotFrames):
         self.check_ns = 0
         self.clock_resets: list[int] = []
         self.publishers: Callable[[Sender], int] = _one_publisher
+        self.is_drained: Callable[[str], bool] = _is_drained
         self.compares_values, self.tells_sequence = False, True
         self._reset_ns: dict[Sender, int] = {}
         # The sender with whose messages joints without a sender go out, and the stamp of these.
@@ -534,16 +536,21 @@ class RunningRobot(RobotFrames):
         left = self._buffer.known & self.publishable
         messages: Messages = ()
         self.check_ns = 1 << 62
+        # Until when all messages of each topic have been handled.
+        handled_ns = {sender.kind: now_ns}
         # A joint of several senders belongs to the one that was heard last.
         for other in self.senders.latest_first():
             joints = left & other.joints
             left = left & ~other.joints
             if other is sender:
                 continue
+            if other.kind not in handled_ns:
+                # On a busy machine, the messages of another topic may wait: they have arrived.
+                handled_ns[other.kind] = now_ns if self.is_drained(other.kind) else other.arrived_ns
             due_ns = other.arrived_ns + other.silent_after_ns(after_ns)
             # A sender whose interval becomes shorter may be silent earlier.
             self.check_ns = min(self.check_ns, max(due_ns, now_ns), now_ns + max(after_ns, _LOOK_NS))
-            if due_ns >= now_ns or not other.may_be_held or not joints.any():
+            if due_ns >= handled_ns[other.kind] or not other.may_be_held or not joints.any():
                 continue
             stamp_ns = self.senders.clock_ns(other, now_ns, sender) - after_ns
             newest_ns = max(other.published_ns, other.held_ns)
@@ -633,6 +640,10 @@ class RunningRobot(RobotFrames):
             self._forget(self.senders.reset(clock_ns, now_ns, but=sender))
             self._buffer.forget_measured(sender.joints)
         return None
+
+
+def _is_drained(_kind: str) -> bool:
+    return True
 
 
 def _one_publisher(_sender: Sender) -> int:

@@ -564,6 +564,13 @@ def state_of(sender: Sender, *, is_reference: bool, offset_ns: int, now_ns: int,
     return "reference" if is_reference else "in step"
 
 
+_REFERENCE_KINDS = (("joint_states", "multi_dof"), ("odometry",), ("tf",))
+
+
+def _rank(kind: str) -> int:
+    return next(rank for rank, kinds in enumerate(_REFERENCE_KINDS) if kind in kinds)
+
+
 def reference_of(senders: Sequence[ClockedSender]) -> list[int]:
     """Return the places of the senders that are the reference of times: senders of one topic and one clock.
 
@@ -571,7 +578,7 @@ def reference_of(senders: Sequence[ClockedSender]) -> list[int]:
     topic with most messages.
     """
     clocks = np.array([sender.clock_ns for sender in senders], np.int64)
-    for kinds in (("joint_states", "multi_dof"), ("odometry",), ("tf",)):
+    for kinds in _REFERENCE_KINDS:
         best: tuple[int, int, list[int]] = (0, 0, [])
         for number, sender in enumerate(senders):
             if sender.kind in kinds:
@@ -599,7 +606,7 @@ class Reference:
     def newest(self, clocks: Sequence[tuple[Sender, int]], now_ns: int) -> Sender | None:
         """Return the sender with the newest stamp of the reference; None without any sender.
 
-        The topic stays the reference while it speaks.
+        The topic stays the reference while it speaks, unless a better kind of sender begins to speak.
 
         Args:
             clocks: the senders of the robots and of TF, with their clocks.
@@ -611,10 +618,14 @@ class Reference:
     def _choose(self, clocks: Sequence[tuple[Sender, int]], now_ns: int) -> list[Sender]:
         # A sender of a clock that was reset has no clock until it speaks.
         clocks = [pair for pair in clocks if pair[0].may_be_held] or clocks
-        speaking = [pair for pair in clocks if not pair[0].is_silent(now_ns, ONCE_NS)]
+        # Where all are silent, the last ones that spoke decide.
+        newest_ns = max((sender.arrived_ns for sender, _ in clocks), default=now_ns)
+        speaking = [pair for pair in clocks if not pair[0].is_silent(newest_ns, ONCE_NS)]
         for pairs in (speaking, clocks):
+            # Joint states that begin later replace odometry, and odometry replaces TF.
+            best = [pair for kinds in _REFERENCE_KINDS for pair in pairs if pair[0].kind in kinds][:1]
             kept = [pair for pair in pairs if (pair[0].kind, pair[0].topic) == self._chosen]
-            rows = kept or pairs
+            rows = kept if kept and _rank(kept[0][0].kind) <= _rank(best[0][0].kind) else pairs
             places = reference_of([ClockedSender(one.kind, one.topic, clock, one.total) for one, clock in rows])
             if places:
                 chosen = [rows[place][0] for place in places]

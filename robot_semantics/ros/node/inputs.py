@@ -268,8 +268,13 @@ class Inputs:
         # Waiting for a single subscription is the cheapest.
         groups = [[self._joint_states(served)] for served in self._robots.served]
         groups.append([motion.base_states() for motion in self._motions.values()])
-        for subscriptions in groups:
+        for number, subscriptions in enumerate(groups):
             loop = MessageLoop(self._node.context)
+            for served in self._robots.served[number : number + 1]:
+                served.loops["joint_states"] = loop
+            if number == len(self._robots.served):
+                for served in self._robots.served:
+                    served.loops |= {"multi_dof": loop, "odometry": self._root_loop}
             loop.start(subscriptions)
             self._loops.append((loop, subscriptions))
         self._follow_roots()

@@ -78,6 +78,9 @@ class MessageLoop:
     """A thread that calls the callback of each message; a callback must not wait and must not raise.
 
     A callback with two parameters gets the message and its `MessageInfo`.
+
+    Attributes:
+        is_waiting: True while all messages that have arrived are handled.
     """
 
     def __init__(self, context: Context, pace_s: float = 0.0) -> None:
@@ -87,6 +90,7 @@ class MessageLoop:
         self._context = context
         self._wake = rclpy_implementation.GuardCondition(context.handle)
         self._pace_s = pace_s
+        self.is_waiting = True
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -139,7 +143,9 @@ class MessageLoop:
             for handle, *_ in takers:
                 wait_set.add_subscription(handle)
             wait_set.add_guard_condition(self._wake)
+            self.is_waiting = True
             wait_set.wait(_FOREVER)
+            self.is_waiting = False
             came = False
             for handle, message_type, raw, deliver in takers:
                 # Skip is_ready(): an empty take costs the same.

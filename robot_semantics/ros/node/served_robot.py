@@ -28,6 +28,7 @@ from robot_semantics.live.senders import Sender
 from robot_semantics.live.settings import Description, RobotSettings, one_line_a_kind, read_description
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node import parameters
+from robot_semantics.ros.node.message_loop import MessageLoop
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.guarded_node import GuardedNode
 from robot_semantics.ros.running.node_names import node_name
@@ -68,6 +69,7 @@ class ServedRobot:
         values: its parameters by full name.
         description: its texts and model; None until they are known.
         robot: the robot; None before the first description.
+        loops: the message loops of its topics, by the kind of senders.
 
     """
 
@@ -83,6 +85,7 @@ class ServedRobot:
         self.description: Description | None = None
         self.robot: RunningRobot | None = None
         self.traffic = Traffic()
+        self.loops: dict[str, MessageLoop] = {}
         self._notices = Throttle(burst=50)
         self.refusals = RefusalLog(self.traffic, self.report, self.publishers_of)
         profile, options = qos.fresh(qos.LATCHED), qos.overridable()
@@ -214,8 +217,12 @@ class ServedRobot:
             robot = RunningRobot(self.prefix or description.model.name, description.model, settings)
         except UnknownNameError as error:
             raise ParameterError(f"parameter '{self.parameter('default_positions')}': {error}") from None
-        robot.publishers = self._publishers_of_sender
+        robot.publishers, robot.is_drained = self._publishers_of_sender, self._is_drained
         return robot
+
+    def _is_drained(self, kind: str) -> bool:
+        loop = self.loops.get(kind)
+        return loop is None or loop.is_waiting
 
     def _publishers_of_sender(self, sender: Sender) -> int:
         return int(self.node.count_publishers(self.topic_of(sender)))

@@ -30,7 +30,7 @@ from robot_semantics.ros.messages.maker import deserialized, row_of_pose
 from robot_semantics.ros.node.message_loop import MessageInfo, MessageLoop, SetAside, received_ns, sequence_of
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.guarded_node import GuardedNode
-from robot_semantics.ros.running.node_names import other_publishers
+from robot_semantics.ros.running.node_names import node_name, other_publishers
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.rows import blend_poses
@@ -140,7 +140,9 @@ class WorldFrames:
 
     def publishers_of(self, topic: str) -> tuple[str, ...]:
         """Return the nodes that publish on a topic, without this node."""
-        return tuple(sorted(other_publishers(self._node, topic)))
+        own = self._node.get_fully_qualified_name()
+        found = self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic))
+        return tuple(sorted({node_name(info) for info in found} - {own}))
 
     def clocks(self, now_ns: int) -> list[tuple[Sender, int]]:
         """Return the senders on /tf, with their clocks at a time of the steady clock."""
