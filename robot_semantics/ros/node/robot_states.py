@@ -91,8 +91,10 @@ class RobotStates:
         now_ns, node_ns = time.monotonic_ns(), self._robots.now_ns()
         with self._robots.lock:
             clocks = self.clocks(now_ns)
-            newest = self._reference.newest([(sender, clock_ns) for _, sender, clock_ns in clocks], now_ns)
-            reference = next((clock_ns for _, sender, clock_ns in clocks if sender is newest), 0)
+            self._reference.newest([(sender, clock_ns) for _, sender, clock_ns in clocks], now_ns)
+            # As in a recording, of the reference the sender with most messages is compared with all others.
+            first = max(self._reference.members, key=lambda sender: sender.total, default=None)
+            reference = next((clock_ns for _, sender, clock_ns in clocks if sender is first), 0)
             rows = []
             for served, sender, clock_ns in clocks:
                 robot = None if served is None else served.robot
@@ -120,7 +122,7 @@ class RobotStates:
                     float_seconds(now_ns - sender.arrived_ns),
                     state,
                 )
-                rows.append((not is_reference, row))
+                rows.append((2 - is_reference - (sender is first), row))
         topics = dict.fromkeys(row.topic for _, row in rows)
         publishers = {topic: self._frames.publishers_of(topic) for topic in topics}
         rows.sort(key=lambda item: (item[0], item[1].kind, item[1].topic, item[1].names))
