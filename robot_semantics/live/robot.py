@@ -479,7 +479,9 @@ class RunningRobot(RobotFrames):
         # A joint of several senders belongs to the one that was heard last.
         for sender in self.senders.latest_first():
             newest = newest or sender
-            clock_ns = max(sender.last_ns, self.senders.clock_ns(sender, now_ns) - after_ns)
+            clock_ns = sender.last_ns
+            if sender.is_silent(now_ns, after_ns):
+                clock_ns = max(clock_ns, self.senders.clock_ns(sender, now_ns) - after_ns)
             messages += self._send(left & sender.joints, clock_ns)
             left = left & ~sender.joints
         if newest is not None:
