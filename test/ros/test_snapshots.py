@@ -336,7 +336,7 @@ def test_old_values_are_refused_with_their_age_and_autosave_rotates(
         ros_args=("-r", "__ns:=/aged"),
     )
     publisher = client.publisher(JointState, "/aged/joint_states")
-    now = time.time_ns()
+    now = time.time_ns() - 10_000_000_000
 
     def fourth() -> bool:
         newest = max(tmp_path.glob("auto-*.usdf"), default=None)
@@ -352,8 +352,8 @@ def test_old_values_are_refused_with_their_age_and_autosave_rotates(
 
     def aged() -> bool:
         # Ages are differences of arrival, whatever the stamps say.
-        publisher.publish(joint_state({"elbow_joint": 0.5}))
-        publisher.publish(joint_state({"lift_joint": 0.1}, now + 3_600_000_000_000))
+        publisher.publish(joint_state({"elbow_joint": 0.5}, time.time_ns() - 5_000_000_000))
+        publisher.publish(joint_state({"lift_joint": 0.1}))
         answer = save(client, "aged", node=node)
         ages = {age.name: age.age_ns for age in ages_of(read_world(answer.path))} if answer.success else {}
         return ages.get("lift_joint") == 0 and 0 < ages.get("elbow_joint", 0) < 500_000_000
@@ -362,7 +362,7 @@ def test_old_values_are_refused_with_their_age_and_autosave_rotates(
 
     def refused() -> Any:
         client.spin_for(0.6)
-        publisher.publish(joint_state({"lift_joint": 0.1}, now + 3_600_000_000_000))
+        publisher.publish(joint_state({"lift_joint": 0.1}))
         client.spin_for(0.1)
         answer = save(client, "old", node=node)
         return answer if not answer.success else None
