@@ -171,14 +171,20 @@ def _reference_known(gazebo: etree._Element, names: ValidNames) -> Iterator[Fore
 
 def _gazebo_loop(gazebo: etree._Element, names: ValidNames) -> Iterator[ForeignProblem]:
     """Yield the joints of SDFormat between two links of the robot, which the URDF connects too."""
-    for joint in gazebo.iterchildren("joint"):
-        ends = {(joint.findtext(end) or "").strip().rpartition("::")[2] for end in ("parent", "child")}
+    for joint in gazebo.iter("joint"):
+        ends = {_end(joint.find(end)) for end in ("parent", "child")}
         if len(ends) == 2 and ends <= set(names.links):
             yield _loop(joint, "<joint> in <gazebo>")
 
 
+def _end(element: etree._Element | None) -> str:
+    """Return the link that the end of a joint names, as in SDFormat or as in URDF."""
+    name = "" if element is None else element.get("link") or element.text or ""
+    return name.strip().rpartition("::")[2]
+
+
 def _mujoco_loop(mujoco: etree._Element, names: ValidNames) -> Iterator[ForeignProblem]:
-    for equality in mujoco.iterchildren("equality"):
+    for equality in mujoco.iter("equality"):
         for constraint in equality.iterchildren("connect", "weld"):
             yield _loop(constraint, f"<{constraint.tag}> in <equality> of <mujoco>")
 

@@ -59,6 +59,8 @@ CASES = [
      control('<joint name="follow">§<param name="mimic">grip</param></joint>')),
     ("foreign-loop", "<joint> in <gazebo> closes a loop",
      '<gazebo>§<joint name="c" type="revolute"><parent>finger</parent><child>r::thumb</child></joint></gazebo>'),
+    ("foreign-loop", "<joint> in <gazebo> closes a loop",
+     '<gazebo><model name="m">§<joint name="c"><parent link="finger"/><child link="thumb"/></joint></model></gazebo>'),
     ("foreign-loop", "<connect> in <equality> of <mujoco> closes a loop",
      '<mujoco><equality>§<connect body1="finger" body2="thumb" anchor="0 0 0"/></equality></mujoco>'),
     ("foreign-loop", "<weld> in <equality> of <mujoco> closes a loop",
@@ -98,6 +100,7 @@ FINE = [
     '<gazebo reference="mount"/><gazebo reference="tool"/><gazebo><plugin name="p" filename="f"/></gazebo>',
     '<gazebo><joint name="w" type="fixed"><parent>world</parent><child>base</child></joint></gazebo>',
     '<gazebo><joint name="w" type="fixed"><parent>base</parent><child>table::top</child></joint></gazebo>',
+    '<gazebo><plugin name="p" filename="f"><joint>turn</joint></plugin></gazebo>',
     '<mujoco><compiler/><equality><joint joint1="grip" joint2="follow"/></equality></mujoco>',
     '<gazebo reference="tool"><xacro:left/><other:thing/></gazebo>',
 ]  # fmt: skip

@@ -291,7 +291,6 @@ def test_a_file_that_only_defines_macros_is_called_so(
     "body",
     [
         '<xacro:include filename="macros.xacro"/>',
-        '<xacro:arg name="a" default="1"/>'
         '<xacro:unless value="false"><xacro:include filename="macros.xacro"/></xacro:unless>',
     ],
 )
