@@ -77,14 +77,15 @@ def test_a_base_controller_that_owns_the_base_frame_is_no_rival(
     client: Client, start: Callable[..., NodeProcess]
 ) -> None:
     node = start(
-        robot_description=URDF, robot_description_semantic=SRDF, diagnostics_period=0.2, stale_timeout=1.0,
+        robot_description=URDF, robot_description_semantic=SRDF, diagnostics_period=0.2, stale_timeout=4.0,
         **named("mobile"),
     )  # fmt: skip
     newest = diagnostics(client, "mobile")
     tf = client.node.create_publisher(TFMessage, "/tf", 10)
     joints = client.publisher(JointState, "joint_states")
     all_joints = [*ARM, "shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "left_finger_joint", "wrist_joint"]
-    for number in range(120):
+    tf.publish(TFMessage(transforms=[odometry_frame(0.0)]))
+    for number in range(1, 120):
         item = odometry_frame(0.01 * number)
         stamped = joint_state(dict.fromkeys(all_joints, 0.0))
         item.header.stamp = stamped.header.stamp

@@ -22,6 +22,7 @@ from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.senders import RESET_NS
 from robot_semantics.live.settings import Description
 from robot_semantics.live.world import world_link_names
+from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.tf_messages import raw_transforms_agree
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.node.inputs import Inputs
@@ -115,6 +116,8 @@ class ConfiguredNode:
         """
         self._node = node
         self._unknown: set[str] = set()
+        self._named_models: dict[str, RobotModel] = {}
+        self._names_of_links: frozenset[str] = frozenset()
         table = parameters.node_table(node.overrides)
         self.robots = Robots(node, parameters.node_settings(node.declare_table(table)))
         raw = self.robots.settings.raw_messages and raw_transforms_agree()
@@ -271,7 +274,11 @@ class ConfiguredNode:
         return ""
 
     def _link_names(self) -> frozenset[str]:
-        return world_link_names({robot.name: robot.model for robot in self.robots.present})
+        """Return the names ``model::link`` of the present robots; made again only after a change."""
+        models = {robot.name: robot.model for robot in self.robots.present}
+        if models != self._named_models:
+            self._names_of_links, self._named_models = world_link_names(models), models
+        return self._names_of_links
 
     def _send_static(self) -> None:
         self._outputs.send_static(self.robots.present, self.robots.now_ns())

@@ -22,6 +22,7 @@ from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.client import Client
+from rclpy.clock import Clock, ClockType
 from rclpy.executors import Executor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
@@ -100,6 +101,8 @@ _STEPS_OF_ANSWERS = 4
 """Steps of the executor from the end of a callback until its answer is sent, at most."""
 _PAUSE_S = 0.005
 """Time between two looks at callbacks that come to their end [s]."""
+_DELIVERY_S = 0.5
+"""Time for the delivery of answers before their service is removed [s]."""
 
 _REMOVALS = (
     *("destroy_timer", "destroy_service", "destroy_client", "destroy_subscription", "destroy_publisher"),
@@ -136,6 +139,8 @@ class _Configuration:
     Attributes:
         is_over: True after `destroy_entities`; callbacks that wait end at their next step.
         callbacks: those that wait.
+        has_ended_any: True if a callback was ended, so that its answer is on its way.
+        is_answered: True if all answers are sent, and only their delivery is awaited.
         removals: functions that remove the entities that these callbacks still need.
 
     """
@@ -144,6 +149,7 @@ class _Configuration:
         self._node = node
         self.is_over = False
         self.callbacks: set[_Interruptible] = set()
+        self.has_ended_any = self.is_answered = False
         self.removals: list[Callable[[], object]] = []
 
     def end(self) -> None:
@@ -153,7 +159,7 @@ class _Configuration:
             callback.resume()
         executor = self._node.executor
         if executor is None:
-            self._remove()
+            self.remove()
         else:
             executor.create_task(self._remove_later, executor)
 
@@ -167,9 +173,16 @@ class _Configuration:
             await _NextStep(executor)
         for _ in range(_STEPS_OF_ANSWERS):
             await _NextStep(executor)
-        self._remove()
+        if self.has_ended_any and self.removals:
+            # The middleware repeats an answer that was lost on the way only while its service exists.
+            self.is_answered = True
+            timer = self._node.create_timer(_DELIVERY_S, self.remove, clock=Clock(clock_type=ClockType.STEADY_TIME))
+            self.removals.append(partial(self._node.destroy_timer, timer))
+        else:
+            self.remove()
 
-    def _remove(self) -> None:
+    def remove(self) -> None:
+        """Remove the entities now."""
         removals, self.removals = self.removals, []
         for remove in removals:
             remove()
@@ -188,7 +201,7 @@ class _Interruptible:
         try:
             while True:
                 if configuration.is_over and not is_told:
-                    is_told = True
+                    is_told = configuration.has_ended_any = True
                     self._awaited = self._coroutine.throw(_CleanupBegan())
                 else:
                     self._awaited = self._coroutine.send(None)
@@ -254,7 +267,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         self._reports = Throttle()
         self._guarded_callbacks: dict[Answer, Answer] = {}
         self._kept: list[object] | None = None
-        self._configuration = _Configuration(self)
+        self._configuration = self._configuration_before = _Configuration(self)
         self._is_ending = False
         super().__init__(name, **options)
         for service in self.services:
@@ -264,6 +277,9 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
 
     def keep_entities(self) -> None:
         """Remember the existing topics, services, clients and timers; `destroy_entities` does not remove them."""
+        if self._configuration_before.is_answered:
+            # Two services of one name would both answer.
+            self._configuration_before.remove()
         self._kept = [entity for entities, _ in self._entities() for entity in entities]
         self._configuration = _Configuration(self)
 
@@ -274,7 +290,8 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         """
         if self._kept is None:
             return
-        kept, configuration = set(map(id, self._kept)), self._configuration
+        kept = set(map(id, self._kept))
+        configuration = self._configuration_before = self._configuration
         self._configuration = _Configuration(self)
         for entities, destroy in self._entities():
             for entity in entities:

@@ -24,7 +24,12 @@ ABOUT = "A MuJoCo simulation of the robots of a USDF world, without a window."
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node; return the exit code: 1 if the world cannot be simulated."""
     return run(
-        "mujoco_world", "robot_semantics.ros.simulators.world_node:MujocoWorld", ABOUT, args, lambda node: node.run()
+        "mujoco_world",
+        "robot_semantics.ros.simulators.world_node:MujocoWorld",
+        ABOUT,
+        args,
+        lambda node: node.run(),
+        file_argument="ros2 run robot_semantics mujoco_world --ros-args -p world:=",
     )
 
 
