@@ -145,7 +145,7 @@ class _Configuration:
 
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: GuardedNode) -> None:
         self._node = node
         self.is_over = False
         self.callbacks: set[_Interruptible] = set()
@@ -177,6 +177,8 @@ class _Configuration:
             # The middleware repeats an answer that was lost on the way only while its service exists.
             self.is_answered = True
             timer = self._node.create_timer(_DELIVERY_S, self.remove, clock=Clock(clock_type=ClockType.STEADY_TIME))
+            # The end of the next configuration must not remove it.
+            self._node.keep_entity(timer)
             self.removals.append(partial(self._node.destroy_timer, timer))
         else:
             self.remove()
@@ -282,6 +284,11 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
             self._configuration_before.remove()
         self._kept = [entity for entities, _ in self._entities() for entity in entities]
         self._configuration = _Configuration(self)
+
+    def keep_entity(self, entity: object) -> None:
+        """Keep one more entity, as `keep_entities`."""
+        if self._kept is not None:
+            self._kept.append(entity)
 
     def destroy_entities(self) -> None:
         """Remove the later ones, except those that rclpy made for /clock; no thread may use them.
