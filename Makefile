@@ -37,7 +37,7 @@ help:
 	@echo "make bench   benchmarks"
 	@echo "make soak    600 kills at random file operations; ten minutes of good and malformed messages"
 	@echo "make fuzz    coverage-guided fuzzing of every reader, SECONDS=60 each"
-	@echo "make mutants test the tests: small changes of the code that none notices"
+	@echo "make mutants test the tests: 300 small changes of the code; MOST=30 for fewer, FILES=... for other modules"
 	@echo "make coverage  branch coverage of the rooms base to convert by their own tests"
 	@echo "make sbom    a bill of what is installed, as CycloneDX, in build/sbom.json"
 	@echo "make audit   known vulnerabilities of the locked versions; skipped without their lists"
@@ -94,7 +94,7 @@ fuzz: setup
 
 # In an environment of its own, so that no test depends on it.
 MUTANTS := build/mutants-env
-MOST := 100
+MOST := 300
 mutants: setup $(MUTANTS)/made
 	$(VENV)/python tools/mutants.py --most $(MOST) $(FILES)
 
