@@ -17,7 +17,7 @@ import numpy as np
 
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.simulation.sim_loops import lost_loops
-from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
+from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError, file_uri
 from robot_semantics.transforms import matrix_from_xyz_quat, quat_normalize, xyz_rpy_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Box, Capsule, Collision, Cylinder, Geometry, Joint, Mesh, Sphere, Visual
@@ -165,7 +165,7 @@ def _unread_meshes(spec: ModelSpec) -> list[str]:
 def _added(spec: ModelSpec, state: ModelState, T_world_root: FloatArray) -> Iterator[str]:
     if spec.description is None:
         raise WorldSpecError(f"model '{spec.name}': the path of its URDF is unknown; model directives need it")
-    uri = spec.description if "://" in spec.description else Path(spec.description).absolute().as_uri()
+    uri = spec.description if "://" in spec.description else file_uri(Path(spec.description).resolve())
     yield "- add_model:"
     yield f"    name: {json.dumps(spec.name)}"
     yield f"    file: {json.dumps(uri)}"

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import quote
 
 import numpy as np
 from lxml import etree
@@ -27,7 +26,7 @@ from robot_semantics.model.robot_model import JointModel
 from robot_semantics.simulation.drake_surfaces import sdf_properties, surface_properties
 from robot_semantics.simulation.inertia import BodyInertia, link_inertias
 from robot_semantics.simulation.sim_loops import lost_loops
-from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec
+from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, file_uri
 from robot_semantics.transforms import matrix_from_xyz_quat, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
@@ -79,7 +78,7 @@ class ObjMeshes:
             name = f"{unused_name(mesh.stem, 'mesh', self._names.values())}.obj"
             self.surfaces[self.folder / name] = mesh_surface(mesh, "mujoco")
             self._names[mesh] = name.removesuffix(".obj")
-        return f"{quote(self.folder.name)}/{quote(self._names[mesh])}.obj"
+        return f"{self.folder.name}/{self._names[mesh]}.obj"
 
 
 def sdf_of(spec: WorldSpec, state: WorldState, meshes: ObjMeshes | None = None) -> Converted[str]:
@@ -208,7 +207,7 @@ class _SdfExporter:
 def _shape(geometry: urdf_tree.Geometry, spec: ModelSpec, meshes: ObjMeshes | None) -> etree._Element:
     if isinstance(geometry, urdf_tree.Mesh):
         element, path = etree.Element("mesh"), spec.find_mesh(geometry.filename).resolve()
-        _child(element, "uri", path.as_uri() if meshes is None else meshes.uri(path))
+        _child(element, "uri", file_uri(path) if meshes is None else meshes.uri(path))
         _child(element, "scale", _row(geometry.scale or (1.0, 1.0, 1.0)))
         return element
     element = etree.Element(type(geometry).__name__.lower())

@@ -44,6 +44,12 @@ def no_meshes(uri: str) -> Path:
     raise WorldSpecError(f"no mesh finder was given for '{uri}'")
 
 
+def file_uri(path: Path) -> str:
+    """Return the URI of an absolute path as Gazebo and Drake read it: without percent-encoding, which they keep."""
+    name = path.as_posix()
+    return f"file://{name}" if name.startswith("/") else f"file:///{name}"
+
+
 @dataclass(frozen=True, slots=True)
 class BuildNote:
     """A change or an omission in a simulated robot: the model, the part, and the message."""

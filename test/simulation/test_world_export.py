@@ -436,3 +436,20 @@ def test_a_floating_joint_is_a_free_body_in_directives_where_it_stands(
     # One metre up and a quarter turn to the left: x of the joint is y of the world, and y is -x.
     at = Loaded((tmp_path / "w.dmd.yaml").read_text(), "dmd.yaml").pose("m", "b")[:3, 3]
     np.testing.assert_allclose(at, (8.0, 1.0, 4.0), atol=1e-12)
+
+
+@pytest.mark.parametrize("ending", ["sdf", "dmd.yaml"])
+def test_paths_with_spaces_and_other_letters_are_found_by_drake(
+    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "my r\u00f6bot 100%"
+    folder.mkdir()
+    (folder / "b x.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
+    mesh = '<geometry><mesh filename="b x.obj"/></geometry>'
+    link = f'<link name="a"><collision>{mesh}</collision><visual>{mesh}</visual></link>'
+    (folder / "r 1.urdf").write_text(f'<robot name="r">{link}</robot>')
+    assert main(["usdf", "new", f"m={folder}/r 1.urdf", "-o", str(folder / "w.usdf")]) == 0
+    output = folder / f"my w.{ending}"
+    assert main(["sim", "export", str(folder / "w.usdf"), "-o", str(output)]) == 0, capsys.readouterr().err
+    shapes = Loaded(output).plant.num_collision_geometries()
+    assert shapes == (2 if ending == "sdf" else 1)
