@@ -120,7 +120,7 @@ class Shown:
 
 @pytest.fixture(scope="module")
 def shown(start: Callable[..., NodeProcess], domain: int) -> Iterator[Shown]:
-    start(**PARAMETERS)
+    start(**PARAMETERS, virtual_joints__world_joint__base_frame="odom_base")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ROS_DOMAIN_ID", str(domain))
         reports: list[str] = []
@@ -178,8 +178,8 @@ def test_a_source_moves_the_sliders(client: Client, shown: Shown) -> None:
     assert shown.held() == {}
 
 
-def odometry_transform(x: float) -> TransformStamped:
-    sent = TransformStamped(child_frame_id="base_footprint", transform=Transform())
+def odometry_transform(x: float, child: str = "base_footprint") -> TransformStamped:
+    sent = TransformStamped(child_frame_id=child, transform=Transform())
     sent.header.frame_id = "odom"
     sent.header.stamp.sec, sent.header.stamp.nanosec = divmod(time.time_ns(), 1_000_000_000)
     sent.transform.translation.x, sent.transform.rotation.w = x, 1.0
@@ -210,6 +210,12 @@ OTHERS: dict[str, tuple[Any, str, Callable[[], Any], list[str]]] = {
         ROOT,
     ),
     "TF": (TFMessage, "/tf", lambda: TFMessage(transforms=[odometry_transform(9.0)]), ROOT),
+    "base_frame on TF": (
+        TFMessage,
+        "/tf",
+        lambda: TFMessage(transforms=[odometry_transform(9.0, "/odom_base")]),
+        ROOT,
+    ),
 }
 
 
@@ -232,12 +238,14 @@ def test_sliders_stop_while_another_publisher_is_heard_and_say_so(client: Client
     assert len(ours) > 3
     assert all(not variables & set(state.name) for state in ours)
     assert all(set(space.names) - variables == set(state.name) for state in ours)
-    client.until(lambda: not shown.held(), "the sliders to go on", 10.0)
+    client.until(lambda: not shown.held(), "the sliders to go on", 20.0)
     client.node.destroy_publisher(publisher)
-    words = " and ".join(shown.reports)
-    assert "the sliders do not publish" in words
-    assert "the sliders publish" in words.partition("the sliders do not publish")[2]
-    assert all(f"'{joint}'" in words for joint in joints)
+
+    def words() -> str:
+        return " and ".join(shown.reports)
+
+    client.until(lambda: "the sliders publish" in words().partition("the sliders do not publish")[2], "the reports")
+    assert all(f"'{joint}'" in words() for joint in joints)
 
 
 def test_a_root_link_that_is_fixed_by_another_node_stays_there(client: Client, shown: Shown) -> None:
@@ -255,6 +263,12 @@ def test_only_robots_of_the_node_have_sliders(
     monkeypatch.setenv("ROS_DOMAIN_ID", str(client.domain))
     start(**PARAMETERS, frame_prefix="b/", ros_args=["-r", "__ns:=/b"])
     client.until(lambda: client.node.count_publishers("/b/robot_description"), "the second robot")
-    with LiveRobots("/b/robot_semantics", 30.0, (), Diagnostics(), sliders=SliderOptions()) as live:
-        assert len(live.scene.actors) == 2
-        assert {name: state.topic for name, state in live.sliders().items()} == {"b": "/b/joint_states"}
+    seen = 0
+    while seen < 2:
+        # On a busy machine, one description may be discovered long after the other.
+        with LiveRobots("/b/robot_semantics", 30.0, (), Diagnostics(), sliders=SliderOptions()) as live:
+            seen = len(live.scene.actors)
+            name = "b" if seen == 2 else live.scene.actors[0].name
+            topics = {name: state.topic for name, state in live.sliders().items()}
+            assert topics in ({name: "/b/joint_states"}, {})
+    assert topics == {"b": "/b/joint_states"}

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from nav_msgs.msg import Odometry
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
-from robot_semantics_interfaces.srv import DeleteSnapshot, RestoreSnapshot
+from robot_semantics_interfaces.srv import DeleteSnapshot, GetWorldState, RestoreSnapshot
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 from support.node_world import NODE, OneNode, transform, without_files
@@ -483,3 +483,32 @@ def test_a_leading_slash_of_a_frame_changes_nothing(
     state = one.state()
     assert (state.models[0].parent, {frame.name for frame in state.frames}) == ("odom", {"odom", "map"})
     np.testing.assert_allclose(resolve(state).pose("r"), matrix(6.0, 2.0, 0.0), atol=1e-12)
+
+
+def test_odometry_of_a_frame_that_nothing_explains_is_named(start: Any, client: Client) -> None:
+    one = start(robot_description=FOOT, robot_description_semantic=ON_FOOT, ros_args=["-r", "__ns:=/unexplained"])
+    publisher = client.publisher(Odometry, "/unexplained/odom")
+    message = Odometry(child_frame_id="robot0base")
+    message.header.frame_id = "odom"
+
+    def is_named() -> bool:
+        client.call(GetWorldState, "/unexplained/robot_semantics/get_world_state")
+        return "its child frame 'robot0base' is not the root link 'foot'" in one.output
+
+    client.publish_until(publisher, lambda: message, is_named, "the name of the frame")
+    assert "virtual_joints.NAME.base_frame" in one.output
+    one.stop()
+
+
+def test_a_base_frame_that_is_a_moving_link_is_refused(start: Any, client: Client) -> None:
+    given = {"robot_description": FOOT, "robot_description_semantic": ON_FOOT, "frame_prefix": "p/"}
+    one = start(**given, virtual_joints__v__base_frame="p/arm", ros_args=["-r", "__ns:=/refused"])
+    assert one.wait() == 1
+    assert "parameter 'virtual_joints.v.base_frame': the link 'p/arm' moves" in one.output
+    one = start(**given, ros_args=["-r", "__ns:=/refused"])
+    (answer,) = client.set_parameters("/refused/robot_semantics", virtual_joints__v__base_frame="arm")
+    assert not answer.successful
+    assert "it must be fixed to the root link 'foot'" in answer.reason
+    (answer,) = client.set_parameters("/refused/robot_semantics", virtual_joints__v__base_frame="base_link")
+    assert answer.successful
+    one.stop()

@@ -221,6 +221,11 @@ class ReceivedOdometry:
             last = by_link.get(link)
             if last is not None:
                 return self._read(robot, link, *last)
+        for child in () if self._served.prefix else tuple(self._last):
+            robot.report_once(
+                f"the odometry on {self._topic} is not used: its child frame '{shown(child)}' is not the root link"
+                f" '{robot.model.root_link}', nor fixed to it; see the parameter virtual_joints.NAME.base_frame"
+            )
         return None
 
     def _read(self, robot: RunningRobot, link: str, data: bytes, arrived_ns: int) -> RootStatement | None:
@@ -319,6 +324,8 @@ class Inputs:
         if robot is None:
             return ()
         said = (own_statement(robot), None if odometry is None else odometry.statement(robot))
+        if robot.notices:
+            self._log_notices(served, robot)
         return tuple(statement for statement in said if statement is not None)
 
     def follows_tf(self) -> bool:

@@ -19,13 +19,14 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import String
 
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.base.names import shown
+from robot_semantics.base.names import frame_name, shown
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.live.health import RefusalLog, Traffic
 from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.senders import Sender
 from robot_semantics.live.settings import Description, RobotSettings, one_line_a_kind, read_description
+from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.node.message_loop import MessageLoop
@@ -207,10 +208,11 @@ class ServedRobot:
         """Return a robot without values for a description, with some changed parameter values.
 
         Raises:
-            ParameterError: `default_positions` is not a state of the SRDF.
+            ParameterError: `default_positions` is not a state of the SRDF, or `base_frame` is a link that moves.
 
         """
         settings = self._settings(description.model, {**self.values, **changed})
+        self._check_base_frame(description.model, settings)
         if self.lacking_state(description, changed) is not None:
             settings = replace(settings, default_positions="none")
         try:
@@ -226,6 +228,18 @@ class ServedRobot:
 
     def _publishers_of_sender(self, sender: Sender) -> int:
         return int(self.node.count_publishers(self.topic_of(sender)))
+
+    def _check_base_frame(self, model: RobotModel, settings: RobotSettings) -> None:
+        """Refuse a base frame that is a link which moves against the root link."""
+        root = model.root_joint.name
+        base_frame = frame_name(settings.virtual_joint(root).base_frame)
+        moving = set(model.link_names) - set(links_fixed_to_root(model))
+        if base_frame in {name for link in moving for name in (link, frame_name(settings.frame_prefix + link))}:
+            name = self.parameter(f"{parameters.VIRTUAL_JOINTS}.{root}.base_frame")
+            raise ParameterError(
+                f"parameter '{name}': the link '{base_frame}' moves; it must be fixed to the root link"
+                f" '{model.root_link}'"
+            )
 
     def lacking_state(self, description: Description, changed: Values) -> str | None:
         """Return a warning if `default_positions` names a state that another description lacks.

@@ -36,6 +36,7 @@ from robot_semantics.base.names import frame_name
 from robot_semantics.base.nanoseconds import short_seconds, stamp_ns
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.observe import JointObserver
+from robot_semantics.live.samples import base_frames
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.maker import matrix_of
@@ -321,8 +322,8 @@ class LiveRobots:
         source = self._stated(space, f"virtual_joints.{root}.source", str)
         elsewhere = {root: f"source {source}"} if source in NOT_FROM_JOINT_STATES else {}
         prefix = frame_name(self._stated(space, "frame_prefix", str) or "")
-        root_frame = prefix + kinematics.model.root_link
-        self._sliders[robot.actor.name] = self._sliders_of_root[root_frame] = JointSliders(
+        base_frame = self._stated(space, f"virtual_joints.{root}.base_frame", str) or ""
+        self._sliders[robot.actor.name] = sliders = JointSliders(
             self._node,
             space,
             kinematics,
@@ -331,6 +332,8 @@ class LiveRobots:
             fed_elsewhere=elsewhere,
             report=options.report,
         )
+        names = base_frames(kinematics.model, robot.actor.name, prefix, base_frame)
+        self._sliders_of_root |= {name: sliders for name, link in names.items() if link == kinematics.model.root_link}
 
     def _slide_to(self, snapshot: str) -> None:
         """Put the sliders where a snapshot has the robots; one that cannot be read here changes nothing."""
