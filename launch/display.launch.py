@@ -73,7 +73,7 @@ def page(context: LaunchContext) -> Action:
         command += ["--package-path", folder]
     topics = argument_value(context, "sources").split()
     if is_true(context, "sliders"):
-        command += ["--sliders", *(word for topic in topics for word in ("--source", topic))]
+        command += ["--sliders", *topics]
     elif topics:
         raise LaunchArgumentError("sources: needs sliders:=true")
     if not is_true(context, "browser"):

@@ -71,8 +71,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_page_arguments(out)
     out.add_argument("--live", action="store_true", help="follow the running robots")
-    out.add_argument("--sliders", action="store_true", help="with --live: publish joint_states by sliders")
-    add_repeatable(out, "--source", "TOPIC", "joint states that move the sliders")
+    out.add_argument(
+        "--sliders", nargs="*", metavar="TOPIC", help="publish joint_states by sliders; topics that move them"
+    )
     out.add_argument("--node", default="/robot_semantics", metavar="NAME", help="node to follow (/robot_semantics)")
     out.add_argument("--timeout", type=wait, default=10.0, metavar="S", help="time to wait for the node [s] (10)")
     what = parser.add_argument_group("what")
@@ -118,8 +119,8 @@ def run(arguments: argparse.Namespace) -> None:
     from robot_semantics.viewer.sphere_surfaces import with_spheres
     from robot_semantics.viewer.witnesses import witnesses
 
-    if (arguments.sliders and not arguments.live) or (arguments.source and not arguments.sliders):
-        raise UsageError("--sliders needs --live, and --source needs --sliders")
+    if arguments.sliders is not None and not arguments.live:
+        raise UsageError("--sliders needs --live")
     if arguments.live:
         _live(arguments)
         return
@@ -237,7 +238,7 @@ def _live(arguments: argparse.Namespace) -> None:
     try:
         three_js()
     except MissingExtraError as error:
-        if not arguments.sliders:
+        if arguments.sliders is None:
             raise
         print_line(f"no page is served: {error}", flush=True)
         page_is_possible = False
@@ -245,7 +246,9 @@ def _live(arguments: argparse.Namespace) -> None:
         page_is_possible = True
     diagnostics = Diagnostics()
     title = f"{arguments.node} · domain {os.environ.get('ROS_DOMAIN_ID', '0')}"
-    sliders = SliderOptions(arguments.source, partial(print_line, flush=True)) if arguments.sliders else None
+    sliders = None
+    if arguments.sliders is not None:
+        sliders = SliderOptions(arguments.sliders, partial(print_line, flush=True))
     kinds: Sequence[Kind] = ("visual",) if page_is_possible else ()
     with LiveRobots(
         arguments.node, arguments.timeout, arguments.package_path, diagnostics, kinds, sliders=sliders

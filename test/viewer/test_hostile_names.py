@@ -250,7 +250,7 @@ from pathlib import Path
 import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.viewer.live_page import LivePanel
+from robot_semantics.viewer.live_page import LivePanel, SliderState
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.scene_data import scene_bytes
 from robot_semantics.viewer.server import PageOptions, serve_viewer
@@ -274,7 +274,10 @@ class Puppet:
     def can_jog(self):
         return True
     def jog(self, robot, positions):
-        pass
+        return names[0]
+    def sliders(self):
+        held = {joint.name: names[0] for joint in scene.actors[0].model.joints if joint.position_count}
+        return {scene.actors[0].name: SliderState(names[0], {}, held)}
 
 content = scene_bytes(scene, live=True, problems=diagnostics)
 panel = lambda viewer: LivePanel(viewer, Puppet(), "title" + names[0])

@@ -77,6 +77,8 @@ class Puppet:
         return (folder / "simulator").exists()
     def jog(self, robot, positions):
         (folder / "commanded").write_text(json.dumps(positions))
+    def sliders(self):
+        return {}
 
 puppet = Puppet()
 content = scene_bytes(scene, live=True)
