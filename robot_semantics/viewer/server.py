@@ -26,7 +26,7 @@ import threading
 import webbrowser
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 from urllib.parse import parse_qs, quote
@@ -121,12 +121,13 @@ class PageOptions:
     Attributes:
         port: the port; 0 means any free port.
         open_browser: show the page in the browser.
-        token: secret in the address of the page; None: every user of this machine can open and control the page.
+        token: secret in the address of the page, by default a random one; None: every user of this machine can open and
+            control the page.
     """
 
     port: int = 0
     open_browser: bool = True
-    token: str | None = None
+    token: str | None = field(default_factory=lambda: secrets.token_urlsafe(32))
 
 
 class PageToken:
@@ -360,7 +361,7 @@ def serve_viewer(
     robot: Callable[[str], ForwardKinematics] | None = None,
     beside: Callable[[ViewerElement], object] | None = None,
     beside_width: int = 440,
-    options: PageOptions = PageOptions(),
+    options: PageOptions | None = None,
 ) -> None:
     """Serve a page with the viewer until interrupted; its address is printed.
 
@@ -370,7 +371,7 @@ def serve_viewer(
         robot: returns a robot of the scene by its name; its loops are closed when a person moves its joints.
         beside: builds for each page the panel to the right of the viewer.
         beside_width: width of the panel until the user drags its edge [pixels].
-        options: port, token, and whether the browser is opened.
+        options: port, token, and whether the browser is opened; by default any port, a random token and the browser.
 
     Raises:
         OSError: the port is taken.
@@ -401,7 +402,7 @@ def serve_viewer(
     app.config.quasar_config["loadingBar"]["skipHijack"] = True
     app.add_api_route(SCENE, scene)
     ui.page("/", response_timeout=30.0)(page)
-    _serve(options)
+    _serve(options or PageOptions())
 
 
 def _page(beside: Callable[[ViewerElement], object] | None, width: int) -> tuple[ui.element, ViewerElement]:

@@ -40,8 +40,6 @@ def page_options(arguments: argparse.Namespace) -> PageOptions:
         UsageError: the token is empty, or given with ``--no-token``.
     """
     # Import here: only these commands need the page framework.
-    import secrets
-
     from robot_semantics.viewer.server import PageOptions
 
     if arguments.no_token:
@@ -49,7 +47,9 @@ def page_options(arguments: argparse.Namespace) -> PageOptions:
             raise UsageError("give --token or --no-token")
         print_line("warning: --no-token: every user of this machine can control this page", file=sys.stderr)
         return PageOptions(arguments.port, not arguments.no_browser, None)
-    token = os.environ.get(TOKEN_VARIABLE) or secrets.token_urlsafe(32) if arguments.token is None else arguments.token
+    token = os.environ.get(TOKEN_VARIABLE) or None if arguments.token is None else arguments.token
+    if token is None:
+        return PageOptions(arguments.port, not arguments.no_browser)
     if not token:
         raise UsageError("--token is empty; leave it out for a random token")
     return PageOptions(arguments.port, not arguments.no_browser, token)
