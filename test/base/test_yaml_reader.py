@@ -9,9 +9,13 @@
 
 from __future__ import annotations
 
+import math
+import os
 import random
+import re
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
@@ -243,6 +247,74 @@ def test_a_text_for_another_reader_is_refused_only_for_its_size(text: bytes) -> 
         check_limits(text, "f.yaml")
     for other in (b"a: [1", b"a: 1\na: 2\n", b"", b"a: !own 1"):
         check_limits(other, "f.yaml")
+
+
+NUMBERS = {
+    "0x1F": 31,
+    "-0xff": -255,
+    "0b101": 5,
+    "+0b11": 3,
+    "0o17": 15,
+    "-0o7": -7,
+    "010": 10,
+    "1_000": 1000,
+    "0x_f_f": 255,
+    ".5": 0.5,
+    "-1_0.5e1": -105.0,
+    "-.inf": -math.inf,
+}
+
+
+@pytest.mark.parametrize("text", NUMBERS)
+def test_numbers_have_their_base_and_their_sign(text: str) -> None:
+    value = parse_yaml(f"k: {text}").entries["k"].value
+    assert (type(value), value) == (type(NUMBERS[text]), NUMBERS[text])
+    tagged = parse_yaml(f'k: !!{"int" if isinstance(value, int) else "float"} "{text}"').entries["k"].value
+    assert (type(tagged), tagged) == (type(value), value)
+
+
+def test_every_value_has_a_path_also_in_lists_aliases_and_merged_maps() -> None:
+    root = parse_yaml("a: [[1, {b: 2}]]\nc: &c {x: 1}\nd: *c\ne: {<<: [*c, {y: [3]}], z: 4}\n", "f.yml")
+    (inner,) = root.entries["a"].items
+    assert [item.place.path for item in inner.items] == ["/a/0/0", "/a/0/1"]
+    assert inner.items[1].entries["b"].place.path == "/a/0/1/b"
+    assert (root.entries["d"].place.path, str(root.entries["d"].key_place)) == ("/d", "f.yml:3:1")
+    merged = root.entries["e"].entries
+    assert {key: node.place.path for key, node in merged.items()} == {"x": "/c/x", "y": "/e/y", "z": "/e/z"}
+    assert merged["y"].items[0].place.path == "/e/y/0"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("a: b: c\n", "f.yml:1:5"), ("a: 1\nb: ]\nc: 2\n", "f.yml:2:4"), ("%TAG !a! x:\n" * 101 + "--- a", "f.yml:101:1")],
+)
+def test_what_is_not_yaml_has_its_place_and_a_reason(text: str, place: str) -> None:
+    with pytest.raises(DescriptionError) as refused:
+        parse_yaml(text, "f.yml")
+    (problem,) = refused.value.diagnostics
+    assert str(problem.place) == place
+    assert re.search(r"is not YAML: \w+ \w+|has more than 100 directives", problem.message)
+
+
+@pytest.mark.parametrize(("most", "is_read"), [(10, True), (9, False)])
+def test_the_values_of_an_alias_count(most: int, is_read: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("robot_semantics.base.yaml_reader.MAX_NODES", most)
+    # The map, its three lists, and two values in each list.
+    text = "a: &a [1, 2]\nb: *a\nc: *a\n"
+    if is_read:
+        assert len(parse_yaml(text).entries) == 3
+    else:
+        with pytest.raises(DescriptionError, match="has more than 9 values"):
+            parse_yaml(text)
+
+
+def test_a_pipe_is_read_unless_another_file_names_it(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="is not a regular file"):
+        read_yaml(pipe, foreign=True)
+    threading.Thread(target=lambda: pipe.write_text("a: 1"), daemon=True).start()
+    assert read_yaml(pipe).entries["a"].value == 1
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
