@@ -12,14 +12,14 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from nicegui import events, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.viewer.element import StanceDifference, Thumbnail, ViewerElement, with_attributes
 from robot_semantics.viewer.scene import Moment
-from robot_semantics.viewer.scene_data import LiveStance, live_moment
+from robot_semantics.viewer.scene_data import LiveStance, SliderState, live_moment
 
 UPDATE_PERIOD = 1.0 / 30.0
 """Shortest time between two updates of a page [s]."""
@@ -39,20 +39,6 @@ LISTED_DIFFERENCES = 8
 
 SLIDERS_PERIOD = 0.2
 """Time between two looks at the sliders of the robots [s]."""
-
-
-class SliderState(NamedTuple):
-    """Sliders that publish joint states of one robot.
-
-    Attributes:
-        topic: of the joint states.
-        values: positions by variable [rad, m].
-        held: joints that the sliders do not move, each with its publisher.
-    """
-
-    topic: str
-    values: Mapping[str, float]
-    held: Mapping[str, str]
 
 
 class LiveRobotSource(Protocol):

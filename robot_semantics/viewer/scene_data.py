@@ -14,7 +14,7 @@ import math
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -93,6 +93,20 @@ class LiveMoment(TypedDict):
     time: None
     stances: dict[str, LiveStance]
     frames: dict[str, list[float]]
+
+
+class SliderState(NamedTuple):
+    """Sliders that publish joint states of one robot.
+
+    Attributes:
+        topic: of the joint states.
+        values: positions by variable [rad, m].
+        held: joints that the sliders do not move, each with its publisher.
+    """
+
+    topic: str
+    values: Mapping[str, float]
+    held: Mapping[str, str]
 
 
 def scene_bytes(

@@ -10,8 +10,13 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -272,3 +277,26 @@ def test_only_robots_of_the_node_have_sliders(
             topics = {name: state.topic for name, state in live.sliders().items()}
             assert topics in ({name: "/b/joint_states"}, {})
     assert topics == {"b": "/b/joint_states"}
+
+
+def test_without_the_page_s_framework_the_sliders_publish_the_default_positions(
+    start: Callable[..., NodeProcess], client: Client, tmp_path: Path
+) -> None:
+    (tmp_path / "nicegui.py").touch()
+    paths = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    names = ["-r", "__ns:=/headless"]
+    start(**PARAMETERS, frame_prefix="h/", ros_args=names)
+    states = client.collect(JointState, "/headless/joint_states", 10)
+    command = [sys.executable, "-m", "robot_semantics.cli.main", "view", "--live", "--sliders", "--timeout", "60"]
+    with subprocess.Popen(
+        [*command, "--node", "/headless/robot_semantics"],
+        env={**os.environ, "ROS_DOMAIN_ID": str(client.domain), "PYTHONPATH": paths},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        client.until(lambda: states and "elbow_joint" in states[-1].name, "joint states")
+        process.send_signal(signal.SIGINT)
+        output = process.communicate(timeout=30)[0]
+    assert "no page is served" in output
+    assert "'.[view]'" in output or "robot_semantics[view]" in output
+    assert "the sliders publish /headless/joint_states" in output

@@ -250,9 +250,9 @@ from pathlib import Path
 import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.viewer.live_page import LivePanel, SliderState
+from robot_semantics.viewer.live_page import LivePanel
 from robot_semantics.viewer.opening import Opening, open_files
-from robot_semantics.viewer.scene_data import scene_bytes
+from robot_semantics.viewer.scene_data import SliderState, scene_bytes
 from robot_semantics.viewer.server import PageOptions, serve_viewer
 
 diagnostics = Diagnostics()

@@ -29,8 +29,8 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.node_names import node_name
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.viewer.live_page import SliderState
 from robot_semantics.viewer.scene import closed_pose
+from robot_semantics.viewer.scene_data import SliderState
 
 PERIOD_S = 0.1
 """Time between two joint states, the same as the default of joint_state_publisher [s]."""

@@ -50,9 +50,9 @@ from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.snapshots import SnapshotStore
 from robot_semantics.viewer.link_surfaces import VISUALS, Kind, link_surfaces
-from robot_semantics.viewer.live_page import SliderState
 from robot_semantics.viewer.opening import moment_of
 from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance, closed_pose
+from robot_semantics.viewer.scene_data import SliderState
 
 # A running robot on TF: joint positions and the root link's pose from received transforms.
 
