@@ -54,9 +54,20 @@ def files_of(rooms: Sequence[str]) -> list[str]:
     return [str(path.relative_to(ROOT)) for path in paths if path.name != "__init__.py"]
 
 
+BY_COMMANDS = {
+    "bringup": ("check", "check_folders", "fix"),
+    "collision": ("collisions",),
+    "comparison": ("states_on_robots",),
+    "kinematics": ("fk",),
+    "usdf": ("usdf", "usdf_new"),
+}
+"""Tests of commands that are tests of a room."""
+
+
 def tests_of(room: str) -> str:
     """Return the tests of a room and the sweeps; all tests where the room has none of its own."""
-    return " ".join((f"test/{room}", *SWEEPS)) if (ROOT / "test" / room).is_dir() else "test"
+    commands = (f"test/cli/test_{name}.py" for name in BY_COMMANDS.get(room, ()))
+    return " ".join((f"test/{room}", *commands, *SWEEPS)) if (ROOT / "test" / room).is_dir() else "test"
 
 
 def copy_checkout(folder: Path) -> None:

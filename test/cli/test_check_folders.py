@@ -104,6 +104,17 @@ def test_a_folder_without_setup_assistant_is_searched_by_name(tmp_path: Path, ru
     assert run("check", str(tmp_path)).out == "3 files checked: no problems\n"
 
 
+def test_of_several_files_the_one_with_the_name_of_the_package_is_taken(tmp_path: Path, run: RunCommand) -> None:
+    folder = tmp_path / "arm_moveit_config"
+    folder.mkdir()
+    for name in ("aaa", "arm", "zzz"):
+        (folder / f"{name}.urdf").write_text(urdf())
+        (folder / f"{name}.srdf").write_text(srdf())
+    notes = run("check", str(folder)).err
+    assert f"note: {folder}: URDF: arm.urdf\n" in notes
+    assert f"note: {folder}: SRDF: arm.srdf\n" in notes
+
+
 def test_a_file_of_macros_is_not_the_robot_of_a_folder(tmp_path: Path, run: RunCommand) -> None:
     (tmp_path / "cell.urdf.xacro").write_text(urdf())
     (tmp_path / "arm_macro.urdf.xacro").write_text('<robot xmlns:xacro="http://www.ros.org/wiki/xacro"/>')
