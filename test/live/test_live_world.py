@@ -24,6 +24,7 @@ from robot_semantics.model.loading import robot_from_text
 from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.world_state import WORLD
+from robot_semantics.usdf.writer import write_world
 
 URDF = """<robot name="{name}"><link name="base_link"/><link name="arm"/>
   <joint name="turn" type="continuous"><parent link="base_link"/><child link="arm"/>
@@ -251,3 +252,28 @@ def test_the_age_of_a_frame_that_has_a_models_name_is_not_the_models() -> None:
     )
     assert ("frame", "", "rover", "ambiguous") in codes(world)
     assert [(age.name, age.age_ns) for age in world.ages if age.model is None] == [("rover", 0)]
+
+
+@pytest.mark.parametrize(
+    "frames", [{"rover::arm": "map"}, {"cup": "rover::arm"}, {"lid::top": "map", "tea": "lid::top"}]
+)
+def test_a_frame_with_the_name_of_a_model_s_link_is_left_out_and_named(frames: dict[str, str]) -> None:
+    received = {child: {parent: heard((1.0, 0.0, 0.0))} for child, parent in {**frames, "good": "map"}.items()}
+    world = live_world(
+        WorldSample(NOW_NS, NOW_NS, (sample(),)), received, link_names={"lid::top"}, publishers=lambda: "/driver"
+    )
+    left_out = {item.name: item.detail for item in world.missing if item.code == "left_out"}
+    assert set(left_out) == set(frames)
+    assert all("(published by /driver)" in reason for reason in left_out.values())
+    assert {frame.name for frame in world.state.frames} == {"good", "map"}
+    write_world(world.state)
+    resolve(world.state)
+
+
+def test_odometry_in_a_link_of_a_model_places_nothing() -> None:
+    candidate = RootCandidate(RootSource.ODOMETRY, "/odom", "rover::arm")
+    said = (RootStatement(candidate, np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])),)
+    world = taken(sample(said=said))
+    assert world.state.models[0].pose is None
+    assert ("pose", "rover", "", "left_out") in codes(world)
+    resolve(world.state)
