@@ -9,13 +9,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.base.errors import UnknownNameError
@@ -236,7 +235,7 @@ class RobotModel:
     def extent(self) -> float:
         """The size of the robot: the sum of the distances between joints, at least 1 [m]."""
         offsets = self.root_joint.frames.T_parent_joint[1:, :3, 3]
-        return max(1.0, float(np.sqrt((offsets * offsets).sum(axis=-1)).sum()))
+        return max(1.0, sum(math.hypot(*xyz) for xyz in offsets.tolist()))
 
     def usable_range(self, joint: JointModel) -> tuple[float, float]:
         """Return the lower and upper end that sampling, default positions and sliders use for a joint with one variable

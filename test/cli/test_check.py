@@ -89,7 +89,7 @@ def test_an_srdf_without_its_urdf_is_checked_by_itself(run: RunCommand, tmp_path
 
 @pytest.mark.parametrize(
     ("text", "place"),
-    [("", ":1:1: error: "), ("<robot", ":1:7: error: "), ("<sdf/>", ":1:1: error: "), ("\0\1\2", ":1:1: error: ")],
+    [("", ":1:1: error: "), ("<robot", ":1:7: error: "), ("<sdf/>", ":1:1: error: "), ("\0\1\2", ":1:4: error: ")],
 )
 def test_what_is_no_description_is_one_error(run: RunCommand, tmp_path: Path, text: str, place: str) -> None:
     file = tmp_path / "file.xml"

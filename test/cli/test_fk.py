@@ -97,7 +97,7 @@ FINGERS = """<robot name="gripper"><link name="palm"/><link name="left"/><link n
 <joint name="l" type="prismatic"><parent link="palm"/><child link="left"/><axis xyz="1 0 0"/>
  <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
 <joint name="r" type="prismatic"><parent link="palm"/><child link="right"/><axis xyz="1 0 0"/>
- <limit lower="-1" upper="1" effort="1" velocity="1"/><mimic joint="l" multiplier="2" offset="0.5"/></joint>
+ <limit lower="-1.5" upper="2.5" effort="1" velocity="1"/><mimic joint="l" multiplier="2" offset="0.5"/></joint>
 <joint name="s" type="prismatic"><parent link="palm"/><child link="stop"/><axis xyz="1 0 0"/>
  <limit lower="0.5" upper="1" effort="1" velocity="1"/><mimic joint="l" multiplier="0" offset="0.75"/></joint>
 </robot>"""
