@@ -359,7 +359,7 @@ def _together(actions: Iterable[argparse.Action]) -> Iterator[argparse.Action]:
 def _row(name: str, text: str, columns: int, indent: int) -> Iterator[str]:
     """Yield a name with its text beside it; a long name moves the text to the right."""
     start = f"  {name:<{indent}}"
-    if len(start) > indent + 2:
+    if len(name) >= indent:
         start += "  "
     rest = textwrap.wrap(text, max(columns - len(start), 20)) or [""]
     yield f"{start}{rest[0]}".rstrip()

@@ -71,9 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_page_arguments(out)
     out.add_argument("--live", action="store_true", help="follow the running robots")
-    out.add_argument(
-        "--sliders", nargs="*", metavar="TOPIC", help="publish joint_states by sliders; topics that move them"
-    )
+    out.add_argument("--sliders", nargs="*", metavar="TOPIC", help="sliders for the joints; topics that move them")
     out.add_argument("--node", default="/robot_semantics", metavar="NAME", help="node to follow (/robot_semantics)")
     out.add_argument("--timeout", type=wait, default=10.0, metavar="S", help="time to wait for the node [s] (10)")
     what = parser.add_argument_group("what")
@@ -93,16 +91,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=number_in_range(),
         default=35.0,
         metavar="DEG",
-        help="angle of view about z, from x [deg] (35)",
+        help="direction of view [deg] (35, 20)",
     )
     how.add_argument(
-        "--elevation", type=number_in_range(), default=20.0, metavar="DEG", help="height of view [deg] (20)"
+        "--elevation", type=number_in_range(), default=20.0, metavar="DEG", help="direction of view [deg] (35, 20)"
     )
     add_repeatable(
         how,
         "--view",
         None,
-        "standard view",
+        "view",
         choices=sorted(STANDARD_VIEWS),
     )
     how.add_argument(
@@ -286,8 +284,5 @@ def _size(text: str) -> tuple[int, int]:
 COMMAND = Command(
     add_arguments,
     run,
-    examples=(
-        "robot_semantics view robot.urdf robot.srdf --group arm --png arm.png",
-        "robot_semantics view --live",
-    ),
+    examples=("robot_semantics view robot.urdf robot.srdf --group arm --png arm.png",),
 )

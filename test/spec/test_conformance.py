@@ -251,7 +251,7 @@ OTHER_ROOMS = (
         "collision",
         "convert/mujoco",
         "convert/sdformat",
-        "convert/sphere",
+        "convert/planner",
     ),
     *("lsp", "recording", "simulation", "viewer"),
 )
