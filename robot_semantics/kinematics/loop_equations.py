@@ -115,6 +115,7 @@ class _Cut(NamedTuple):
     constraint: LoopConstraint
     ends: tuple[int, int]
     frames: tuple[FloatArray, FloatArray]
+    is_turned: bool
 
     @classmethod
     def of(cls, model: RobotModel, constraint: LoopConstraint, above: Sequence[bytes]) -> _Cut:
@@ -123,8 +124,8 @@ class _Cut(NamedTuple):
         frames = constraint_frames(constraint)
         keys = [(above[link], (frame + 0.0).tobytes()) for link, frame in zip(links, frames, strict=True)]
         if keys[0] <= keys[1]:
-            return cls((keys[0], keys[1]), constraint, links, frames)
-        return cls((keys[1], keys[0]), constraint, links[::-1], frames[::-1])
+            return cls((keys[0], keys[1]), constraint, links, frames, False)
+        return cls((keys[1], keys[0]), constraint, links[::-1], frames[::-1], True)
 
 
 def _numbers(where: slice) -> range:
@@ -182,6 +183,10 @@ class LoopEquations:
         self._doublings = doublings(self.parents)
         self._a = np.array([slot[parent] for parent, _ in ends])
         self._b = np.array([slot[child] for _, child in ends])
+        self._turned_slides = np.array(
+            [k for k, cut in enumerate(ordered) if cut.is_turned and cut.constraint.type is ConstraintType.PRISMATIC],
+            dtype=np.intp,
+        )
         self._prepare_rows()
         self._prepare_columns(model, space, below, slot, paths, keys)
         translations = [*self._frames_a[:, :3, 3], *self._frames_b[:, :3, 3]]
@@ -318,6 +323,11 @@ class LoopEquations:
     def residuals(self, state: LoopState) -> tuple[FloatArray, FloatArray]:
         """Return the largest distance (...) [m] and the largest angle (...) [rad] by which a constraint is open."""
         errors = state.errors * self._wanted
+        if self._turned_slides.size:
+            # The line of a slide is the axis in the frame A as it is written, which is B here.
+            T = state.T_a_b[..., self._turned_slides, :, :]
+            offset = -np.swapaxes(T[..., :3], -1, -2) @ T[..., 3:]
+            errors[..., self._turned_slides, :3] = offset[..., 0] * self._wanted[self._turned_slides, :3]
         norms = np.linalg.norm(errors.reshape(*errors.shape[:-1], 2, 3), axis=-1)
         largest = norms.max(axis=-2, initial=0.0)
         return largest[..., 0], largest[..., 1]
