@@ -224,7 +224,8 @@ def _with_own_times(bags: list[FleetBag], arguments: argparse.Namespace) -> list
     Raises:
         RequestError: the file names a bag that does not exist.
     """
-    from robot_semantics.recording.read.times import RequestError, read_times
+    from robot_semantics.recording.bags.source import RequestError
+    from robot_semantics.recording.read.times import read_times
 
     times = read_times(Path(arguments.at_file)) if arguments.at_file is not None else []
     if not any(name for name, _ in times):

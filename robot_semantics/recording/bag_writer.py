@@ -42,8 +42,7 @@ from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.model.joint_types import JointType, variable_names
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.recording.bags.libraries import create_bag
-from robot_semantics.recording.bags.source import KEY, BagWriter, RecordedModel, free_frame, metadata_text
-from robot_semantics.recording.read.times import RequestError
+from robot_semantics.recording.bags.source import KEY, BagWriter, RecordedModel, RequestError, free_frame, metadata_text
 from robot_semantics.recording.target import whole_or_nothing
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.transforms.arrays import FloatArray

@@ -27,14 +27,13 @@ from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.nanoseconds import float_seconds, seconds_text
 from robot_semantics.live.settings import Invalid
 from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Pieces, stamps_of
-from robot_semantics.recording.bags.source import storage_files
+from robot_semantics.recording.bags.source import RequestError, storage_files
 from robot_semantics.recording.parallel import Workers, choose_workers
 from robot_semantics.recording.read.clocks import ALIGN_NS
 from robot_semantics.recording.read.plan import RecordedRobot, RecordingPlan, RobotRequest, plan_recording
 from robot_semantics.recording.read.recording import Recording, Span, read_recording, tasks_of_spans, whole_tasks
 from robot_semantics.recording.read.stretches import Stretch, read_stretch
 from robot_semantics.recording.read.times import (
-    RequestError,
     TimeRequest,
     blocks,
     check_words,

@@ -24,11 +24,11 @@ from robot_semantics.base import version
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.base.files import open_bounded, relative_path, save_bytes, scratch_folder, temporary_beside
-from robot_semantics.recording.bags.source import ENDINGS, BagError, storage_files, write_ahead_log
+from robot_semantics.recording.bags.source import ENDINGS, BagError, RequestError, storage_files, write_ahead_log
 from robot_semantics.recording.export import ExportRequest, Report, export
 from robot_semantics.recording.parallel import Workers
 from robot_semantics.recording.read.plan import PlannedRobot
-from robot_semantics.recording.read.times import NoTimeError, RequestError
+from robot_semantics.recording.read.times import NoTimeError
 from robot_semantics.recording.target import check_target, whole_or_nothing
 
 if TYPE_CHECKING:

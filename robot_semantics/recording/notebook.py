@@ -19,11 +19,12 @@ import numpy.typing as npt
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.live.settings import Invalid
+from robot_semantics.recording.bags.source import RequestError
 from robot_semantics.recording.read.plan import RobotRequest, plan_recording
 from robot_semantics.recording.read.recording import Recording, whole_tasks
 from robot_semantics.recording.read.recording import read_recording as read_plan
 from robot_semantics.recording.read.stretches import read_stretch
-from robot_semantics.recording.read.times import RequestError, TimeRequest, choose_times, time_of
+from robot_semantics.recording.read.times import TimeRequest, choose_times, time_of
 from robot_semantics.recording.sample.world import Sampling, WorldSampler
 from robot_semantics.recording.series.series import GapSummary, Series, count_gaps, report_gaps
 from robot_semantics.usdf.world_state import WorldState

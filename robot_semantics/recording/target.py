@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from robot_semantics.base.files import replace_folder, resolved, temporary_beside
-from robot_semantics.recording.read.times import RequestError
+from robot_semantics.recording.bags.source import RequestError
 from robot_semantics.recording.series.formats import looks_written_here
 
 

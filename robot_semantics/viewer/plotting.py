@@ -22,7 +22,7 @@ from robot_semantics.base.errors import DescriptionError, MissingExtraError, Unk
 from robot_semantics.base.names import shown
 from robot_semantics.live.model_series import ModelSeries
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.recording.read.times import RequestError
+from robot_semantics.recording.bags.source import RequestError
 from robot_semantics.recording.series.formats import readable_format
 from robot_semantics.recording.series.input import limits_of, load_arrays, load_states, series_of
 from robot_semantics.recording.series.series import Series

@@ -248,6 +248,10 @@ READ_ERRORS: tuple[type[Exception], ...] = (*_LIBRARY_ERRORS, struct.error, OSEr
 """Errors that a damaged bag can cause."""
 
 
+class RequestError(RobotSemanticsError):
+    """The request does not fit the recording."""
+
+
 class BagError(RobotSemanticsError):
     """A bag that cannot be read at all.
 

@@ -37,11 +37,10 @@ from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.bags.encodings import is_frame_transforms, unknown_schemas
-from robot_semantics.recording.bags.source import USUAL_TYPES, BagInfo, RecordedModel, topic_name
+from robot_semantics.recording.bags.source import USUAL_TYPES, BagInfo, RecordedModel, RequestError, topic_name
 from robot_semantics.recording.read.clocks import ALIGN_NS
 from robot_semantics.recording.read.messages import Text
 from robot_semantics.recording.read.stretches import definition_problems, inspect_bag
-from robot_semantics.recording.read.times import RequestError
 from robot_semantics.recording.tracks.namespaces import TF_KINDS, FrameNames, namespace_of, owner_of
 from robot_semantics.srdf.reader import parse_srdf, srdf_from_file
 from robot_semantics.xml.xacro import XacroOptions

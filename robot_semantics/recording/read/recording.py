@@ -21,7 +21,7 @@ from robot_semantics.base.names import quoted
 from robot_semantics.base.nanoseconds import short_seconds
 from robot_semantics.cdr.message_types import JOINT_STATE, STRING
 from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Pieces, in_order
-from robot_semantics.recording.bags.source import free_frame, topic_name
+from robot_semantics.recording.bags.source import RequestError, free_frame, topic_name
 from robot_semantics.recording.read.alternation import report_alternation
 from robot_semantics.recording.read.clocks import (
     OTHER_CLOCK_TO_NS,
@@ -35,7 +35,6 @@ from robot_semantics.recording.read.clocks import (
 from robot_semantics.recording.read.messages import REFUSED, Refusals, Text
 from robot_semantics.recording.read.plan import TF_TYPES, RecordedRobot, RecordingPlan, describe_robot, frame_aliases
 from robot_semantics.recording.read.stretches import Stretch, Task, first_joint_names
-from robot_semantics.recording.read.times import RequestError
 from robot_semantics.recording.tracks.frames import transform_history
 from robot_semantics.recording.tracks.history import TransformHistory
 from robot_semantics.recording.tracks.namespaces import EACH_ROBOTS_OWN, TF_KINDS, FrameNames, frame_names

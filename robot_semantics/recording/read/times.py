@@ -21,18 +21,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import read_named
 from robot_semantics.base.names import quoted
 from robot_semantics.base.nanoseconds import parse_seconds, seconds_text, short_seconds
+from robot_semantics.recording.bags.source import RequestError
 from robot_semantics.transforms.arrays import IntArray
 
 if TYPE_CHECKING:
     from robot_semantics.recording.read.recording import Recording
-
-
-class RequestError(RobotSemanticsError):
-    """The request does not fit the recording."""
 
 
 ABSOLUTE_FROM = 100_000_000

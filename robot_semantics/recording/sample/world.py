@@ -21,9 +21,9 @@ from robot_semantics.base.names import frame_name, quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.live.model_series import ABSENT, ModelSeries, with_links
 from robot_semantics.live.samples import RootSource
+from robot_semantics.recording.bags.source import RequestError
 from robot_semantics.recording.read.plan import RecordedRobot
 from robot_semantics.recording.read.recording import Recording
-from robot_semantics.recording.read.times import RequestError
 from robot_semantics.recording.sample.model import ModelSampler
 from robot_semantics.recording.sample.root_track import find_root, with_roots
 from robot_semantics.recording.series.series import DEFAULT_GAP_NS, Series

@@ -21,7 +21,8 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import open_bounded, save_all
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.live.model_series import ABSENT, ModelSeries
-from robot_semantics.recording.read.times import RequestError, time_of
+from robot_semantics.recording.bags.source import RequestError
+from robot_semantics.recording.read.times import time_of
 from robot_semantics.recording.series.formats import ArraySeries, readable_format
 from robot_semantics.recording.series.series import Series, SeriesError
 from robot_semantics.transforms.arrays import IntArray
