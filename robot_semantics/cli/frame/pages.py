@@ -29,8 +29,9 @@ def add_page_arguments(parser: argparse._ActionsContainer) -> None:
     """Add the options of a command that serves a page."""
     parser.add_argument("--port", type=port, default=0, metavar="N", help="port of the page (any free port)")
     parser.add_argument("--no-browser", action="store_true", help="print the page's address only")
-    parser.add_argument("--token", metavar="TOKEN", help="token in the page's address (random)")
-    parser.add_argument("--no-token", action="store_true", help="let every user of this machine control the page")
+    parser.add_argument("--token", metavar="TOKEN", help="token in the page's address (random), or --no-token")
+    # A help has one screen; the page about views explains it.
+    parser.add_argument("--no-token", action="store_true", help=argparse.SUPPRESS)
 
 
 def page_options(arguments: argparse.Namespace) -> PageOptions:
