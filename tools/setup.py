@@ -264,7 +264,8 @@ class Environment:
         tf2_msgs, tf2_ros, entities = (ROOT / "underlay" / name for name in names)
         interfaces, name = ROOT / "interfaces", "robot_semantics"
         own = tuple(file for file in files_below(interfaces) if file.suffix in INTERFACE_FILES)
-        project = tuple(ROOT / file for file in ("setup.py", "setup.cfg", "package.xml"))
+        linked = (*files_below(ROOT / "launch"), *files_below(ROOT / "config"))
+        project = (*(ROOT / file for file in ("setup.py", "setup.cfg", "package.xml")), *linked)
         return [
             Step("venv", "making the environment", (), (), self.create),
             Step("build", "installing what builds packages", ("venv",), (build,), lambda: self.install(build)),
