@@ -385,7 +385,10 @@ def test_two_pages_edit_one_file_and_neither_loses_what_is_typed(browser: Browse
 
 
 @pytest.mark.timeout(400)
-def test_the_page_comes_back_when_its_killed_server_is_started_again(browser: Browser, tmp_path: Path) -> None:
+def test_the_page_comes_back_when_its_killed_server_is_started_again_with_its_token(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROBOT_SEMANTICS_TOKEN", "the token of both")
     with studio(tmp_path) as served:
         person, port = Person(browser, served), str(served.port)
         chain(person, "mine", "base_link", "palm_link")
