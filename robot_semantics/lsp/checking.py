@@ -162,10 +162,10 @@ class Checker:
             given = next(iter(named.values()), None) if self.workspace.settings.urdf else None
             path, by_name = Path(document.path), named if given is None else {}
             find = partial(self._resolver.resolve, relative_to=path)
-            check_world_file(path, diagnostics, text=document.data, robot=given, named=by_name, find=find)
             refused = (urdf.path for name, (urdf, _) in pairs.items() if urdf is not None and robots[name] is None)
             for other in dict.fromkeys(refused):
                 report_not_compared([document.path], other, diagnostics)
+            check_world_file(path, diagnostics, text=document.data, robot=given, named=by_name, find=find)
 
         problems = self._once((document, *(each for pair in pairs.values() for each in pair)), check).problems
         models = () if document.xml is None else document.xml.root.iterchildren("model_state")
