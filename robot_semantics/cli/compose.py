@@ -90,7 +90,12 @@ def _run(arguments: argparse.Namespace) -> None:
     diagnostics = _in_inputs(found, composed)
     diagnostics.raise_if_failed()
     if semantic is not None:
-        files[srdf_output] = bytes(_with_cross_pairs(robot, semantic, base, arguments))
+        try:
+            files[srdf_output] = bytes(_with_cross_pairs(robot, semantic, base, arguments))
+        except DescriptionError as error:
+            found = Diagnostics()
+            found.extend(error.diagnostics)
+            raise DescriptionError(_in_inputs(found, composed)) from None
     inputs.print_diagnostics(diagnostics)
     for problem in kept:
         print_line(problem, file=sys.stderr)

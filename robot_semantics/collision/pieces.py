@@ -68,7 +68,7 @@ def pieces_of(
     """
     places = robot.urdf.places
     source = Path(places.source)
-    find = partial(resolver.resolve, relative_to=source if source.exists() else None)
+    find = partial(resolver.resolve, relative_to=source if source.parent.is_dir() else None)
     pieces: list[Piece] = []
     for link in robot.links:
         for collision in link.urdf.collisions:

@@ -256,7 +256,7 @@ class SnapshotStore:
         copied, copies = copied_beside(state, self.max_bytes)
         described, files = described_beside(with_relative_paths(copied, path.parent), texts)
         files.update(copies)
-        text = write_world(with_comment(described, comment)).encode()
+        text = write_world(with_comment(described, comment) if comment else described).encode()
         if len(text) > self.max_bytes:
             raise SnapshotError(f"the state takes {len(text)} bytes, more than the {self.max_bytes} allowed")
         there = self._files(path)

@@ -1,0 +1,473 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Every element and attribute of the tables, and every YAML section, in every operation: used, kept, or listed why not.
+
+A cell is used or kept if another value gives another result. Each other cell is in `NOT_USED` with a sentence, and the
+page of the operation has this sentence. A new attribute fails until its document has it, and each operation uses it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shutil
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from PIL import Image
+from support.every_element import CUP_TEXT, SRDF_TEXT, TEXTS, URDF_TEXT, USDF_TEXT, changed, rows, text_of
+
+from robot_semantics import Diagnostics
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.bringup import checking, ros2_controllers
+from robot_semantics.bringup.checking import check_texts
+from robot_semantics.bringup.configuration import SectionKind
+from robot_semantics.cli.main import main
+from robot_semantics.usdf.reader import parse_world
+from robot_semantics.usdf.saved_descriptions import Texts
+from robot_semantics.usdf.snapshots import SnapshotStore
+from robot_semantics.viewer.opening import Opening, open_files
+from robot_semantics.viewer.scene_data import scene_bytes
+
+ROOT = Path(__file__).parent.parent
+TRIANGLES = ("0 0 0", "{0} 0 0", "0 {0} 0"), ("0 0 {0}", "0 0 0", "{0} 0 0"), ("0 0 {0}", "{0} 0 0", "0 {0} 0")
+FACET = "facet normal 0 0 1\nouter loop\nvertex {}\nvertex {}\nvertex {}\nendloop\nendfacet\n"
+STL = f"solid s\n{''.join(FACET.format(*corners) for corners in TRIANGLES)}endsolid s\n"
+
+
+def without_noise(result: str) -> str:
+    """Return a result without what is no use of a value: a digest in a message, and the speed of a simulation."""
+    return re.sub(r"[0-9a-f]{12}…|[\d.]+ times real time", "", result)
+
+
+class Files(NamedTuple):
+    """A folder with the documents of one robot and its world."""
+
+    folder: Path
+
+    @property
+    def urdf(self) -> Path:
+        return self.folder / "r.urdf"
+
+    @property
+    def srdf(self) -> Path:
+        return self.folder / "r.srdf"
+
+    @property
+    def usdf(self) -> Path:
+        return self.folder / "w.usdf"
+
+    def run(self, *words: str | Path, output: str = "") -> str:
+        """Run a command; return its exit code, its texts and the content of its output file, without the folder."""
+        out, err = io.StringIO(), io.StringIO()
+        path = self.folder / output
+        if output:
+            path.unlink(missing_ok=True)
+            words = (*words, "-o", path)
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                code = main(list(map(str, words)))
+            except SystemExit as end:
+                code = end.code if isinstance(end.code, int) else 1
+        text = path.read_text() if output and path.is_file() else ""
+        result = f"{code}\n{out.getvalue()}\n{err.getvalue()}\n{text}".replace(str(self.folder), "FOLDER")
+        return without_noise(result)
+
+
+def robot_of(files: Files) -> tuple[str | Path, ...]:
+    return "--urdf", files.urdf, "--srdf", files.srdf
+
+
+def check(files: Files) -> str:
+    return files.run("check", files.urdf, files.srdf, files.usdf, "--all")
+
+
+OLDER = (
+    '<link name="old"/><joint name="old" type="fixed"><parent link="e"><origin xyz="0 0 1"/></parent>'
+    '<child link="old"/></joint></robot>'
+)
+
+
+def upgrade(files: Files) -> str:
+    old = files.folder / "old.urdf"
+    old.write_text(files.urdf.read_text().replace("</robot>", OLDER))
+    return files.run("upgrade", old)
+
+
+def diff(files: Files) -> str:
+    """Compare with the unchanged documents."""
+    if files.usdf.read_text() != USDF_TEXT:
+        return files.run("diff", files.folder / "first.usdf", files.usdf)
+    first = (files.folder / "first.urdf", "--srdf-a", files.folder / "first.srdf")
+    return files.run("diff", first[0], files.urdf, *first[1:], "--srdf-b", files.srdf)[0]
+
+
+def compose(files: Files) -> str:
+    base = files.folder / "base.urdf"
+    base.write_text('<robot name="base" version="1.2"><link name="root"/></robot>')
+    (files.folder / "base.srdf").write_text('<robot name="base"/>')
+    words = ("--at", "root", "--prefix", "p_", "--srdf", files.folder / "base.srdf", files.srdf, "--force")
+    text = files.run("compose", base, files.urdf, *words, "--samples", "20", output="both.urdf")
+    return text + (files.folder / "both.srdf").read_text() if text.startswith("0") else text
+
+
+def rename(files: Files) -> str:
+    copy = files.folder / "renamed.urdf"
+    copy.write_text(files.urdf.read_text())
+    words = ("srdf", "rename", files.srdf, "link", "d", "new", "--urdf", copy, "--in-urdf", "--force")
+    return files.run(*words, output="renamed.srdf") + copy.read_text()
+
+
+def new(files: Files) -> str:
+    return files.run("usdf", "new", f"{files.urdf},{files.srdf}", "--state", "r", "arm/home", output="new.usdf")
+
+
+def edit(files: Files) -> str:
+    words = ("usdf", "edit", files.usdf, "--joint", "r/j", "0.7", *robot_of(files))
+    return files.run(*words, output="edited.usdf")
+
+
+def resolve(files: Files) -> str:
+    return files.run("usdf", "resolve", files.usdf, *robot_of(files), "--json")
+
+
+def merge(files: Files) -> str:
+    other = files.folder / "other.usdf"
+    other.write_text("<world_state><frame name='q'><pose>0 0 0 0 0 0</pose></frame></world_state>")
+    return files.run("usdf", "merge", files.usdf, other, "--any-time", output="merged.usdf")
+
+
+def split(files: Files) -> str:
+    text = files.run("usdf", "split", files.usdf, "-o", files.folder / "parts", "--force", *robot_of(files))
+    return text + "".join(path.read_text() for path in sorted((files.folder / "parts").glob("*.usdf")))
+
+
+def convert(files: Files) -> str:
+    return files.run("usdf", "convert", files.usdf, "--to", "json") + files.run(
+        "usdf", "convert", files.usdf, "--to", "sdformat", *robot_of(files)
+    )
+
+
+def snapshot(files: Files) -> str:
+    store = SnapshotStore(files.folder / "snapshots")
+    urdf, srdf = files.urdf.read_text(), files.srdf.read_text()
+    try:
+        state = parse_world(files.usdf.read_text())
+        store.save("stated", state, overwrite=True)
+        models = tuple(replace(model, description=None, semantic=None, urdf_sha256=None) for model in state.models)
+        texts = {model.name: Texts(urdf, srdf) for model in models}
+        store.save("described", replace(state, models=models), overwrite=True, texts=texts)
+    except RobotSemanticsError as error:
+        return repr(error)
+    paths = sorted((path.name, path) for path in (files.folder / "snapshots").rglob("*") if path.is_file())
+    found = "".join(name + path.read_text() for name, path in paths)
+    shutil.rmtree(files.folder / "snapshots")
+    return found
+
+
+def sim_run(files: Files) -> str:
+    """Restore the state into a simulator, and go on from there."""
+    return files.run("sim", "run", files.usdf, "--steps", "2", "--partial", output="end.usdf")
+
+
+def sim_export(files: Files) -> str:
+    return files.run("sim", "export", files.usdf, "--partial", "--force", output="model.xml")
+
+
+def view(files: Files) -> str:
+    try:
+        scene = open_files([files.usdf], Opening(kinds=("visual", "collision")), found := Diagnostics())
+    except RobotSemanticsError as error:
+        return repr(error)
+    return repr(zlib.decompress(scene_bytes(scene, problems=found)))
+
+
+OPERATIONS: dict[str, tuple[Callable[[Files], str], str]] = {
+    "check": (check, "urdf srdf usdf"),
+    "upgrade": (upgrade, "urdf"),
+    "diff": (diff, "urdf srdf usdf"),
+    "compose": (compose, "urdf srdf"),
+    "rename": (rename, "urdf srdf"),
+    "new": (new, "urdf srdf"),
+    "edit": (edit, "urdf srdf usdf"),
+    "resolve": (resolve, "urdf srdf usdf"),
+    "merge": (merge, "usdf"),
+    "split": (split, "usdf"),
+    "convert": (convert, "usdf"),
+    "snapshot": (snapshot, "urdf srdf usdf"),
+    "sim_run": (sim_run, "urdf srdf usdf"),
+    "sim_export": (sim_export, "urdf srdf usdf"),
+    "view": (view, "urdf srdf usdf"),
+}
+
+PAGES = {
+    "check": "check.md",
+    "diff": "diff.md",
+    "compose": "compose.md",
+    "new": "usdf.md",
+    "edit": "usdf.md",
+    "resolve": "usdf.md",
+    "split": "usdf.md",
+    "sim_run": "simulation.md",
+    "sim_export": "simulation.md",
+    "view": "view.md",
+}
+
+LOOKS = ("robot/link/visual/*", "robot/link/visual@name", "robot/link/collision@name", "robot/material*")
+CALIBRATION = ("robot/joint/calibration@*",)
+BODIES = ("robot/link/inertial/*", "robot/link/collision/*", "robot/joint/dynamics@*", "robot/joint/limit@*")
+SAFETY = ("robot/joint/safety_controller@*",)
+ENGINES = ("world_state/rs:engine*",)
+STATES = ("robot/group*", "robot/end_effector*")
+PAIRS = ("robot/*able_*collisions*", "robot/link_sphere_approximation*", "robot/joint_property*", "robot@version")
+
+_NO_POSE = (
+    "Looks, names of visual and collision elements, masses, inertias, collision geometry, calibration, "
+    "dynamics, limits and gains change no pose."
+)
+_NO_STATE = "Looks, names of visual and collision elements, and calibration are not part of a state."
+_OF_SRDF = (
+    "Of an SRDF, a state uses the virtual joint, the passive joints and, for `--state`, the groups and their "
+    "states; end effectors, collision pairs, spheres, joint properties and the version change nothing."
+)
+_WORLD_TEXT = (
+    "The name, the time, the comment, ages, efforts, the robot's files and engine states of a world change no pose."
+)
+_NOT_SIMULATED = (
+    "Looks, names of visual and collision elements, calibration, gains of the safety controller, and limits of "
+    "velocity, acceleration and jerk are not simulated."
+)
+_SRDF_SIMULATED = (
+    "Of an SRDF, a simulation uses the virtual joint, the passive joints and the collision pairs; groups, "
+    "states, end effectors, spheres, joint properties and reasons change nothing."
+)
+_WORLD_SIMULATED = (
+    "Wrenches, torques, the name, the comment, the hash, ages of frames, and engine states of other programs "
+    "change no simulation."
+)
+_NOT_DRAWN = (
+    "The page has no calibration, names of visual and collision elements and of materials, twists, velocities, "
+    "efforts, ages, comments and engine states; of an SRDF, it has neither name and version nor enabled pairs "
+    "and links disabled by default."
+)
+
+Reasons = dict[str, tuple[str, ...]]
+NOT_USED: dict[str, Reasons] = {
+    "check": {
+        "Free texts have no wrong value: names of visual and collision elements, the version of an SRDF, the reasons of "
+        "pairs, the values of joint properties, the name and the comment of a world, and the content of engine "
+        "states.": (
+            *("robot@version", "*collisions@reason", "robot/joint_property@value"),
+            *("robot/link/visual@name", "robot/link/collision@name"),
+            *("world_state@name", "world_state/rs:comment/text()", *ENGINES),
+        )
+    },
+    "diff": {
+        "looks: visual geometry, materials, colours and textures": LOOKS,
+        "the name and version of the robot, and the names of visual and collision elements": (
+            *("robot@name", "robot@version", "robot/link/collision@name"),
+        ),
+        "other names of links, joints and constraints": ("robot/constraint@name",),
+        "the reasons of collision pairs": ("*collisions@reason",),
+        "another way to list the same members of a group": ("robot/group/*",),
+    },
+    "compose": {
+        "The name of the part's robot and the version of its SRDF are left out.": ("robot@name", "robot@version"),
+        "Virtual joints of the part are left out, because the fixed joint replaces them.": ("robot/virtual_joint@*",),
+    },
+    "new": {_NO_STATE: (*LOOKS, *CALIBRATION), _OF_SRDF: (*STATES, *PAIRS)},
+    "edit": {
+        _NO_POSE: (*LOOKS, *CALIBRATION, *BODIES, *SAFETY, "robot/constraint@name"),
+        _OF_SRDF: (*STATES, *PAIRS, "robot/virtual_joint@parent_frame"),
+        "**edit** moves the stated links behind a changed joint.": ("world_state/model_state/link_state/*",),
+        "It drops the age of the joint and the engine states": ("world_state/model_state/joint_state@rs:age", *ENGINES),
+    },
+    "resolve": {
+        _NO_POSE: (*LOOKS, *CALIBRATION, *BODIES, *SAFETY, "robot/constraint@name"),
+        _OF_SRDF: (*STATES, *PAIRS, "robot/virtual_joint@parent_frame"),
+        _WORLD_TEXT: (
+            *("world_state@name", "world_state@rs:time", "world_state/rs:comment/text()", "*@rs:age", *ENGINES),
+            *("*model_state@rs:description", "*model_state@rs:semantic", "*model_state@rs:hash", "*/torques/text()"),
+        ),
+    },
+    "split": {"**split** leaves out engine states, which belong to the whole world.": ENGINES},
+    "sim_run": {
+        _NOT_SIMULATED: (*LOOKS, *CALIBRATION),
+        _SRDF_SIMULATED: (*STATES, *PAIRS),
+        _WORLD_SIMULATED: (
+            *("world_state/rs:comment/text()", "*model_state@rs:hash", "*/wrench/text()", "*/torques/text()", *ENGINES),
+        ),
+    },
+    "sim_export": {
+        _NOT_SIMULATED: (*LOOKS, *CALIBRATION, *SAFETY, "robot/joint/limit@*"),
+        _SRDF_SIMULATED: (*STATES, *PAIRS),
+        _WORLD_SIMULATED: (
+            *("world_state@name", "world_state/rs:comment/text()", "*model_state@rs:hash", "*/wrench/text()"),
+            *("*/torques/text()", "world_state/frame@rs:*", *ENGINES),
+        ),
+    },
+    "view": {
+        _NOT_DRAWN: (
+            *("robot/link/visual@name", "robot/link/visual/material@name"),
+            *(
+                "robot/link/visual@name",
+                "robot/link/collision@name",
+                *CALIBRATION,
+                "robot@name",
+                "robot@version",
+                "robot/enable_collisions@*",
+            ),
+            *(
+                "robot/disable_default_collisions@*",
+                "robot/group/link@name",
+                "world_state/rs:comment/text()",
+                "*@rs:age",
+            ),
+            *("*/twist/text()", "*/velocities/text()", "*/torques/text()", *ENGINES),
+        ),
+        "A material inside a visual element wins over the robot's material of its name.": ("robot/material*",),
+        "A texture that is not drawn, as on a box, is a warning.": ("robot/link/visual/material/texture@filename",),
+    },
+}
+"""For each operation: the sentence of its page, and the rows that it explains; a pattern may also fit used rows."""
+
+SHOWN_ELSEWHERE = {("*", "robot/constraint/*_axis@xyz"): "kinematics/test_loops.py"}
+"""Cells whose use another test shows: here, the passive joints do not fit to a universal constraint."""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    folder = tmp_path_factory.mktemp("every")
+    for name, size in (("one.stl", 0.1), ("two.stl", 0.2)):
+        (folder / name).write_text(STL.format(size))
+    for name, colour in (("one.png", "red"), ("two.png", "blue")):
+        Image.new("RGB", (2, 2), colour).save(folder / name)
+    (folder / "cup.urdf").write_text(CUP_TEXT)
+    for kind, (_, text) in TEXTS.items():
+        (folder / f"first.{kind}").write_text(text)
+    return Files(folder)
+
+
+def put(files: Files, kind: str, text: str) -> None:
+    """Write the documents, one of them changed."""
+    for other, path in (("urdf", files.urdf), ("srdf", files.srdf), ("usdf", files.usdf)):
+        path.write_text(text if other == kind else TEXTS[other][1])
+
+
+def explained(operation: str, row: str) -> bool:
+    patterns = [pattern for found in NOT_USED.get(operation, {}).values() for pattern in found]
+    patterns += [pattern for (which, pattern) in SHOWN_ELSEWHERE if fnmatchcase(operation, which)]
+    return any(fnmatchcase(row, pattern) for pattern in patterns)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_every_element_is_used_or_kept_or_listed(operation: str, files: Files) -> None:
+    (perform, kinds), unused = OPERATIONS[operation], list[str]()
+    for kind in kinds.split():
+        unused += _unused(operation, perform, kind, files)
+    assert sorted(row for row in unused if not explained(operation, row)) == []
+    # A sentence that explains no unused row is out of date.
+    for sentence, patterns in NOT_USED.get(operation, {}).items():
+        assert any(fnmatchcase(row, pattern) for row in unused for pattern in patterns), sentence
+
+
+def _unused(operation: str, perform: Callable[[Files], str], kind: str, files: Files) -> Iterator[str]:
+    """Yield the rows of a document whose second value gives the same result."""
+    results: dict[str, str] = {}
+    for row in rows(kind):
+        before = text_of(kind, row)
+        if before not in results:
+            put(files, kind, before)
+            results[before] = perform(files)
+            assert perform(files) == results[before], "the operation has another result each time"
+        # `check` finds values that are wrong.
+        values = (None, "§", "") if operation == "check" else (None,)
+        if all(_result(files, kind, changed(kind, row, value), perform) == results[before] for value in values):
+            yield str(row)
+
+
+def _result(files: Files, kind: str, text: str, perform: Callable[[Files], str]) -> str:
+    put(files, kind, text)
+    return perform(files)
+
+
+@pytest.mark.parametrize("operation", NOT_USED)
+def test_the_page_of_an_operation_says_what_it_does_not_use(operation: str) -> None:
+    page = " ".join((ROOT / "doc" / PAGES[operation]).read_text(encoding="utf-8").split())
+    assert [sentence for sentence in NOT_USED[operation] if sentence not in page] == []
+
+
+def test_the_other_tests_exist() -> None:
+    assert [path for path in SHOWN_ELSEWHERE.values() if not (ROOT / "test" / path).is_file()] == []
+
+
+# YAML: every section and key in `check` and in the editor.
+
+_CONTROLLER = "c: {{type: FollowJointTrajectory, action_ns: a, joints: [j], {}}}"
+YAML: dict[SectionKind, dict[str, str]] = {
+    SectionKind.JOINT_LIMITS: {
+        **{
+            key: f"joint_limits: {{j: {{{key}: §}}}}"
+            for key in checking.KEYS
+            if key in checking.DOUBLES or "has_" in key
+        },
+        **{key: f"{key}: §\njoint_limits: {{j: {{}}}}" for key in checking.SCALING},
+        "joint": "joint_limits: {§: {}}",
+        "key": "joint_limits: {j: {§: 1.0}}",
+    },
+    SectionKind.CARTESIAN_LIMITS: {key: f"cartesian_limits: {{{key}: §}}" for key in checking.CARTESIAN},
+    SectionKind.KINEMATICS: {
+        **{key: f"arm: {{kinematics_solver: k/KDL, {key}: §}}" for key in checking.SOLVER_DOUBLES},
+        "group": "§: {kinematics_solver: k/KDL}",
+    },
+    SectionKind.PLANNERS: {"group": "§: {planner_configs: [RRT]}"},
+    SectionKind.MOVEIT_CONTROLLERS: {
+        "controller_names": "m: {controller_names: [§], c: {type: GripperCommand, action_ns: a, joints: [j]}}",
+        "type": "m: {controller_names: [c], c: {type: §, action_ns: a, joints: [j]}}",
+        "action_ns": "m: {controller_names: [c], c: {type: GripperCommand, §: a, joints: [j]}}",
+        "joints": "m: {controller_names: [c], c: {type: GripperCommand, action_ns: a, joints: [§]}}",
+        "joints of controller_list": "controller_list: [{name: c, joints: [§]}]",
+    },
+    SectionKind.CONTROLLERS: {
+        **{key: f"c: {{ros__parameters: {{{key}: [§]}}}}" for key in ros2_controllers.JOINT_KEYS},
+        **{
+            f"gains {key}": "controller_manager: {ros__parameters: {c: {type: a/JointTrajectoryController}}}\n"
+            f"c: {{ros__parameters: {{joints: [j], gains: {{j: {{{key}: §}}}}}}}}"
+            for key in ros2_controllers.GAINS
+        },
+        "gains": "c: {ros__parameters: {joints: [j], gains: {§: {p: 1.0}}}}",
+        "constraints": "c: {ros__parameters: {joints: [j], constraints: {§: {goal: 1.0}}}}",
+        "goal_time": "controller_manager: {ros__parameters: {c: {type: a/JointTrajectoryController}}}\n"
+        "c: {ros__parameters: {joints: [j], constraints.goal_time: §}}",
+    },
+    SectionKind.INITIAL_POSITIONS: {"joint": "initial_positions: {§: 0.0}", "value": "initial_positions: {j: §}"},
+    SectionKind.SENSORS: {"sensors": "sensors: [§]\nkinect: {sensor_plugin: a}"},
+}
+"""For each section and key, a text in which a value is wrong at the mark."""
+
+
+def test_every_section_has_rows() -> None:
+    assert YAML.keys() == set(SectionKind)
+
+
+@pytest.mark.parametrize(("section", "key"), [(section, key) for section, found in YAML.items() for key in found])
+def test_every_key_of_a_yaml_file_is_checked(section: SectionKind, key: str) -> None:
+    text = YAML[section][key]
+    line, column = (
+        text[: text.index("§")].count("\n") + 1,
+        text.index("§") - (text.rfind("\n", 0, text.index("§")) + 1) + 1,
+    )
+    found = check_texts({"r.urdf": URDF_TEXT, "r.srdf": SRDF_TEXT, "c.yaml": text.replace("§", "wrong")})
+    rows = {(item.place.line, item.place.column) for item in found if item.place.source == "c.yaml"}
+    assert (line, column) in rows or any(row[0] == line for row in rows), found
