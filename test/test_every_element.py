@@ -265,8 +265,8 @@ _NOT_DRAWN = (
 Reasons = dict[str, tuple[str, ...]]
 NOT_USED: dict[str, Reasons] = {
     "check": {
-        "Free texts have no wrong value: names of visual and collision elements, the version of an SRDF, the reasons of "
-        "pairs, the values of joint properties, the name and the comment of a world, and the content of engine "
+        "Free texts have no wrong value: names of visual and collision elements, the version of an SRDF, the reasons "
+        "of pairs, the values of joint properties, the name and the comment of a world, and the content of engine "
         "states.": (
             *("robot@version", "*collisions@reason", "robot/joint_property@value"),
             *("robot/link/visual@name", "robot/link/collision@name"),
@@ -336,7 +336,6 @@ NOT_USED: dict[str, Reasons] = {
             ),
             *("*/twist/text()", "*/velocities/text()", "*/torques/text()", *ENGINES),
         ),
-        "A material inside a visual element wins over the robot's material of its name.": ("robot/material*",),
         "A texture that is not drawn, as on a box, is a warning.": ("robot/link/visual/material/texture@filename",),
     },
 }
