@@ -130,7 +130,10 @@ def rename(files: Files) -> str:
 
 
 def new(files: Files) -> str:
-    return files.run("usdf", "new", f"{files.urdf},{files.srdf}", "--state", "r", "arm/home", output="new.usdf")
+    words = ("usdf", "new", f"{files.urdf},{files.srdf}", "--state", "r", "arm/home")
+    # The type of the virtual joint decides which poses it takes.
+    lifted = files.run(*words, "--pose", "r", "0 0 0.5 0 0 0", output="lifted.usdf")
+    return files.run(*words, output="new.usdf") + lifted
 
 
 def edit(files: Files) -> str:
