@@ -29,7 +29,9 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from rclpy.time import Time
+from robot_semantics_interfaces.msg import WorldState
 from robot_semantics_interfaces.srv import GetCurrentState, GetStatus, GetWorldState
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from support.nodes import Client, NodeProcess, joint_state
 from tf2_msgs.msg import TFMessage
@@ -361,7 +363,7 @@ def test_the_current_state_of_a_root_link_on_tf_is_the_newest(
     )
     publisher = client.publisher(TFMessage, "/follow/tf")
     request = GetCurrentState.Request(group="base")
-    behind = []
+    behind: list[float] = []
     begin = time.time()
     while time.time() < begin + 4.0:
         now = time.time()
@@ -375,3 +377,32 @@ def test_the_current_state_of_a_root_link_on_tf_is_the_newest(
     assert len(behind) > 5
     # TF is read every 50 ms.
     assert np.median(behind) < 0.2
+
+
+def test_a_fast_clock_of_a_simulator_leaves_the_rate_of_the_world(
+    client: Client, start: Callable[..., NodeProcess]
+) -> None:
+    start(
+        robot_description=urdf(1),
+        world_state_frequency=5.0,
+        use_sim_time=True,
+        ros_args=["-r", "__ns:=/fast", "-r", "/tf:=tf", "-r", "/tf_static:=tf_static", "-r", "/clock:=clock"],
+    )
+    worlds = client.collect(WorldState, "/fast/robot_semantics/world_state")
+    clock = client.publisher(Clock, "/fast/clock")
+    publisher = client.publisher(JointState, "/fast/joint_states")
+    begin = time.monotonic()
+
+    def run(seconds: float) -> int:
+        worlds.clear()
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            # A hundred seconds of the simulator in one.
+            message = joint_state({"j0": time.monotonic() % 1.0}, round((time.monotonic() - begin) * 100 * S))
+            clock.publish(Clock(clock=message.header.stamp))
+            publisher.publish(message)
+            client.spin_for(0.02)
+        return len(worlds)
+
+    client.until(lambda: run(0.3), "the world")
+    assert 10 <= run(3.0) <= 18
