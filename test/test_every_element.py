@@ -293,12 +293,18 @@ NOT_USED: dict[str, Reasons] = {
     "edit": {
         _NO_POSE: (*LOOKS, *CALIBRATION, *BODIES, *SAFETY, "robot/constraint@name"),
         _OF_SRDF: (*STATES, *PAIRS, "robot/virtual_joint@parent_frame"),
+        "A pose that is stated is taken as it is stated, whatever the virtual joint's type.": (
+            "robot/virtual_joint@type",
+        ),
         "**edit** moves the stated links behind a changed joint.": ("world_state/model_state/link_state/*",),
         "It drops the age of the joint and the engine states": ("world_state/model_state/joint_state@rs:age", *ENGINES),
     },
     "resolve": {
         _NO_POSE: (*LOOKS, *CALIBRATION, *BODIES, *SAFETY, "robot/constraint@name"),
         _OF_SRDF: (*STATES, *PAIRS, "robot/virtual_joint@parent_frame"),
+        "A pose that is stated is taken as it is stated, whatever the virtual joint's type.": (
+            "robot/virtual_joint@type",
+        ),
         _WORLD_TEXT: (
             *("world_state@name", "world_state@rs:time", "world_state/rs:comment/text()", "*@rs:age", *ENGINES),
             *("*model_state@rs:description", "*model_state@rs:semantic", "*model_state@rs:hash", "*/torques/text()"),
