@@ -227,7 +227,9 @@ def _tuned_joints_are_of_the_controller(configuration: Configuration) -> Iterato
             for use in keys_of(node) if node is not None else ():
                 is_joint = word == "gains" or (node is not None and bool(node.entries[use.name].entries))
                 if is_joint and use.name not in joints:
-                    message = f"{word} of controller '{controller.name}' name '{use.name}', which is none of its joints"
+                    message = (
+                        f"controller '{controller.name}' has {word} for '{use.name}', which is not one of its joints"
+                    )
                     code = "unknown-joint"
                     yield ConfigurationProblem(Severity.WARNING, code, message, use.place, use.name, tuple(joints))
 
