@@ -135,7 +135,7 @@ FAULTS = [
      ros_controllers(f"{ARM}, constraints: {{goal_time: §0}}")),
     (WARNING, "decimal-point", "gain elbow.p of controller 'arm_controller' must be a decimal number",
      ros_controllers(f"{ARM}, gains: {{elbow: {{p: §100, angle_wraparound: true}}}}")),
-    (WARNING, "unknown-joint", "controller 'arm_controller' has gains for 'elbo', which is not one of its joints; did you",
+    (WARNING, "unknown-joint", "controller 'arm_controller' has gains for 'elbo', which is not one of its joints; did",
      ros_controllers(f"{ARM}, gains: {{§elbo: {{p: 100.0}}}}")),
     (WARNING, "unknown-joint", "controller 'arm_controller' has constraints for 'lower_joint', which is not one of its",
      ros_controllers(f"{ARM}, constraints: {{§lower_joint: {{goal: 0.2}}, goal_time: 0.0}}")),
