@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="",
         metavar="NAME",
-        help="list who sends the values of a running node, and by which clock",
+        help="list the senders of a running node and their clocks",
     )
     parser.add_argument("--no-ros", action="store_true", help="check only the installation")
     add_json_argument(parser)

@@ -183,11 +183,7 @@ class LoopEquations:
         self._doublings = doublings(self.parents)
         self._a = np.array([slot[parent] for parent, _ in ends])
         self._b = np.array([slot[child] for _, child in ends])
-        self._turned_slides = np.array(
-            [k for k, cut in enumerate(ordered) if cut.is_turned and cut.constraint.type is ConstraintType.PRISMATIC],
-            dtype=np.intp,
-        )
-        self._prepare_rows()
+        self._prepare_rows(np.array([cut.is_turned for cut in ordered]))
         self._prepare_columns(model, space, below, slot, paths, keys)
         translations = [*self._frames_a[:, :3, 3], *self._frames_b[:, :3, 3]]
         translations += [model.joints[link].T_parent_joint[:3, 3] for link in below]
@@ -196,9 +192,11 @@ class LoopEquations:
         self.rows = np.diag(without_unit)[self._wanted.ravel() > 0.0]
         self._drop_dependent_rows(space)
 
-    def _prepare_rows(self) -> None:
-        """Prepare the numbers that must be zero."""
+    def _prepare_rows(self, is_turned: BoolArray) -> None:
+        """Prepare the numbers that must be zero; `is_turned` (constraints) tells where B is the written A."""
         types = [constraint.type for constraint in self.constraints]
+        slides = _which(types, ConstraintType.PRISMATIC)
+        self._turned_slides = slides[is_turned[slides]]
         self._turning = _which(types, ConstraintType.REVOLUTE)
         self._crossed = _which(types, ConstraintType.UNIVERSAL)
         self._fixed = _which(types, ConstraintType.LINK, ConstraintType.PRISMATIC)

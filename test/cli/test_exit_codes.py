@@ -106,6 +106,9 @@ def test_a_part_that_cannot_be_recorded_is_1(box: Path, run: RunCommand) -> None
     assert "not recorded" in found.err
 
 
+PAIRS_LEFT_OUT = ("romeo",)
+
+
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", LENIENT)
 def test_real_robots_with_errors_in_their_srdf_go_the_whole_way(
@@ -124,5 +127,6 @@ def test_real_robots_with_errors_in_their_srdf_go_the_whole_way(
         ("sim", "run", "w.usdf", "--steps", "1", "-o", "later.usdf", "--package-path", SHARE),
     ):
         found = run(*words)
-        assert found.code == 0, (words, found.err)
+        # A robot of which collision pairs were left out is not simulated.
+        assert found.code == (words[0] == "sim" and name in PAIRS_LEFT_OUT), (words, found.err)
         assert sum("error:" in line for line in found.err.splitlines()) <= 1

@@ -215,20 +215,3 @@ def test_a_description_that_another_file_may_need_stays(store: SnapshotStore, ot
     (store.folder / "below" / "b.usdf").write_text(other.format(first))
     store.delete("a")
     assert (store.folder / name).read_text() == ROBOT.urdf
-
-
-def test_a_store_of_a_node_lists_and_deletes_the_snapshots_of_earlier_versions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    older = SnapshotStore(tmp_path / ".ros/robot_semantics/snapshots")
-    older.save("before", STATE)
-    store = SnapshotStore.of_node("/left/robot_semantics")
-    store.save("after", STATE)
-    store.autosave(STATE, 1)
-    assert store.folder == older.folder / "left.robot_semantics"
-    assert store.saved_names() == ["before", "after", "auto-left.robot_semantics-000001"]
-    assert store.load("before")[1] == older.folder / "before.usdf"
-    store.delete("before")
-    assert older.saved_names() == []
-    assert store.name_by_time(STATE) == "snapshot-left.robot_semantics-0.000000005"

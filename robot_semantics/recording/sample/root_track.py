@@ -296,6 +296,6 @@ def _warn_of_unexplained(
     robots = zip(recording.robots, roots, strict=True)
     owners = [root for robot, root in robots if robot.model is not None and robot.namespace == track.owner]
     if owners and all(root.choice.chosen is not None for root in owners):
-        text = f"'{track.topic}' has '{child}', which is no link of a robot; it is a frame of the world"
+        text = f"'{track.topic}' has '{child}', which is not a link of a robot; it is a frame of the world"
         hint = f"if it is the base, give --base-frame {child}"
         problems.warning("odometry-frame", f"{text}; {hint}", recording.plan.place)
