@@ -26,6 +26,9 @@ MAX_KEPT = 1_000
 MORE = "more-problems"
 """Code of the problem that represents all problems that are not kept."""
 
+NOT_COMPARED = "not-compared"
+"""Code of the problem that a document was not compared with another, because that one cannot be read."""
+
 
 PlaceOrFinder = SourcePlace | Callable[[], SourcePlace]
 """A place, or a function that computes it. Most problems are never read, and to compute a place takes long."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
+from robot_semantics.base.diagnostics import NOT_COMPARED, Diagnostics, SourcePlace
 from robot_semantics.bringup.control_checks import check_control
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
 from robot_semantics.model.declared_names import DeclaredNames, check_names_of, declared_names
@@ -38,10 +38,6 @@ class CheckedDescription(NamedTuple):
     robot: RobotModel | None
     blocks: tuple[ControlBlock, ...] = ()
     names: DeclaredNames | None = None
-
-
-NOT_COMPARED = "not-compared"
-"""Code of the problem that a document was not compared with another, because that one cannot be read."""
 
 
 def report_not_compared(sources: Iterable[str], other: str, diagnostics: Diagnostics, *, names: bool = False) -> None:

@@ -28,7 +28,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
@@ -41,7 +41,9 @@ from robot_semantics.xml.document import OddBytes, XmlDocument, is_macro
 from robot_semantics.xml.numbers import number
 from robot_semantics.xml.reader import parse_xml, read_xml
 from robot_semantics.xml.source_map import SourceMap
-from robot_semantics.xml.xacro_child import MARK, XacroFailure
+
+if TYPE_CHECKING:
+    from robot_semantics.xml.xacro_child import XacroFailure
 
 # Options of xacro expansion, as a value that every file reader takes.
 
@@ -301,6 +303,9 @@ class _Expansion:
             self._refused = error
             return {"refused": str(error), "unreadable": error.diagnostics[0].code == "unreadable"}
         self.odd_bytes += document.odd_bytes
+        # Import here what only an expanded file needs.
+        from robot_semantics.xml.xacro_child import MARK
+
         text = document.places.text
         pieces = []
         last = 0
@@ -353,6 +358,8 @@ def _included(files: list[str]) -> str:
 
 
 def _without_marks(document: XmlDocument, files: list[SourceMap], unused: Mapping[str, str | None]) -> XmlDocument:
+    from robot_semantics.xml.xacro_child import MARK
+
     origins: list[tuple[int, int] | None] = []
     for element in document.root.iter("*"):
         mark = str(element.attrib.pop(MARK, ""))

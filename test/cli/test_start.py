@@ -52,3 +52,13 @@ def test_a_check_imports_no_array_library_and_no_network(line: str, tmp_path: Pa
     modules = modules_of("check", str(urdf), str(example("block.srdf")))
     assert "robot_semantics.model.resolve" in modules
     assert not modules & {"numpy", "msgspec", "urllib.request", "robot_semantics.transforms"}
+
+
+def test_a_query_and_a_robot_enter_few_modules() -> None:
+    robot = (str(example("rover_arm.urdf")), str(example("rover_arm.srdf")))
+    groups = {name for name in modules_of("groups", *robot) if name.startswith("robot_semantics")}
+    assert "robot_semantics.model.groups" in groups
+    assert len(groups) <= 60
+    code = f"import sys, robot_semantics; robot_semantics.load_robot{robot!r}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert len([name for name in done.stdout.split() if name.startswith("robot_semantics")]) <= 61

@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
-from robot_semantics.base.nanoseconds import parse_seconds
 from robot_semantics.cli.frame.command import UsageError
 from robot_semantics.model.semantics import NamedState, Semantics
 from robot_semantics.xml.numbers import number
@@ -198,6 +197,9 @@ def single_value(option: str, values: Sequence[str]) -> str | None:
 
 def nanoseconds(text: str) -> int:
     """Return the exact nanoseconds of a decimal number of seconds, as a type for argparse."""
+    # Import here what only some options need.
+    from robot_semantics.base.nanoseconds import parse_seconds
+
     try:
         return parse_seconds(text)
     except ValueError:

@@ -24,13 +24,12 @@ from typing import Any, NamedTuple, TypedDict
 from urllib.parse import quote
 
 from robot_semantics.base.diagnostic import Diagnostic, Severity
-from robot_semantics.base.diagnostics import MORE
+from robot_semantics.base.diagnostics import MORE, NOT_COMPARED
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import read_named, resolved, save_text
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean, shown
 from robot_semantics.base.version import __version__
-from robot_semantics.bringup.description import NOT_COMPARED
 from robot_semantics.cli.frame.argument_values import add_repeatable
 from robot_semantics.cli.frame.command import UsageError
 from robot_semantics.cli.frame.printing import JSON_VERSION, counted, print_coloured, print_document, print_line
