@@ -187,7 +187,7 @@ def test_a_rival_that_writes_the_slash_is_seen() -> None:
     from support.tf_messages import stamped
     from tf2_msgs.msg import TFMessage
 
-    from robot_semantics.live.robot import RobotFrames
+    from robot_semantics.live.frames import RobotFrames
     from robot_semantics.live.settings import RobotSettings
     from robot_semantics.ros.node.outputs import TfAuthority
 

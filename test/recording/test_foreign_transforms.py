@@ -51,7 +51,9 @@ def test_a_bad_transform_is_left_out_and_the_rest_is_exported(tools: Any, kind: 
     code, _, stderr = tools.run("export", bag, "-o", out)
     assert code == 0, stderr
     state = read_world(out)
-    assert state.frame("good").pose.xyz_rpy[:3] == (1.0, 2.0, 3.0)
+    good = state.frame("good").pose
+    assert good is not None
+    assert good.xyz_rpy[:3] == (1.0, 2.0, 3.0)
     assert all(frame.pose is None for frame in state.frames if frame.name == child)
     assert "frame '" in stderr or "is left out" in stderr
     assert "Traceback" not in stderr

@@ -288,7 +288,7 @@ def test_a_world_of_many_shapes_and_a_floor_does_not_crash_drake(tmp_path: Path)
     simulator = MujocoSimulator(WorldSpec((model_from_text("m", f'<robot name="r">{links}{joints}</robot>'),)))
     (tmp_path / "w.sdf").write_text(sdf_of(simulator.spec, simulator.capture()).value)
     # A process of its own: a crash would end the tests.
-    read = [sys.executable, "-c", READ, tmp_path / "w.sdf"]
+    read = [sys.executable, "-c", READ, str(tmp_path / "w.sdf")]
     assert subprocess.run(read, capture_output=True, check=True).stdout.strip() == b"61"
 
 
