@@ -314,6 +314,9 @@ def export_table(request: ExportRequest, workers: Workers, bags: Sequence[FleetB
         if request.dry_run:
             return
         parts = [(row.bag, scratch / name) for row, name in zip(rows, numbers, strict=True) if row.result]
+        if not parts:
+            # Every bag failed: an earlier table is worth more than an empty one.
+            return
         with temporary_beside(out) as temporary:
             write_bags(parts, temporary)
             temporary.replace(out)

@@ -327,6 +327,22 @@ def test_without_rosbags_the_extra_is_named(tools: Any, drive: Path, monkeypatch
         assert "recordings needs the Python module 'rosbags': pip install '.[bag]'" in stderr
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_table_of_somebody_else_is_not_replaced(tools: Any, drive: Path, ending: str) -> None:
+    out = tools.folder / f"out.{ending}"
+    if ending == "csv":
+        out.write_text("time,my,own\n1,2,3\n")
+    else:
+        arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(arrow.table({"mine": [1, 2, 3]}), out)
+    mine = out.read_bytes()
+    code, _, error = tools.run("export", drive, "--at", "2", "-o", out)
+    assert (code, out.read_bytes()) == (1, mine)
+    assert "is not the output of an export; --force overwrites it" in error
+    assert tools.run("export", drive, "--at", "2", "-o", out, "--force")[0] == 0
+    assert tools.run("export", drive, "--at", "1", "-o", out)[0] == 0
+
+
 @pytest.mark.parametrize("ending", ["usdf", "npz", "jsonl", "csv"])
 def test_a_file_is_replaced_where_an_export_made_it_or_by_force(tools: Any, drive: Path, ending: str) -> None:
     out = tools.folder / f"out.{ending}"

@@ -448,6 +448,19 @@ def test_one_table_of_a_failed_bag_has_the_others_and_fails(tools: Any, monkeypa
     assert pq.read_table("all.parquet")["bag"].to_pylist() == ["mon/run1.mcap"] * 3
 
 
+def test_a_fleet_of_which_every_bag_fails_leaves_an_earlier_table(tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tools.folder)
+    arm_bag(tools, Path("mon/run1"))
+    assert tools.run("export", "--each", "mon", "--every", "1", "-o", "all.parquet")[0] == 0
+    made = Path("all.parquet").read_bytes()
+    Path("bad").mkdir()
+    Path("bad/run1.mcap").write_bytes(b"no bag")
+    assert tools.run("export", "--each", "bad", "--every", "1", "-o", "all.parquet")[0] == 1
+    assert Path("all.parquet").read_bytes() == made
+    assert tools.run("export", "--each", "bad", "--every", "1", "-o", "new.parquet")[0] == 1
+    assert not Path("new.parquet").exists()
+
+
 @pytest.mark.parametrize("out", ["all.npz", "all.csv", "all.usdf", "all.jsonl"])
 def test_other_files_hold_no_several_bags(tools: Any, monkeypatch: pytest.MonkeyPatch, out: str) -> None:
     monkeypatch.chdir(tools.folder)

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -170,6 +171,10 @@ def _parquet_series(path: Path) -> ArraySeries:
     return ParquetSeries(path)
 
 
+_LONGEST_HEADER = 1 << 24
+"""Longest header of a table that is read [bytes]."""
+
+
 def _contains(mark: bytes) -> Callable[[Path], bool]:
     """Return a test whether `mark` is near the start of a file."""
 
@@ -185,6 +190,25 @@ def _is_npz(path: Path) -> bool:
         return False
     with zipfile.ZipFile(path) as archive:
         return "time_ns.npy" in archive.namelist()
+
+
+def _is_csv(path: Path) -> bool:
+    with path.open("rb") as file:
+        header = file.readline(_LONGEST_HEADER).rstrip()
+    return header.startswith(b"time,") and header.endswith(b",gaps")
+
+
+def _is_parquet(path: Path) -> bool:
+    """Return True if the metadata at the end of a file have the key that the writer gives them."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - 8, 0))
+        tail = file.read(8)
+        length = int.from_bytes(tail[:4], "little")
+        if tail[4:] != b"PAR1" or not length <= min(size - 8, _LONGEST_HEADER):
+            return False
+        file.seek(size - 8 - length)
+        return b"robot_semantics" in file.read(length)
 
 
 @dataclass(frozen=True)
@@ -226,8 +250,8 @@ FORMATS: Mapping[str, Format] = {
         states=json_lines_states,
     ),
     "npz": Format((".npz",), Npz, 4096, _is_npz, "inside", arrays=NpzSeries),
-    "csv": Format((".csv",), Csv, 256, _contains(b"time,"), "none"),
-    "parquet": Format((".parquet",), _parquet_output, 4096, _contains(b"PAR1"), "inside", arrays=_parquet_series),
+    "csv": Format((".csv",), Csv, 256, _is_csv, "none"),
+    "parquet": Format((".parquet",), _parquet_output, 4096, _is_parquet, "inside", arrays=_parquet_series),
 }
 """Every format of series. A folder is of the format ``usdf``."""
 
