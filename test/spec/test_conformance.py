@@ -231,6 +231,7 @@ OTHERWISE = {
         "counts-differ", "left-out", "name-conflict", "name-kept", "parents-differ", "time-conflict", "world-name",
     },
     "an option, a configuration folder, or a xacro that is run": {
+        "not-compared",
         "implicit-link", "unknown-configuration", "unused-argument", "xacro", "xacro-limit",
     },
     "a file that is not there or was changed, or beyond what a reader has to hold": {

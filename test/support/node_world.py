@@ -139,5 +139,15 @@ class OneNode:
 
 def without_files(state: WorldState) -> WorldState:
     """Return a state without what only a file has: descriptions, comment, ages."""
-    models = tuple(replace(model, description=None, semantic=None) for model in state.models)
-    return replace(state, models=models, foreign=())
+    models = tuple(
+        replace(
+            model,
+            description=None,
+            semantic=None,
+            age_ns=None,
+            joints=tuple(replace(joint, age_ns=None) for joint in model.joints),
+        )
+        for model in state.models
+    )
+    frames = tuple(replace(frame, age_ns=None) for frame in state.frames)
+    return replace(state, models=models, frames=frames, foreign=())

@@ -131,8 +131,12 @@ def test_invalid_transforms_are_not_taken(buffer: tf2_ros.Buffer, message: objec
     assert not buffer.can_transform("world", "new", Time())
 
 
-def test_quaternions_of_any_length_are_taken_as_the_rotation_they_point_to(buffer: tf2_ros.Buffer) -> None:
+def test_quaternions_that_tf2_ignores_are_ignored(buffer: tf2_ros.Buffer) -> None:
+    # tf2 takes a quaternion whose squared length differs from 1 by at most 0.01.
     buffer.set_transform(stamped("world", "new", SECOND, (0.0, 0, 0, 0, 0, -3.0, -4.0)), "test")
+    with pytest.raises(tf2_ros.LookupException):
+        buffer.lookup_transform("world", "new", Time())
+    buffer.set_transform(stamped("world", "new", SECOND, (0.0, 0, 0, 0, 0, -0.6024, -0.8032)), "test")
     found = buffer.lookup_transform("world", "new", Time())
     np.testing.assert_allclose(numbers(found)[3:], [0.0, 0.0, 0.6, 0.8], atol=1e-12)
 

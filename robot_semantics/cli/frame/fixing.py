@@ -116,9 +116,11 @@ def upgraded(
 
 
 def difference(old: str, new: str, old_name: str, new_name: str) -> Iterator[str]:
-    """Yield a unified diff for `patch`; the texts may lack a final newline."""
+    """Yield the lines of a unified diff for `patch`; the texts may lack a final newline."""
     for line in difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), old_name, new_name):
-        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+        yield line
+        if not line.endswith("\n"):
+            yield "\\ No newline at end of file\n"
 
 
 def _without_overlaps(edits: Iterable[Edit]) -> Iterator[Edit]:
