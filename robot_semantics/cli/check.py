@@ -157,7 +157,7 @@ def _new(found: list[Diagnostic], arguments: argparse.Namespace) -> list[Diagnos
 
 def _fixed(arguments: argparse.Namespace, found: Sequence[Diagnostic]) -> bool:
     """Print the fixes as a diff, and with ``--fix`` write them; return True if a file was written."""
-    from robot_semantics.cli.frame.fixing import difference, fixed_text
+    from robot_semantics.cli.frame.fixing import fixed_text, print_difference
 
     counted = policy_of(arguments).of(found)
     fixed: dict[Path, bytes] = {}
@@ -167,8 +167,7 @@ def _fixed(arguments: argparse.Namespace, found: Sequence[Diagnostic]) -> bool:
             continue
         old, new = (data.decode("utf-8", "replace") for data in change)
         output = sys.stdout if arguments.format == "text" else sys.stderr
-        for line in difference(old, new, name, f"{name} (fixed)"):
-            print_line(line.rstrip("\n"), file=output)
+        print_difference(old, new, name, f"{name} (fixed)", file=output)
         if arguments.fix:
             fixed[Path(name)] = change[1]
     save_all(fixed)

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the description in the current form; return the exit code."""
     from robot_semantics.base.files import declared_utf8, save_bytes
-    from robot_semantics.cli.frame.fixing import difference, upgraded
+    from robot_semantics.cli.frame.fixing import print_difference, upgraded
     from robot_semantics.xml.document import has_macros
     from robot_semantics.xml.reader import parse_xml, read_text
 
@@ -57,8 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
     new, data = (old, original) if rewritten is None else (rewritten.decode(), rewritten)
     if arguments.diff:
         name = arguments.output or f"{Path(arguments.urdf).name} (upgraded)"
-        for line in difference(old, new, arguments.urdf, name):
-            print_line(line.rstrip("\n"), most=len(line))
+        print_difference(old, new, arguments.urdf, name)
     if arguments.output:
         save_bytes(data, arguments.output)
     elif not arguments.diff:

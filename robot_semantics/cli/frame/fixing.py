@@ -18,6 +18,7 @@ import difflib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TextIO
 
 from lxml import etree
 
@@ -26,6 +27,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.bringup.checking import is_yaml
 from robot_semantics.bringup.yaml_fixing import fixed_yaml
+from robot_semantics.cli.frame.printing import print_line
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.srdf.table import SRDF
 from robot_semantics.urdf.reader import read_robot
@@ -115,12 +117,12 @@ def upgraded(
     return write_urdf(model.urdf).encode() if model is not None and model.urdf.rewritten else None
 
 
-def difference(old: str, new: str, old_name: str, new_name: str) -> Iterator[str]:
-    """Yield the lines of a unified diff for `patch`; the texts may lack a final newline."""
+def print_difference(old: str, new: str, old_name: str, new_name: str, *, file: TextIO | None = None) -> None:
+    """Print a unified diff for `patch`, lines of any length; the texts may lack a final newline."""
     for line in difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), old_name, new_name):
-        yield line
+        print_line(line.rstrip("\n"), file=file, most=len(line))
         if not line.endswith("\n"):
-            yield "\\ No newline at end of file\n"
+            print_line("\\ No newline at end of file", file=file)
 
 
 def _without_overlaps(edits: Iterable[Edit]) -> Iterator[Edit]:
