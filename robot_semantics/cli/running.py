@@ -30,6 +30,7 @@ from robot_semantics.base.files import keep_pipes
 from robot_semantics.base.names import LONGEST_LINE, did_you_mean, shown
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.old_words import refuse_old_words
 from robot_semantics.cli.frame.outputs import check_outputs
 from robot_semantics.cli.frame.printing import print_json, print_line, wants_json
 
@@ -87,7 +88,7 @@ def run(words: list[str]) -> int:
     usual = gc.get_threshold()
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
     plain, xacro_arguments = split_xacro_arguments(words)
-    arguments = argparse.Namespace()
+    arguments = argparse.Namespace(json="--json" in words)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that cannot show an arrow gets its code instead.
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -98,6 +99,7 @@ def run(words: list[str]) -> int:
             completion.complete(_parser(completion.words_so_far()))
         # An interrupt inside of argparse would end in one of its `finally` blocks, with another error.
         with deferred_interrupt():
+            refuse_old_words(plain)
             parser = _parser(plain)
             arguments = parser.parse_args(plain)
         if xacro_arguments and arguments.command is not None and "xacro" not in arguments:
@@ -195,7 +197,7 @@ class _Parser(argparse.ArgumentParser):
             any(word.partition("=")[0] == option for word in words) for option in ("--srdf", "--node")
         )
         self._mixing = False
-        super().__init__(**options)
+        super().__init__(allow_abbrev=False, **options)
 
     def add_subparsers(self, **options: Any) -> Any:
         """Pass this parser's settings to the parsers of its commands."""
@@ -204,6 +206,8 @@ class _Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Allow options anywhere between positional words; argparse alone does not."""
+        if not self._mixing:
+            self._refuse_unknown_options(sys.argv[1:] if args is None else args)
         if self._subparsers is not None or self._mixing:
             return super().parse_known_args(args, namespace)
         self._mixing = True
@@ -214,6 +218,18 @@ class _Parser(argparse.ArgumentParser):
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return found, unknown
+
+    def _refuse_unknown_options(self, words: Sequence[str]) -> None:
+        """End with an error for an unknown option: argparse alone names a missing word or option before it."""
+        for word in words:
+            if word == "--" or (self._subparsers is not None and not word.startswith("-")):
+                return
+            # As argparse: a word with a blank, or a negative number, is a value.
+            if not re.match(r"-(?!\d|\.\d|$)", word) or " " in word:
+                continue
+            known = word.partition("=")[0] if word.startswith("--") else word[:2]
+            if known not in self._option_string_actions:
+                self.error(f"unrecognized arguments: {word}")
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print a help text; unlike argparse's method, report a failure."""
