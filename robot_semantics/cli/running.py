@@ -30,7 +30,6 @@ from robot_semantics.base.files import keep_pipes
 from robot_semantics.base.names import LONGEST_LINE, did_you_mean, shown
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.old_words import refuse_old_words
 from robot_semantics.cli.frame.outputs import check_outputs
 from robot_semantics.cli.frame.printing import print_json, print_line, wants_json
 
@@ -88,7 +87,7 @@ def run(words: list[str]) -> int:
     usual = gc.get_threshold()
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
     plain, xacro_arguments = split_xacro_arguments(words)
-    arguments = argparse.Namespace(json="--json" in words)
+    arguments = argparse.Namespace()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that cannot show an arrow gets its code instead.
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -99,7 +98,6 @@ def run(words: list[str]) -> int:
             completion.complete(_parser(completion.words_so_far()))
         # An interrupt inside of argparse would end in one of its `finally` blocks, with another error.
         with deferred_interrupt():
-            refuse_old_words(plain)
             parser = _parser(plain)
             arguments = parser.parse_args(plain)
         if xacro_arguments and arguments.command is not None and "xacro" not in arguments:
@@ -245,7 +243,15 @@ class _Parser(argparse.ArgumentParser):
         return f"{usage_line(self)}\n"
 
     def error(self, message: str) -> NoReturn:
-        """Print one line of usage and the mistake, and exit."""
+        """Print one line of usage and the mistake, or for a former word one line with the new word, and exit."""
+        # Import here what only wrong command lines need.
+        from robot_semantics.cli.frame.old_words import replacement
+
+        new = replacement(self._words)
+        if new is not None:
+            if "--json" in self._words:
+                _print_error(new)
+            self.exit(EXIT_USAGE, f"error: {new}\n")
         text = shown(usage_message(message, self._option_string_actions), LONGEST_LINE)
         if self.names_node and "--node" in self._option_string_actions and text.startswith("missing: "):
             text += "; write it before --node"

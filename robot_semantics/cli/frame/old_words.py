@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from robot_semantics.cli.frame.command import UsageError
-
 COMMANDS: dict[str, str] = {}
 """Former commands and operations, and the commands that do their work."""
 
@@ -20,25 +18,22 @@ JOINT, STATE = "--joint NAME=NUMBERS", "--state [MODEL/]GROUP/NAME"
 ROBOT = "--urdf [NAME=]URDF[,SRDF]"
 
 OPTIONS: tuple[tuple[str, str, str], ...] = ()
-"""Former options: the command or the commands, separated by commas ("" for all); the old option; the new form."""
+"""Former options: the command or the commands, separated by commas; the old option; the new form."""
 
 
-def refuse_old_words(words: Sequence[str]) -> None:
-    """Refuse a command line with a former word.
-
-    Raises:
-        UsageError: it has one; the error has the new word.
-    """
+def replacement(words: Sequence[str]) -> str | None:
+    """Return a message with the new word for a former word of a wrong command line; None if it has none."""
     names = [word for word in words if not word.startswith("-")]
     for count in (3, 2, 1):
         old = " ".join(names[:count])
         if old in COMMANDS:
-            raise UsageError(f"'{old}' is now '{COMMANDS[old]}'")
+            return f"'{old}' is now '{COMMANDS[old]}'"
     line = f"{' '.join(names)} "
     for option in _options(words):
         for commands, old, new in OPTIONS:
-            if option == old and any(line.startswith(f"{command.strip()} ") for command in commands.split(",")):
-                raise UsageError(f"'{old}' is now '{new}'")
+            if option == old and any(line.startswith(f"{command} ") for command in commands.split(", ")):
+                return f"'{old}' is now '{new}'"
+    return None
 
 
 def _options(words: Sequence[str]) -> Iterator[str]:
