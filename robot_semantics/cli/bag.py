@@ -86,10 +86,12 @@ def _described(
     from robot_semantics.model.apply_semantics import apply_semantics
     from robot_semantics.model.loading import robot_from_text
     from robot_semantics.recording.bag_writer import ModelDescription
+    from robot_semantics.recording.read.plan import check_called
     from robot_semantics.srdf.reader import parse_srdf, srdf_from_file
 
     names = list(dict.fromkeys(model.name for state in loaded.states for model in state.models))
-    files = {option: by_model(option, getattr(arguments, option), names) for option in ("urdf", "srdf")}
+    called: set[str] = set()
+    files = {option: by_model(option, getattr(arguments, option), names, called) for option in ("urdf", "srdf")}
     result: dict[str, ModelDescription] = {}
     for name in names:
         urdf, srdf = loaded.urdf.get(name, ""), loaded.srdf.get(name, "")
@@ -117,6 +119,7 @@ def _described(
                 inside.extend(found)
             except DescriptionError as error:
                 problems.extend(error.diagnostics)
+        check_called(called, name, model)
         result[name] = ModelDescription(model, urdf, srdf)
     return result
 

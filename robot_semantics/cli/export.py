@@ -309,8 +309,9 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
         models[name] = "/" + namespace.strip("/") if namespace.strip("/") else ""
     if not models:
         models[None] = ""
+    called: set[str] = set()
     given = {
-        option: by_model(option, getattr(arguments, option), models)
+        option: by_model(option, getattr(arguments, option), models, called)
         for option in ("urdf", "srdf", "loops", "joint_states", *SINGLE_TOPICS)
     }
     for key, namespace in models.items():
@@ -328,6 +329,7 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
             implicit_links=arguments.implicit_links,
             xacro=xacro_of(arguments),
             loops=None if loops is None else Path(loops),
+            called=tuple(sorted(called)),
             **names,
         )
 

@@ -13,18 +13,25 @@ import hashlib
 import json
 import os
 import shutil
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base import version
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.base.files import open_bounded, relative_path, save_bytes, scratch_folder, temporary_beside
-from robot_semantics.recording.bags.source import ENDINGS, BagError, RequestError, storage_files, write_ahead_log
+from robot_semantics.base.names import quoted
+from robot_semantics.recording.bags.source import (
+    ENDINGS,
+    BagError,
+    RequestError,
+    is_bag_name,
+    storage_files,
+    write_ahead_log,
+)
 from robot_semantics.recording.export import ExportRequest, Report, export
 from robot_semantics.recording.parallel import Workers
 from robot_semantics.recording.read.plan import PlannedRobot
@@ -65,8 +72,10 @@ class FleetBag:
     def name(self) -> str:
         """The name of its result: its path as it was written, without root, ``..`` and the ending of a bag."""
         parts = [part for part in self.path.parts if part not in (self.path.anchor, "..")]
-        endings = (ending for ending in sorted(ENDINGS, key=len, reverse=True) if parts[-1].endswith(ending))
-        return "/".join([*parts[:-1], parts[-1].removesuffix(next(endings, "")) or "bag"]) if parts else "bag"
+        if not parts:
+            return "bag"
+        endings = (ending for ending in sorted(ENDINGS, key=len, reverse=True) if parts[-1].lower().endswith(ending))
+        return "/".join([*parts[:-1], parts[-1][: len(parts[-1]) - len(next(endings, ""))] or "bag"])
 
 
 @dataclass(frozen=True)
@@ -80,6 +89,7 @@ class FleetTask:
         options: digest of the options.
         wanted: digest of the options and descriptions.
         error: the reason why it is not exported.
+        before: its row in the index of an earlier export, for a folder whose rows are lost.
     """
 
     request: ExportRequest
@@ -88,6 +98,7 @@ class FleetTask:
     options: str
     wanted: str
     error: str = ""
+    before: FleetRow | None = None
 
     @property
     def out(self) -> Path:
@@ -175,7 +186,7 @@ def find_bags(paths: Sequence[Path]) -> list[FleetBag]:
                 bags.setdefault(real, FleetBag(path))
             elif real not in folders:
                 folders.add(real)
-                inner = [entry for entry in sorted(path.iterdir()) if entry.is_dir() or entry.name.endswith(ENDINGS)]
+                inner = [entry for entry in sorted(path.iterdir()) if entry.is_dir() or is_bag_name(entry.name)]
                 places += [(entry, origin) for entry in reversed(inner) if not entry.is_symlink()]
                 links[:0] = [(entry, origin) for entry in reversed(inner) if entry.is_symlink()]
         except OSError as error:
@@ -205,7 +216,7 @@ def fleet_tasks(request: ExportRequest, bags: Sequence[FleetBag], folder: Path, 
     )
     planned = [robot.load() for robot in robots]
     results = [_result_name(bag.name, ending) for bag in bags]
-    errors = _clashes(results)
+    errors = _clashes(results, bags)
     tasks = []
     for bag, result in zip(bags, results, strict=True):
         own = options if bag.times is None else replace(options, times=options.times._replace(at=bag.times))
@@ -225,12 +236,15 @@ def _result_name(name: str, ending: str) -> str:
     return f"{first}{slash}{rest}{ending}"
 
 
-def _clashes(results: Sequence[str]) -> dict[str, str]:
+def _clashes(results: Sequence[str], bags: Sequence[FleetBag]) -> dict[str, str]:
     """Return the reason for each result that cannot be written: of several bags, or a folder with another's result."""
+    paths: dict[str, list[str]] = {}
+    for name, bag in zip(results, bags, strict=True):
+        paths.setdefault(name, []).append(str(bag.path))
     errors = {
-        name: f"{count} bags have the result '{name}'; export them into different folders"
-        for name, count in Counter(results).items()
-        if count > 1
+        name: f"{quoted(several, 9)} have one result, '{name}'; export them into different folders"
+        for name, several in paths.items()
+        if len(several) > 1
     }
     known = set(results)
     for name in results:
@@ -267,6 +281,7 @@ def export_each(tasks: Sequence[FleetTask], workers: Workers) -> Iterator[FleetR
 
     Raises:
         MissingExtraError: pyarrow is not installed.
+        RequestError: the folder has a file with the name of the index that no export has written.
         OSError: the folder or the index cannot be written.
     """
     try:
@@ -275,6 +290,9 @@ def export_each(tasks: Sequence[FleetTask], workers: Workers) -> Iterator[FleetR
     except ImportError:
         raise MissingExtraError("pyarrow", "parquet", "the index of many bags") from None
     dry = not tasks or tasks[0].request.dry_run
+    if tasks:
+        earlier = _earlier_rows(tasks[0].folder / INDEX, force=tasks[0].request.force)
+        tasks = [replace(task, before=earlier.get(task.name)) for task in tasks]
     if not dry:
         (tasks[0].folder / ROWS).mkdir(parents=True, exist_ok=True)
     rows = []
@@ -289,6 +307,32 @@ def export_each(tasks: Sequence[FleetTask], workers: Workers) -> Iterator[FleetR
     with temporary_beside(index) as temporary:
         pq.write_table(table, temporary)
         temporary.replace(index)
+
+
+def _earlier_rows(index: Path, *, force: bool) -> dict[str, FleetRow]:
+    """Return the rows of an earlier index by the names of their results.
+
+    Raises:
+        RequestError: the file is not an index, and `force` is not given.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not index.exists():
+        return {}
+    try:
+        table = pq.read_table(open_bounded(index, MAX_INDEX_BYTES))
+        if not table.schema.equals(_schema(pa)):
+            raise pa.ArrowInvalid("other columns")
+        rows = [_row_from(values) for values in table.to_pylist()]
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        if force:
+            return {}
+        raise RequestError(f"'{index}' exists and is not the index of an export; --force overwrites it") from error
+    return {row.result: row for row in rows if row.result}
+
+
+MAX_INDEX_BYTES = 2**30
 
 
 def export_table(request: ExportRequest, workers: Workers, bags: Sequence[FleetBag], out: Path) -> Iterator[FleetRow]:
@@ -331,20 +375,12 @@ def export_bag(task: FleetTask) -> FleetRow:
     begun = False
     try:
         row = replace(row, content=content_digest(bag))
-        before = _kept_row(task.row_file)
-        # Never overwrite files that are not results of an earlier run.
+        before = _kept_row(task.row_file) or task.before
         is_ours = before is not None and before.result == task.name and task.out.exists()
-        if before is not None and is_ours and _is_done(before, row, task.out):
-            return replace(before, bag=str(bag), skipped=True)
-        moved = None if task.out.exists() else _moved_result(task, row)
-        if moved is not None:
-            return moved
-        if task.out.exists() and not (is_ours or task.request.force):
-            raise RequestError(f"'{task.out}' exists; --force replaces it")
-        for parent in Path(task.name).parents:
-            above = _kept_row(row_file(task.folder, str(parent)))
-            if above is not None and above.result:
-                raise RequestError(f"'{task.folder / parent}' is the result of another bag")
+        done = None if task.request.force else _done_before(task, row, before if is_ours else None)
+        if done is not None:
+            return done
+        _check_result(task, is_ours=is_ours)
         if task.request.dry_run:
             return _exported(task, row)
         task.out.parent.mkdir(parents=True, exist_ok=True)
@@ -361,6 +397,26 @@ def export_bag(task: FleetTask) -> FleetRow:
                 _remove(task.out)
         return replace(row, result="", exit_code=1, error=reason(error, bag))
     return row
+
+
+def _done_before(task: FleetTask, row: FleetRow, before: FleetRow | None) -> FleetRow | None:
+    """Return the row of a finished bag, or of one that was moved; None without one; `before`: the row of its result."""
+    (bag,) = task.request.bags
+    if before is not None and _is_done(before, row, task.out):
+        if not task.request.dry_run and not task.row_file.exists():
+            _save_row(task, replace(before, skipped=False))
+        return replace(before, bag=str(bag), skipped=True)
+    return None if task.out.exists() else _moved_result(task, row)
+
+
+def _check_result(task: FleetTask, *, is_ours: bool) -> None:
+    """Refuse to overwrite files that are not results of an earlier run, or to write inside another result."""
+    if task.out.exists() and not (is_ours or task.request.force):
+        raise RequestError(f"'{task.out}' exists; --force replaces it")
+    for parent in Path(task.name).parents:
+        above = _kept_row(row_file(task.folder, str(parent)))
+        if above is not None and above.result:
+            raise RequestError(f"'{task.folder / parent}' is the result of another bag")
 
 
 def _save_row(task: FleetTask, row: FleetRow) -> None:
@@ -493,11 +549,14 @@ BLOCK_BYTES = 2**20
 
 def _kept_row(path: Path) -> FleetRow | None:
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-        values |= {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
-        return FleetRow(**values)
+        return _row_from(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, AttributeError):
         return None
+
+
+def _row_from(values: dict[str, Any]) -> FleetRow:
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+    return FleetRow(**values)
 
 
 def _schema(pa: ModuleType) -> pyarrow.Schema:

@@ -206,6 +206,91 @@ def test_odometry_of_a_frame_that_nothing_explains_is_named_beside_another_sourc
     assert "odom_link" not in base(tools, bag, "--base-frame", "odom_link")[2]
 
 
+@pytest.mark.parametrize("source", ["odometry", "tf", "both"])
+@pytest.mark.parametrize("place", ["odom", "fixed"])
+def test_a_frame_named_like_the_base_is_named_beside_every_other_source(tools: Any, source: str, place: str) -> None:
+    tape = tape_of(tools)
+    if place == "fixed":
+        tape.text("/robot_description_semantic", SRDF_FIXED)
+    for i in range(5):
+        stamp = tools.START + i * tools.S // 10
+        if place == "odom":
+            tape.odometry(stamp, "odom", "base_footprint", PLACE, TWIST, topic="/wheels")
+        if source != "tf":
+            tape.odometry(stamp, "map", "robot0base_link", LINK_PLACE, TWIST)
+        if source != "odometry":
+            tape.tf([(stamp, "map", "robot0base_link", LINK_PLACE)])
+    stderr = base(tools, tape.write(tools.folder / "bag", "mcap"))[2]
+    assert "has 'robot0base_link'" in stderr
+    assert "--frame-prefix robot0" in stderr
+
+
+SRDF_FIXED = """<robot name="rover">
+ <virtual_joint name="w" type="fixed" parent_frame="hall" child_link="base_footprint"/></robot>"""
+
+
+@pytest.mark.parametrize("placed_by", ["nothing", "odometry"])
+@pytest.mark.parametrize("child", ["arm", "robot0arm"])
+def test_a_link_that_moves_is_never_proposed_as_the_base(tools: Any, child: str, placed_by: str) -> None:
+    tape = tape_of(tools)
+    tape.odometry(tools.START, "odom", child, PLACE, TWIST)
+    if placed_by == "odometry":
+        tape.odometry(tools.START, "odom", "base_footprint", PLACE, TWIST, topic="/wheels")
+    stderr = base(tools, tape.write(tools.folder / "bag", "mcap"))[2]
+    assert f"'/odom' has '{child}'" in stderr
+    assert "--base-frame" not in stderr
+    assert "--frame-prefix" not in stderr
+
+
+OWN_NAME_OPTIONS: dict[str, str] = {"--frame-prefix": "robot0", "--base-frame": "odom_link", "--odometry": "/odom"}
+
+
+@pytest.mark.parametrize("option", [*OWN_NAME_OPTIONS, "--joint-states", "--pose-topic"])
+@pytest.mark.parametrize("description", ["in the bag", "file", "named file"])
+def test_options_take_the_name_of_the_urdf(tools: Any, option: str, description: str) -> None:
+    tape = tape_of(tools, describe=description == "in the bag")
+    child = "robot0base_footprint" if option == "--frame-prefix" else "odom_link"
+    if option in ("--odometry", "--pose-topic"):
+        child = "base_footprint"
+    tape.odometry(tools.START, "odom", child, PLACE, TWIST)
+    urdf = tools.folder / "rover.urdf"
+    urdf.write_text(ROBOT)
+    words = {"in the bag": (), "file": ("--urdf", urdf), "named file": ("--urdf", f"rover={urdf}")}[description]
+    value = OWN_NAME_OPTIONS.get(option, "/joint_states" if option == "--joint-states" else "/odom")
+    bag = tape.write(tools.folder / "bag", "mcap")
+    found = base(tools, bag, *words, option, f"rover={value}")
+    assert option == "--joint-states" or placed(found)
+    assert "has the prefix" not in found[2]
+    for name in ("rovr", "arm", "x/y"):
+        out = tools.folder / "none.npz"
+        code, _, stderr = tools.run("export", bag, "-o", out, *words, option, f"{name}={value}")
+        assert code == 1
+        assert f"unknown robot '{name}'; did you mean 'rover'?" in stderr
+        assert not out.exists()
+
+
+def test_a_path_with_an_equals_sign_is_a_file(tools: Any) -> None:
+    tape = tape_of(tools, describe=False)
+    tape.odometry(tools.START, "odom", "base_footprint", PLACE, TWIST)
+    folder = tools.folder / "a=b"
+    folder.mkdir()
+    (folder / "rover.urdf").write_text(ROBOT)
+    bag = tape.write(tools.folder / "bag", "mcap")
+    for word in (folder / "rover.urdf", f"rover={folder}/rover.urdf"):
+        assert placed(base(tools, bag, "--urdf", word))
+
+
+def test_a_name_of_one_of_several_robots_needs_a_model(tools: Any) -> None:
+    tape = tools.Tape()
+    for name in ("left", "right"):
+        tape.text(f"/{name}/robot_description", ROBOT)
+        tape.joints(tools.START, ["j"], [0.0], topic=f"/{name}/joint_states")
+    bag = tape.write(tools.folder / "bag", "mcap")
+    code, _, stderr = tools.run("export", bag, "-o", tools.folder / "x.npz", "--frame-prefix", "left=robot0")
+    assert code == 1
+    assert "one of several robots (left, right)" in stderr
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

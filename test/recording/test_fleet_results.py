@@ -156,6 +156,77 @@ def test_a_bag_called_index_keeps_its_result(tools: Any, monkeypatch: pytest.Mon
         assert len(pq.read_table(Path("out") / row["result"])) == 3
 
 
+@pytest.mark.parametrize("content", ["table", "text", "cut"])
+def test_an_index_of_another_program_is_kept_without_force(
+    tools: Any, monkeypatch: pytest.MonkeyPatch, content: str
+) -> None:
+    monkeypatch.chdir(tools.folder)
+    arm_bag(tools, Path("mon/run1"))
+    Path("out").mkdir()
+    index = Path("out/index.parquet")
+    pq.write_table(pa.table({"bag": ["x"], "result": ["y"]}), index)
+    if content != "table":
+        index.write_bytes(b"notes" if content == "text" else index.read_bytes()[:60])
+    before = index.read_bytes()
+    command = ("export", "--each", "mon", "--format", "npz", "-o", "out")
+    for more in ((), ("--dry-run",)):
+        code, _, stderr = tools.run(*command, *more)
+        assert (code, "'out/index.parquet' exists and is not the index" in stderr) == (1, True), stderr
+        assert [path.name for path in Path("out").iterdir()] == ["index.parquet"]
+        assert index.read_bytes() == before
+    code, stdout, _ = tools.run(*command, "--force")
+    assert (code, counts(stdout)) == (0, (1, 0, 0))
+    assert set(rows(Path("out"))) == {"mon/run1.npz"}
+
+
+def test_force_exports_finished_bags_again(tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tools.folder)
+    arm_bag(tools, Path("mon/run1"))
+    command = ("export", "--each", "mon", "--format", "npz", "-o", "out")
+    assert counts(tools.run(*command)[1]) == (1, 0, 0)
+    made = Path("out/mon/run1.npz").stat().st_mtime_ns
+    assert counts(tools.run(*command)[1]) == (0, 1, 0)
+    assert Path("out/mon/run1.npz").stat().st_mtime_ns == made
+    assert counts(tools.run(*command, "--force")[1]) == (1, 0, 0)
+    assert Path("out/mon/run1.npz").stat().st_mtime_ns > made
+
+
+def test_without_its_rows_a_fleet_continues_from_the_index(tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tools.folder)
+    arm_bag(tools, Path("mon/run1"))
+    arm_bag(tools, Path("mon/run2"))
+    command = ("export", "--each", "mon", "--format", "npz", "-o", "out")
+    assert counts(tools.run(*command)[1]) == (2, 0, 0)
+    arm_bag(tools, Path("mon/run2"), seconds=4.0)
+    for done in ((1, 1, 0), (0, 2, 0)):
+        shutil.rmtree("out/.rows")
+        code, stdout, stderr = tools.run(*command)
+        assert (code, counts(stdout)) == (0, done), stderr
+        assert {name: row["states"] for name, row in rows(Path("out")).items()} == {
+            "mon/run1.npz": 1,
+            "mon/run2.npz": 1,
+        }
+    # The rows are there again, and are enough without the index.
+    Path("out/index.parquet").unlink()
+    assert counts(tools.run(*command)[1]) == (0, 2, 0)
+
+
+@pytest.mark.parametrize("name", ["UP.MCAP", "Up.Db3", "up.BAG"])
+def test_endings_in_capital_letters_are_bags(tools: Any, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tools.folder)
+    kind = {"m": "bare mcap", "d": "sqlite3", "b": "ros1"}[name.rpartition(".")[2][0].lower()]
+    bag = arm_bag(tools, Path("run"), kind=kind)
+    file = next(path for path in (*bag.glob("*.db3"), bag) if path.is_file())
+    Path("mon").mkdir()
+    file.rename(Path("mon") / name)
+    code, stdout, stderr = tools.run("export", "--each", "mon", "--format", "npz", "-o", "out")
+    assert (code, counts(stdout)) == (0, (1, 0, 0)), stderr
+    assert set(rows(Path("out"))) == {f"mon/{name.partition('.')[0]}.npz"}
+    code, _, stderr = tools.run("export", Path("mon") / name, "-o", "x.npz")
+    assert code == 0, stderr
+    assert "read record by record" not in stderr
+
+
 # What a finished bag depends on.
 
 

@@ -13,6 +13,7 @@ import argparse
 import math
 import re
 from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from robot_semantics.base.endings import UnknownEndingError, format_of
@@ -163,25 +164,56 @@ def numbers_by_name(words: Sequence[str], valid: Collection[str]) -> dict[str, f
     return found
 
 
-def by_model(option: str, texts: Sequence[str], models: Collection[Model]) -> dict[Model, list[str]]:
+def by_model(
+    option: str, texts: Sequence[str], models: Collection[Model], called: set[str] | None = None
+) -> dict[Model, list[str]]:
     """Return the values of ``[NAME=]VALUE`` by model; a value without a name is for the only model.
 
+    Args:
+        option: the option's name.
+        texts: its values.
+        models: the names of the models; None for a model whose name is not known yet.
+        called: takes other names of the only model, such as that of its URDF, for the caller to check.
+
     Raises:
-        UsageError: there are several models, and a value does not name one.
+        UsageError: there are several models, and a value does not name one; or the name is not that of the only model.
     """
     result: dict[Model, list[str]] = {model: [] for model in models}
-    names = {str(model): model for model in models}
+    names = {model or "": model for model in models}
+    words = f"--{option.replace('_', '-')}"
     for text in texts:
         name, equals, value = text.partition("=")
-        if equals and name in names:
+        if equals and name and name in names:
             result[names[name]].append(value)
-        elif len(names) == 1:
+        elif len(models) != 1:
+            raise UsageError(f"{words} '{text}': name the robot as in NAME=..., one of {', '.join(names)}")
+        elif not equals or _is_path(option, text, name, value):
             result[next(iter(models))].append(text)
+        elif not name or called is None:
+            near = UnknownNameError("robot", name, names)
+            raise UsageError(f"{words} '{text}': {near}")
         else:
-            raise UsageError(
-                f"--{option.replace('_', '-')} '{text}': name the robot as in NAME=..., one of {', '.join(names)}"
-            )
+            called.add(name)
+            result[next(iter(models))].append(value)
     return result
+
+
+_FILE_OPTIONS = ("urdf", "srdf", "loops")
+
+
+def _is_path(option: str, text: str, name: str, value: str) -> bool:
+    """Return True for the path of a file with "=" in it.
+
+    Raises:
+        UsageError: the file exists, and so does the one after the "=".
+    """
+    if option not in _FILE_OPTIONS:
+        return False
+    if not Path(text).exists():
+        return "/" in name
+    if Path(value).exists() and "/" not in name:
+        raise UsageError(f"both '{text}' and '{value}' exist; write './{text}' for the first")
+    return True
 
 
 def single_value(option: str, values: Sequence[str]) -> str | None:

@@ -47,15 +47,15 @@ class Rosbag2Source(OwnMetadata):
         Raises:
             BagError: the bag is one of ROS 1.
         """
-        if path.name.endswith(ROS1_ENDINGS):
+        if path.name.lower().endswith(ROS1_ENDINGS):
             raise BagError(path, f"rosbag2 does not read bags of ROS 1: {install_hint('bag')}")
         self.path = path
 
     def __enter__(self) -> Rosbag2Source:
         for file in sorted(self.path.iterdir()) if self.path.is_dir() else (self.path,):
-            if file.suffix == ".db3" and is_cut_off(file):
+            if file.suffix.lower() == ".db3" and is_cut_off(file):
                 raise RuntimeError(f"'{file.name}' is cut off in its last pages")
-            if file.suffix == ".mcap" and (damage := mcap_damage(file)):
+            if file.suffix.lower() == ".mcap" and (damage := mcap_damage(file)):
                 raise RuntimeError(f"'{file.name}': {damage}")
         reader = self._open()
         self._metadata: rosbag2_py.BagMetadata = reader.get_metadata()

@@ -88,6 +88,11 @@ MCAP_CHUNKS.update({kind: _unpacks(kind) for kind in MCAP_CHUNKS})
 class _BoundedPath(type(Path())):  # type: ignore[misc]  # the class of this system's paths
     """A path whose file is read within bounds, because rosbags reads the stated size of a record without a check."""
 
+    @property
+    def suffix(self) -> str:
+        """The ending in small letters, by which rosbags chooses its reader."""
+        return str(super().suffix).lower()
+
     def open(self, mode: str = "r", *_: object, **__: object) -> IO[Any]:
         """Open the file to be read."""
         file = open_bounded(self, longest_part())
@@ -108,15 +113,15 @@ class RosbagsSource(OwnMetadata):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._ros1 = path.is_file() and path.name.endswith(ROS1_ENDINGS)
+        self._ros1 = path.is_file() and path.name.lower().endswith(ROS1_ENDINGS)
         self._reader: Reader1 | Reader2 = Reader1(_BoundedPath(path)) if self._ros1 else Reader2(_BoundedPath(path))
 
     def __enter__(self) -> RosbagsSource:
-        for database in sorted(self.path.glob("*.db3")) if self.path.is_dir() else (self.path,):
+        for database in storage_files(self.path) if self.path.is_dir() else (self.path,):
             # rosbags would ignore it, and so the last messages of a killed recorder.
             if write_ahead_log(database) is not None:
                 raise ReaderError2(f"'{database.name}' has a write-ahead log")
-            if database.suffix == ".db3" and is_cut_off(database):
+            if database.suffix.lower() == ".db3" and is_cut_off(database):
                 raise ReaderError2(f"'{database.name}' is cut off in its last pages")
         self._reader.open()
         self._packed = False

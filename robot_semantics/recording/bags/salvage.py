@@ -54,7 +54,7 @@ def scan(path: Path, report: Report) -> Iterator[Message]:
 
 def _scan_compressed(path: Path, report: Report) -> Iterator[Message]:
     """Unpack the readable part of a compressed file into a temporary file."""
-    inner = "".join(path.suffixes[-2:-1])
+    inner = "".join(path.suffixes[-2:-1]).lower()
     with scratch_folder() as folder:
         whole = folder / path.stem
         with path.open("rb") as packed, whole.open("wb") as out:

@@ -352,7 +352,7 @@ class BagInfo:
 def write_ahead_log(path: Path) -> Path | None:
     """Return the write-ahead log of a database; None if it does not exist or is empty."""
     log = path.with_name(f"{path.name}-wal")
-    return log if path.suffix == ".db3" and log.is_file() and log.stat().st_size else None
+    return log if path.suffix.lower() == ".db3" and log.is_file() and log.stat().st_size else None
 
 
 def is_cut_off(path: Path) -> bool:
@@ -380,7 +380,7 @@ def storage_files(path: Path) -> tuple[Path, ...]:
     """
     if not path.is_dir():
         return (path,)
-    found = (file for pattern in ENDINGS for file in path.glob(f"*{pattern}"))
+    found = (file for file in path.iterdir() if is_bag_name(file.name))
     # Splits are numbered without leading zeros: bag_2 comes before bag_10.
     files = tuple(
         sorted(found, key=lambda file: [int(part) if part.isdigit() else 0 for part in re.split(r"(\d+)", file.name)])
@@ -396,13 +396,18 @@ def unlisted_notices(topics: Iterable[str], files: Iterable[str]) -> tuple[str, 
     return (*notices, *(f"metadata.yaml lacks the file '{name}'; it is not read" for name in files))
 
 
+def is_bag_name(name: str) -> bool:
+    """Return True for the name of a file with messages, in small or capital letters."""
+    return name.lower().endswith(ENDINGS)
+
+
 def ending_of(file: Path) -> str:
     """Return the ending of a file with messages, of `ENDINGS`.
 
     Raises:
         BagError: the file has another ending.
     """
-    suffixes = "".join(file.suffixes[-2:])
+    suffixes = "".join(file.suffixes[-2:]).lower()
     for ending in ENDINGS:
         if suffixes.endswith(ending):
             return ending

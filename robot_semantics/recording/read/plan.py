@@ -75,6 +75,7 @@ class RobotRequest:
         pose_topic: topic with its pose, of odometry, a transform or a pose.
         base_frame: another name of the frame of its root link.
         frame_prefix: prefix of the frames of its links, besides its namespace and its name.
+        called: the names of it in options; each must be its name or that of its URDF.
         implicit_links: let joints of the URDF name links that it does not declare.
         xacro: limits for the expansion of xacro files.
         loops: file with the closed loops of its URDF's file: robot.yaml of Extended URDF.
@@ -92,6 +93,7 @@ class RobotRequest:
     pose_topic: str | None = None
     base_frame: str | None = None
     frame_prefix: str | None = None
+    called: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Give the topics their leading slash; take the one of frames away, as tf2 does."""
@@ -106,6 +108,22 @@ class RobotRequest:
     def is_of_all(self) -> bool:
         """True if no robot is named, so that every robot of the recording is meant."""
         return self.name is None and not self.namespace
+
+    @property
+    def is_described(self) -> bool:
+        """True if files, topics or frames of the robot are named."""
+        topics = (self.joint_states, self.odometry, self.pose_topic)
+        return any((self.urdf, self.srdf, *topics, self.base_frame, self.frame_prefix))
+
+    def refuse_names_of_several(self, robots: Sequence[str]) -> None:
+        """Refuse names in options where a recording has several robots.
+
+        Raises:
+            RequestError: options name one of several robots.
+        """
+        if self.called and len(robots) > 1:
+            text = f"'{self.called[0]}=' names one of several robots ({', '.join(robots)})"
+            raise RequestError(f"{text}; choose the robots with --model NAME:/NAMESPACE")
 
     def topic(self, name: str) -> str:
         """Return a topic's full name in the robot's namespace."""
@@ -173,12 +191,14 @@ class RobotRequest:
             )
         return tuple(candidates)
 
-    def check_odometry(self, topics: Mapping[str, str]) -> None:
-        """Check that the named odometry exists.
+    def check_names(self, topics: Mapping[str, str], model: RobotModel | None) -> None:
+        """Check that the named odometry exists, and that the robot of the named file has the name of the options.
 
         Raises:
-            UnknownNameError: the topic does not exist. RequestError: it has another type.
+            UnknownNameError: the topic does not exist. RequestError: it has another type, or the robot another name.
         """
+        if model is not None:
+            check_called(self.called, self.name or model.name, model)
         if self.odometry is not None:
             check_topic(self.odometry, (ODOMETRY,), "odometry", topics)
         if self.pose_topic is not None:
@@ -203,6 +223,18 @@ class PlannedRobot(NamedTuple):
     joint_topics: tuple[str, ...] = ()
     problems: tuple[Diagnostic, ...] = ()
     stated_joints: frozenset[str] | None = None
+
+
+def check_called(called: Collection[str], name: str, model: RobotModel | None) -> None:
+    """Check that names in options are a robot's name, or that of its URDF.
+
+    Raises:
+        RequestError: a name is another.
+    """
+    valid = [name, *([model.name] if model is not None and model.name not in ("", name) else [])]
+    for word in called:
+        if word not in valid:
+            raise RequestError(f"unknown robot '{word}'; did you mean {' or '.join(map(repr, valid))}?")
 
 
 def check_topic(topic: str, msgtypes: Collection[str], what: str, topics: Mapping[str, str]) -> None:
@@ -232,9 +264,11 @@ def found_robots(
         recorded: the models that our own recordings name, by their namespaces.
         problems: takes a note about the robots that were found.
         place: place of these problems.
+
+    Raises:
+        RequestError: the files or topics name one robot of several.
     """
-    files = only.urdf or only.srdf
-    named = bool(files or only.joint_states or only.odometry or only.pose_topic or only.base_frame or only.frame_prefix)
+    named = only.is_described
 
     def spaces(name: str, msgtype: str) -> list[str]:
         ends = (topic for topic, other in topics.items() if other == msgtype and topic.rpartition("/")[2] == name)
@@ -249,6 +283,7 @@ def found_robots(
     if named and len(found) == 1:
         yield replace(only, namespace=found[0], name=name_of(found[0]))
         return
+    only.refuse_names_of_several([name_of(namespace) or DEFAULT_NAME for namespace in found])
     if named:
         yield only
         return
@@ -437,8 +472,10 @@ def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagn
         # Our own recordings are complete: their states name no description.
         report = problems.warning if planned.stated_joints is None else problems.note
         report("no-description", text, place)
+    name = request.name or (model.name if model is not None and model.name else DEFAULT_NAME)
+    check_called(request.called, name, model)
     return RecordedRobot(
-        request.name or (model.name if model is not None and model.name else DEFAULT_NAME),
+        name,
         model,
         request.namespace,
         planned.joint_topics,
@@ -543,7 +580,7 @@ def plan_recording(
     for number, robot in enumerate(robots):
         request, own = robot.request, recorded.get(robot.request.namespace)
         joint_topics = request.joint_topics(types, spaces, problems, place, required=own is None or bool(own.joints))
-        request.check_odometry(types)
+        request.check_names(types, robot.model)
         robots[number] = robot._replace(joint_topics=joint_topics, stated_joints=own and own.joints)
         if request.pose_topic is not None:
             wanted[request.pose_topic] = "pose"

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -120,19 +121,40 @@ def _of_no_link(robot: RecordedRobot, recording: Recording, tracks: Sequence[Pos
         if child not in robot.link_frames and not edge.static and (index not in carriers or _like_base(robot, child)):
             frames.setdefault(child, f"TF has '{child}'")
     for child, text in list(frames.items())[:MOST_NAMED]:
-        like = _like_base(robot, child)
-        option = f"--frame-prefix {child.removesuffix(like)}" if like else f"--base-frame {child}"
-        yield f"; {text}, which is not fixed to its root link '{robot.root_frame}'; if it is, give {option}"
+        option = _base_option(robot, child)
+        if option:
+            yield f"; {text}, which is not fixed to its root link '{robot.root_frame}'; if it is, give {option}"
+        else:
+            yield f"; {text}, {_moving_link(robot, child)}"
 
 
 MOST_NAMED = 5
 """Limit of the frames that a warning names."""
 
 
+def _like_link(robot: RecordedRobot, frame: str) -> str:
+    """Return the longest frame of a link that is another frame, or the end of its name; "" if none."""
+    return max((link for link in robot.link_frames if frame.endswith(link)), key=len, default="")
+
+
 def _like_base(robot: RecordedRobot, frame: str) -> str:
-    """Return the longest frame of a link fixed to the root link that is the end of another frame's name; "" if none."""
-    ends = (link for link in _links_fixed_to_root(robot) if frame.endswith(link) and frame != link)
-    return max(ends, key=len, default="")
+    """Return the frame of a link fixed to the root link that is the end of another frame's name; "" if none."""
+    link = _like_link(robot, frame)
+    return link if link != frame and link in _links_fixed_to_root(robot) else ""
+
+
+def _base_option(robot: RecordedRobot, frame: str) -> str:
+    """Return the option that makes a frame the base; "" for one that has the name of a link that moves."""
+    like = _like_base(robot, frame)
+    if like:
+        return f"--frame-prefix {shlex.quote(frame.removesuffix(like))}"
+    return "" if _like_link(robot, frame) else f"--base-frame {shlex.quote(frame)}"
+
+
+def _moving_link(robot: RecordedRobot, frame: str) -> str:
+    link = _like_link(robot, frame)
+    called = "" if link == frame else f"like the link '{link}', "
+    return f"{called}which moves against the root link '{robot.root_frame}', so it is not used"
 
 
 def _candidates(
@@ -276,8 +298,10 @@ def with_roots(
     taken: dict[str, PoseTrack] = {}
     for track in tracks:
         parent, child = (recording.names.of(track.topic, name) for name in (track.parent, track.name))
-        placed = history.index.get(child) in history.edges
-        if track.kind != "odometry" or not parent or not child or parent == child or placed or child in links:
+        if track.kind != "odometry" or not parent or not child or parent == child:
+            continue
+        _warn_of_unexplained(f"'{track.topic}'", child, track.owner, recording, roots, problems)
+        if history.index.get(child) in history.edges or child in links:
             continue
         if child in taken:
             text = f"frame '{child}' is taken from topic '{taken[child].topic}'; ignored: '{track.topic}'"
@@ -285,17 +309,49 @@ def with_roots(
             continue
         taken[child] = track
         put(parent, child, track)
-        _warn_of_unexplained(track, child, recording, roots, problems)
+    for child_index, edge in history.edges.items():
+        if not edge.static:
+            _warn_of_unexplained("TF", history.frames[child_index], None, recording, roots, problems)
     return TransformHistory(index, edges)
 
 
 def _warn_of_unexplained(
-    track: PoseTrack, child: str, recording: Recording, roots: Sequence[RootTrack], problems: Diagnostics
+    source: str,
+    child: str,
+    owner: str | None,
+    recording: Recording,
+    roots: Sequence[RootTrack],
+    problems: Diagnostics,
 ) -> None:
-    """Name a frame of odometry that may be the base. A robot without a source has its own warning, which names it."""
-    robots = zip(recording.robots, roots, strict=True)
-    owners = [root for robot, root in robots if robot.model is not None and robot.namespace == track.owner]
-    if owners and all(root.choice.chosen is not None for root in owners):
-        text = f"'{track.topic}' has '{child}', which is not a link of a robot; it is a frame of the world"
-        hint = f"if it is the base, give --base-frame {child}"
-        problems.warning("odometry-frame", f"{text}; {hint}", recording.plan.place)
+    """Name a frame that may be the base. A robot without a source has its own warning, which names it.
+
+    Args:
+        source: the topic of odometry, or TF.
+        child: the frame.
+        owner: the namespace of the topic; None for TF, where only frames named like a base are reported.
+        recording: the recording.
+        roots: the sources of its robots.
+        problems: takes the warning.
+    """
+    robots = [
+        (robot, root)
+        for robot, root in zip(recording.robots, roots, strict=True)
+        if robot.model is not None and owner in (None, robot.namespace)
+    ]
+    of_links = {frame: robot for robot, _ in robots for frame in robot.link_frames}
+    if not robots or any(root.choice.chosen is None for _, root in robots):
+        return
+    if child in of_links:
+        robot = of_links[child]
+        if owner is not None and child not in _links_fixed_to_root(robot):
+            text = f"{source} has '{child}', {_moving_link(robot, child)}"
+            problems.warning("odometry-frame", text, recording.plan.place)
+        return
+    like = next((robot for robot, _ in robots if _like_base(robot, child)), None)
+    is_link = any(child in robot.link_frames for robot in recording.robots)
+    if is_link or (owner is None and like is None):
+        return
+    text = f"{source} has '{child}', which is not a link of a robot; it is a frame of the world"
+    option = _base_option(like or robots[0][0], child)
+    hint = f"; if it is the base, give {option}" if option else ""
+    problems.warning("odometry-frame", f"{text}{hint}", recording.plan.place)
