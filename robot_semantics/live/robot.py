@@ -621,9 +621,10 @@ class RunningRobot(RobotFrames):
         arrival = self.senders.take(
             sender, stamp_ns, now_ns, sequence, lambda: self.publishers(sender), alternates=alternates
         )
+        if arrival is not Arrival.IN_ORDER or sender.needs_care:
+            self.fast_path.epoch += 1
         if arrival is Arrival.IN_ORDER:
             return None
-        self.fast_path.epoch += 1
         if arrival is Arrival.LATE:
             return Refusal(
                 Reason.TIME_BACKWARDS, f"its stamp is {back_s:.6f} s before the last stamp of '{shown(joint)}'"

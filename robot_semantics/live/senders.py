@@ -60,6 +60,9 @@ USUAL_INTERVALS = 2.5
 ONCE_NS = 1_000_000_000
 """How much later than others a sender with a single message is silent [ns]."""
 
+RARE = 2_000
+"""A publisher that sends at least one of so many messages is seen beside another one."""
+
 _LONGEST_NAMES = 20_000
 """Limit for the characters in the names of a sender."""
 
@@ -83,33 +86,58 @@ class Arrival(enum.Enum):
 class PublisherWatch:
     """Detector of several publishers: counts the returns of sequence numbers, stamps or values.
 
+    One return may be a restarted publisher. A sequence number that returns, and then goes on where it was before, is of
+    a second publisher, even if one of the two rarely sends.
+
     Attributes:
         count: number of messages.
         sequence: publication sequence number of the newest message; 0 if the middleware does not tell it.
         several: True while the messages are of several publishers.
     """
 
-    __slots__ = ("_returns", "count", "sequence", "several")
+    __slots__ = ("_highest", "_needed", "_rejoined", "_returns", "count", "sequence", "several")
 
-    def __init__(self) -> None:
+    def __init__(self, needed: int = BACKS) -> None:
+        """Report several publishers after so many returns."""
         self.count, self.sequence, self.several = 0, 0, False
-        self._returns: deque[int] = deque(maxlen=BACKS)
+        self._needed = needed
+        self._returns: deque[int] = deque(maxlen=needed)
+        # The number before a return, until a number above it comes; and the messages that went on there.
+        self._highest = 0
+        self._rejoined: deque[int] = deque(maxlen=needed)
 
     def note(self, returned: bool) -> None:
         """Count a message that `returned`, or one that did not."""
         self.count += 1
         if returned:
             self._returns.append(self.count)
-            if len(self._returns) == BACKS and self.count - self._returns[0] < WINDOW:
-                self.several = True
-        elif self.several and self.count - self._returns[-1] >= CALM:
+            self.several |= len(self._returns) == self._needed and self.count - self._returns[0] < WINDOW
+        elif self.several and self.count - self._returns[-1] >= self._calm():
             self.several = False
             self._returns.clear()
+            self._rejoined.clear()
 
     def note_sequence(self, sequence: int) -> None:
         """Count a message by its publication sequence number."""
-        self.note(sequence <= self.sequence)
-        self.sequence = sequence
+        previous, self.sequence = self.sequence, sequence
+        if sequence <= previous:
+            self._highest = max(previous, self._highest)
+        elif self._highest and sequence > self._highest:
+            if sequence > previous + 1:
+                self._rejoin()
+            self._highest = 0
+        self.note(sequence <= previous)
+
+    def _rejoin(self) -> None:
+        if self._rejoined and self.count - self._rejoined[-1] > RARE:
+            self._rejoined.clear()
+        self._rejoined.append(self.count)
+        self.several |= len(self._rejoined) == self._needed
+
+    def _calm(self) -> int:
+        """Return after how many messages without a return there is one publisher again."""
+        gaps = [after - before for before, after in pairwise(self._rejoined)]
+        return max(CALM, 2 * max(gaps, default=0))
 
     @property
     def is_undecided(self) -> bool:
@@ -267,7 +295,8 @@ class Sender(StampOrder):
     @property
     def needs_care(self) -> bool:
         """True if the next message must be compared with more than the last stamp."""
-        return self.is_free or bool(self.ahead) or self.is_mixed or self.watch.several
+        watch = self.watch
+        return self.is_free or bool(self.ahead) or self.is_mixed or watch.several or watch.is_undecided
 
     def interval_ns(self) -> int | None:
         """Return the usual interval of its messages; None before the second message."""

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -127,6 +127,31 @@ def test_several_publishers_show_by_three_returns_in_twenty_messages() -> None:
     assert watch.several
     watch.note_sequence(200)
     assert not watch.several
+
+
+@pytest.mark.parametrize("every", [5, 50, 500])
+def test_a_publisher_that_rarely_sends_is_seen_beside_a_quick_one_until_it_stops(every: int) -> None:
+    watch, was_several = PublisherWatch(), []
+    for number in range(12 * every):
+        watch.note_sequence(1000 + number)
+        if number % every == 0:
+            watch.note_sequence(60 + number // every)
+        was_several.append(watch.several)
+    assert was_several.index(True) <= 3 * every + 1
+    assert all(was_several[3 * every + 1 :])
+    for number in range(12 * every, 15 * every + 120):
+        watch.note_sequence(1000 + number)
+    assert not watch.several
+
+
+@pytest.mark.parametrize("lost", [(), (3,), (20, 21), (44, 45, 46), range(40, 300, 7)])
+def test_publishers_that_restart_are_one_whatever_is_lost(lost: Sequence[int]) -> None:
+    watch = PublisherWatch()
+    for _ in range(2):
+        for sequence in range(1, 300):
+            if sequence not in lost:
+                watch.note_sequence(sequence)
+                assert not watch.several
 
 
 def heard(senders: Senders, name: str, stamps: list[float], arrivals_s: list[float]) -> Sender:

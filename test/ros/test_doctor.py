@@ -24,7 +24,7 @@ from support.nodes import LATCHED, Client, NodeProcess
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
-from robot_semantics.ros.tools.doctor import PublisherDetector, examine
+from robot_semantics.ros.tools.doctor import examine
 
 pytestmark = pytest.mark.ros
 BEST_EFFORT = QoSProfile(depth=1, durability=DurabilityPolicy.VOLATILE, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -153,21 +153,6 @@ def test_two_publishers_of_one_frame_or_joint_are_named(domain: int) -> None:
         "two nodes publish the same TF frames, 'tip', on /cell/tf: stop one of /four, /one, /three, /two",
         "two nodes publish the same joints, 'turn', on /cell/joint_states: stop one of /one, /two",
     ]
-
-
-def test_a_publisher_that_has_been_started_anew_is_one() -> None:
-    senders = PublisherDetector()
-    for number in (41, 42, 43, 1, 2, 3, *range(4, 60)):
-        senders.note_number(number, latched=False)
-    assert not senders.several
-
-
-@pytest.mark.parametrize("numbers", [(1000, 60, 1001), (1, 2, 1, 2, 3, 4, 3, 4), (7, 7)])
-def test_two_publishers_are_two_however_their_counts_stand(numbers: tuple[int, ...]) -> None:
-    senders = PublisherDetector()
-    for number in numbers:
-        senders.note_number(number, latched=False)
-    assert senders.several
 
 
 def test_a_sound_robot_has_no_problem_and_one_that_nobody_moves_has(

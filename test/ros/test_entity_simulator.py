@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -285,3 +286,23 @@ def test_all_this_holds_with_version_1_of_the_interfaces() -> None:
     ]
     assert outputs[0] == "entity state\n"
     assert re.search(r"^[1-9]\d* passed, 1 deselected in ", outputs[1], re.MULTILINE), outputs[1]
+
+
+@pytest.mark.parametrize("ahead_s", [-86400, -3, 0, 3, 86400])
+def test_the_clock_of_a_simulator_makes_no_age(client: Client, server: Server, folder: Path, ahead_s: int) -> None:
+    publisher = client.publisher(JointState, "joint_states")
+    publisher.publish(joint_state({"elbow_joint": 0.5}))
+    client.spin_for(1.5)
+    now = time.time_ns()
+    publisher.publish(joint_state({"lift_joint": 0.1}, now))
+    for state in server.entities.values():
+        state.header.stamp.sec, state.header.stamp.nanosec = divmod(now + ahead_s * 1_000_000_000, 1_000_000_000)
+    client.spin_for(0.2)
+    answer = save(client)
+    assert answer.success, answer.message
+    world = read_world(answer.path)
+    assert world.time_ns == now + ahead_s * 1_000_000_000
+    ages = {joint.name: (joint.age_ns or 0) / 1e9 for joint in world.model("rover_arm").joints}
+    passed_s = (time.time_ns() - now) / 1e9
+    assert 0.0 <= ages["lift_joint"] <= passed_s
+    assert 1.5 <= ages["elbow_joint"] <= passed_s + 2.5

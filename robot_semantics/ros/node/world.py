@@ -12,6 +12,7 @@ Snapshots, autosave, ``~/get_world_state`` and ``~/world_state`` all use it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -133,8 +134,11 @@ class World:
             StaleStateError: a value is older.
 
         """
-        simulated, missing = await self._simulated(hold=hold)
+        simulated, missing, arrived_ns = await self._simulated(hold=hold)
         sample = self._states.sample()
+        if arrived_ns is not None:
+            # The time of the whole world is the simulator's. Its clock is another one: ages are differences of arrival.
+            sample = replace(sample, received_ns=arrived_ns)
         elsewhere = {body.name for state in simulated.values() for body in state.bodies}
         robots = {robot.name: robot.model for robot in sample.robots}
         found = [match_models(state.models, robots) for state in simulated.values()]
@@ -158,19 +162,24 @@ class World:
         )
         return _restricted(taken, names) if names else taken
 
-    async def _simulated(self, *, hold: bool) -> tuple[dict[str, WorldState], list[RestoreItem]]:
-        """Return the states of the simulators that answer, and one item for each other one."""
+    async def _simulated(self, *, hold: bool) -> tuple[dict[str, WorldState], list[RestoreItem], int | None]:
+        """Return the states of the simulators that answer, one item for each other one, and when the first state with a
+        time arrived, on the steady clock.
+        """
         simulated: dict[str, WorldState] = {}
         missing: list[RestoreItem] = []
+        arrived_ns: int | None = None
         for client in self.simulators():
             try:
                 state = self.as_robots(await client.get(hold=hold))
                 check_magnitudes(state)
                 simulated[client.name] = state
+                if arrived_ns is None and state.time_ns is not None:
+                    arrived_ns = time.monotonic_ns()
             except RobotSemanticsError as error:
                 reason = f"{error}; its robots are as the node sees them, without the simulator's own state"
                 missing.append(RestoreItem("simulator", "", client.name, False, reason, code="unreachable"))
-        return simulated, missing
+        return simulated, missing, arrived_ns
 
     def as_robots(self, state: WorldState) -> WorldState:
         """Return a simulator's state with its entities renamed to the robots' names."""
@@ -219,10 +228,7 @@ def _merged(live: LiveWorld, simulated: Mapping[str, WorldState]) -> WorldState:
     """
     times = [state.time_ns for state in simulated.values() if state.time_ns is not None]
     time_ns = times[0] if times else live.state.time_ns
-    later_ns = (time_ns or 0) - (live.state.time_ns or 0)
-    # Ages are relative to the time of the whole world; newer values have no age.
-    ages = [age._replace(age_ns=age.age_ns + later_ns) for age in live.ages if age.age_ns + later_ns >= 0]
-    own = with_ages(live.state, ages)
+    own = with_ages(live.state, live.ages)
     models: dict[str, ModelState] = {}
     frames: dict[str, Frame] = {}
     engines: list[EngineState] = []

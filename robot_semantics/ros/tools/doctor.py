@@ -29,6 +29,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import frame_name, quoted
 from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.live.senders import PublisherWatch
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.running.node_names import node_name
@@ -50,28 +51,9 @@ class Finding(NamedTuple):
     text: str
 
 
-class PublisherDetector:
-    """Detects several publishers of one topic by their sequence numbers.
-
-    A message does not name its publisher, but each publisher counts its own.
-    """
-
-    def __init__(self) -> None:
-        self._last: int | None = None
-        self._highest = 0
-        self._back = 0
-        self.several = False
-
-    def note_number(self, number: int | None, latched: bool) -> None:
-        """Note the sequence number of a message; a latched topic sends the last one of each publisher, once."""
-        if number is None:
-            return
-        if self._last is not None:
-            self._back += number < self._last
-            # A restarted publisher goes back once, and counts up from 1 without a gap.
-            came_back = number > self._highest and number != self._last + 1 and self._last < self._highest
-            self.several |= number == self._last or came_back or self._back > (0 if latched else 1)
-        self._last, self._highest = number, max(number, self._highest)
+def _watch(topic: str) -> PublisherWatch:
+    """Return a detector of several publishers: a latched topic sends only the last message of each, once."""
+    return PublisherWatch(1 if _base(topic) == "tf_static" else 2)
 
 
 class TopicListener:
@@ -82,8 +64,10 @@ class TopicListener:
         self._topics: dict[str, Subscription] = {}
         self._received: set[str] = set()
         self._parents: dict[tuple[str, str], set[str]] = defaultdict(set)
-        self._on: dict[tuple[str, str], dict[str, PublisherDetector]] = defaultdict(dict)
-        self._joints: dict[str, dict[str, PublisherDetector]] = defaultdict(dict)
+        self._on: dict[tuple[str, str], dict[str, PublisherWatch]] = defaultdict(dict)
+        self._joints: dict[str, dict[str, PublisherWatch]] = defaultdict(dict)
+        # The topics of these have had several publishers at any time.
+        self._several: set[PublisherWatch] = set()
         self._texts: dict[str, dict[str, str]] = defaultdict(dict)
 
     def listen_to_new_topics(self) -> None:
@@ -133,11 +117,18 @@ class TopicListener:
         for transform in message.transforms:
             key = _space(topic), frame_name(transform.child_frame_id)
             self._parents[key].add(frame_name(transform.header.frame_id))
-            self._on[key].setdefault(topic, PublisherDetector()).note_number(number, _base(topic) == "tf_static")
+            self._note(self._on[key].setdefault(topic, _watch(topic)), number)
 
     def _states(self, topic: str, message: JointState, number: int | None) -> None:
         for name in set(message.name):
-            self._joints[topic].setdefault(name, PublisherDetector()).note_number(number, False)
+            self._note(self._joints[topic].setdefault(name, _watch(topic)), number)
+
+    def _note(self, watch: PublisherWatch, number: int | None) -> None:
+        """Note a message by its publication sequence number, which some middleware does not tell."""
+        if number:
+            watch.note_sequence(number)
+            if watch.several:
+                self._several.add(watch)
 
     def _text(self, topic: str, message: String, _number: int | None) -> None:
         self._texts[_space(topic)][_base(topic)] = message.data
@@ -153,8 +144,8 @@ class TopicListener:
                 yield Finding("problem", f"TF frame '{child}' has two parents, {names}: two nodes publish it")
             elif len(topics) > 1:
                 yield Finding("problem", f"TF frame '{child}' is on {' and on '.join(sorted(topics))}: it will jump")
-            for topic, senders in topics.items():
-                if senders.several and len(parents) == 1:
+            for topic, watch in topics.items():
+                if watch in self._several and len(parents) == 1:
                     contested[topic].append(child)
         for topic, frames in sorted(contested.items()):
             yield Finding(
@@ -175,7 +166,7 @@ class TopicListener:
             yield Finding(
                 "problem", f"{topic.lstrip('/')} has a publisher, but no message came: check whether it is paused"
             )
-        several = sorted(name for name, senders in joints.items() if senders.several)
+        several = sorted(name for name, watch in joints.items() if watch in self._several)
         if several:
             who = ", ".join(publishers)
             yield Finding(
