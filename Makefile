@@ -23,7 +23,7 @@ export PATH := $(CURDIR)/$(VENV):$(PATH)
 # Tests start nodes, browsers and clusters, three files at a time. A test that fails runs once more, alone: what fails
 # again is a defect, what passes only then needs a test that does not depend on the machine's load.
 define pytest
-$(VENV)/pytest -n 3 --dist loadfile $(1) || { [ $$? = 1 ] && echo "make: the failed tests run once more, alone" && \
+$(VENV)/pytest -n 3 --dist loadfile --max-worker-restart 1 $(1) || { [ $$? = 1 ] && echo "make: the failed tests run once more, alone" && \
 	$(VENV)/pytest --last-failed --last-failed-no-failures none $(1); }
 endef
 

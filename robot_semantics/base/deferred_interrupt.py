@@ -9,25 +9,54 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_SIZE = 256
+"""More bytes than any system's ``struct sigaction`` has."""
+
 
 @contextmanager
 def deferred_interrupt() -> Iterator[None]:
-    """Delay SIGINT and SIGTERM that arrive inside the block; the normal handlers run at the end of the block."""
+    """Delay SIGINT and SIGTERM that arrive inside the block; the normal handlers run at the end of the block.
+
+    Handlers below Python, such as those of rclpy, are in place again at the end, too.
+    """
     in_main = threading.current_thread() is threading.main_thread()
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if in_main}
     held = {number: handler for number, handler in handlers.items() if callable(handler)}
     come: list[int] = []
-    for number in held:
-        signal.signal(number, lambda number, _frame: come.append(number))
+    try:
+        with _system_handlers(list(held)):
+            for number in held:
+                signal.signal(number, lambda number, _frame: come.append(number))
+            try:
+                yield
+            finally:
+                for number, handler in held.items():
+                    signal.signal(number, handler)
+    finally:
+        if come:
+            signal.raise_signal(come[0])
+
+
+@contextmanager
+def _system_handlers(numbers: list[int]) -> Iterator[None]:
+    """Restore the system's own handlers of signals, which Python's module cannot tell."""
+    if os.name != "posix" or not numbers:
+        yield
+        return
+    import ctypes
+
+    sigaction = ctypes.CDLL(None).sigaction
+    actions = {number: ctypes.create_string_buffer(_SIZE) for number in numbers}
+    for number, action in actions.items():
+        sigaction(number, None, action)
     try:
         yield
     finally:
-        for number, handler in held.items():
-            signal.signal(number, handler)
-        if come:
-            signal.raise_signal(come[0])
+        for number, action in actions.items():
+            sigaction(number, action, None)

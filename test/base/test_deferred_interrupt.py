@@ -9,9 +9,11 @@
 
 from __future__ import annotations
 
+import faulthandler
 import signal
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,6 +55,20 @@ def test_another_handler_stays() -> None:
     catching_everything([])
     assert heard == [signal.SIGINT]
     assert signal.getsignal(signal.SIGINT) is own
+
+
+def test_a_handler_below_python_stays(tmp_path: Path) -> None:
+    # Such as those of rclpy; faulthandler has its own, too.
+    with (tmp_path / "heard").open("w+") as heard:
+        faulthandler.register(signal.SIGINT, heard, chain=False)
+        try:
+            with deferred_interrupt():
+                pass
+            signal.raise_signal(signal.SIGINT)
+        finally:
+            faulthandler.unregister(signal.SIGINT)
+        heard.seek(0)
+        assert "test_a_handler_below_python_stays" in heard.read()
 
 
 def test_other_threads_change_nothing() -> None:

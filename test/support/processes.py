@@ -10,8 +10,10 @@
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -22,6 +24,8 @@ import pytest
 
 GRACE_S = 5.0
 """Time for the processes to end by themselves [s]."""
+HANG_S = 400.0
+"""Longer than the time limit of a test, which is not heard in C code [s]."""
 PR_SET_CHILD_SUBREAPER = 36
 
 _interrupted = pytest.StashKey[bool]()
@@ -37,6 +41,16 @@ def pytest_configure(config: pytest.Config) -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, interrupt)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol() -> Iterator[None]:
+    """End the process of a test that hangs outside Python, where its time limit is not heard."""
+    faulthandler.dump_traceback_later(HANG_S, exit=True, file=sys.__stderr__ or sys.stderr)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

@@ -30,6 +30,8 @@ from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 from rclpy.waitable import Waitable
 
+from robot_semantics.ros.running.spinning import is_up
+
 _FOREVER = -1
 _LONGEST_WAIT_NS = 5_000_000_000
 
@@ -129,7 +131,7 @@ class MessageLoop:
                 wait_set = rclpy_implementation.WaitSet(len(takers), 1, 0, 0, 0, 0, context.handle)
             except (InvalidHandle, rclpy_implementation.RCLError):
                 # The context was shut down after the start.
-                if context.ok():
+                if is_up(context):
                     raise
                 return
             in_use.enter_context(wait_set)
@@ -155,5 +157,5 @@ class MessageLoop:
                         break
                     came = True
                     deliver(taken[0], taken[1])
-            if not came and not self._context.ok():
+            if not came and not is_up(self._context):
                 return

@@ -40,6 +40,7 @@ from robot_semantics.base.throttle import Throttle
 from robot_semantics.cdr.generated_types import ActionType, RosMessage, ServiceType
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.parameter_table import Check, Parameter, ParameterError, Values, as_type
+from robot_semantics.ros.running.spinning import is_up
 
 # The services that set parameters, with a reason for each parameter that is not set.
 
@@ -349,7 +350,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         """Log an error at a limited rate, with a traceback if another package raised it; return the reason."""
         text = _reason(error)
         # After a shutdown nothing can be published; this is not an error.
-        line = self._reports.admit_sentence((what, type(error)), shown(text, 1000)) if self.context.ok() else None
+        line = self._reports.admit_sentence((what, type(error)), shown(text, 1000)) if is_up(self.context) else None
         if line is not None and isinstance(error, _EXPECTED):
             self.get_logger().warning(f"{what}: {line}")
         elif line is not None:
@@ -425,7 +426,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         """Offer an action: whether a `goal` is taken, whether it may be cancelled, and its execution."""
 
         def abort(error: Exception, handle: ServerGoalHandle) -> RosMessage:
-            if self.context.ok():
+            if is_up(self.context):
                 handle.abort()
             return kind.Result(success=False, message=self.explain(f"action {name}", error))
 

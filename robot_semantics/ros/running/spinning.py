@@ -14,9 +14,12 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from rclpy import executors
+from rclpy.context import Context
+from rclpy.exceptions import InvalidHandle
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerGuardCondition
+from rclpy.task import Future
 
 _LOOK_S = 1.0
 """Time between two looks whether the node is told to stop."""
@@ -40,8 +43,21 @@ class QuietExecutor(SingleThreadedExecutor):  # type: ignore[misc]  # rclpy is t
     _sigint_gc = None
 
 
+def is_up(context: Context) -> bool:
+    """Return whether a context is initialized and not shut down, in any thread.
+
+    The context's own ``ok`` waits for its lock. On Kilted, a shutdown holds this lock while it destroys the nodes, and
+    the end of a node waits for its threads.
+    """
+    handle = context.handle
+    try:
+        return handle is not None and bool(handle.ok())
+    except InvalidHandle:
+        return False
+
+
 def spin(node: Node, told_to_stop: Callable[[], bool] = lambda: False) -> None:
-    """Serve a node until its context is shut down; shut the context down after a signal.
+    """Serve a node until its context is shut down or it is told to stop.
 
     On a signal, rclpy wakes the executor first and then shuts the context down. A fast executor still sees a valid
     context and waits again. If simulated time stands still and no request comes, it never wakes up. A signal while
@@ -51,18 +67,21 @@ def spin(node: Node, told_to_stop: Callable[[], bool] = lambda: False) -> None:
     executor = QuietExecutor(context=node.context)
     executor.add_node(node)
     ended = threading.Event()
+    stopped: Future = Future()
+    stopped.add_done_callback(lambda _: executor.wake())
 
     def look() -> None:
         while not ended.wait(_LOOK_S):
             if told_to_stop():
-                node.context.try_shutdown()
-            if not node.context.ok():
+                stopped.set_result(None)
+                return
+            if not is_up(node.context):
                 executor.wake()
 
     watch = threading.Thread(target=look, name="shutdown", daemon=True)
     watch.start()
     try:
-        executor.spin()
+        executor.spin_until_future_complete(stopped)
     except ExternalShutdownException:
         pass
     finally:

@@ -43,7 +43,7 @@ from robot_semantics.ros.messages.world_messages import (
 from robot_semantics.ros.running import parameter_table as checks
 from robot_semantics.ros.running.guarded_node import GuardedNode
 from robot_semantics.ros.running.parameter_table import Parameter
-from robot_semantics.ros.running.spinning import QuietExecutor
+from robot_semantics.ros.running.spinning import QuietExecutor, is_up
 from robot_semantics.simulation.loading import ENGINES, ModelFiles, start, world_from_state
 from robot_semantics.simulation.magnitudes import check_magnitudes, check_numbers
 from robot_semantics.simulation.simulator import ControlMode, SimulationError, Simulator
@@ -248,7 +248,7 @@ class MujocoWorld(GuardedNode):
         executor = QuietExecutor(context=self.context)
         executor.add_node(self)
         try:
-            while self.context.ok():
+            while is_up(self.context):
                 waiting = self._advance()
                 self._publish()
                 executor.spin_once(timeout_sec=waiting)
@@ -394,7 +394,7 @@ class MujocoWorld(GuardedNode):
         if self.paused:
             try:
                 count = request.steps
-                while count > 0 and self.context.ok():
+                while count > 0 and is_up(self.context):
                     self.simulator.step(min(count, STEPS_AT_ONCE))
                     count -= STEPS_AT_ONCE
             except SimulationError as error:

@@ -42,6 +42,7 @@ from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.maker import matrix_of
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.node_names import UNKNOWN_NODE, node_name
+from robot_semantics.ros.running.spinning import is_up
 from robot_semantics.ros.tools.joint_sliders import JointSliders
 from robot_semantics.ros.tools.own_node import ServiceCaller, ServiceError, own_node
 from robot_semantics.ros.tools.running_node import sender_row
@@ -473,7 +474,7 @@ class LiveRobots:
                 sliders.note_root(frame_name(transform.header.frame_id), T, time_ns, static=static)
 
     def _spin(self) -> None:
-        while not self._stopping and self._node.context.ok():
+        while not self._stopping and is_up(self._node.context):
             self._executor.spin_once(timeout_sec=0.5)
 
     def _moment(self) -> Moment:
