@@ -74,7 +74,7 @@ def usdf_states(bag: Path, folder: Path) -> None:
 def fleet(bags: Path, out: Path, jobs: int) -> float:
     """Export all bags of a folder separately; return the elapsed time [s]."""
     begin = time.perf_counter()
-    words = ["export", str(bags), "--each", "--every", "0.1", "--format", "npz", "-o", str(out), "--jobs", str(jobs)]
+    words = ["export", str(bags), "--each", "--every", "0.1", "--to", "npz", "-o", str(out), "--jobs", str(jobs)]
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
         assert command_line([*words, "--quiet"]) == 0
     return time.perf_counter() - begin

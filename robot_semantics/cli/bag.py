@@ -15,10 +15,26 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.cli.frame.argument_values import add_repeatable, by_model, on_disk, single_value
+from robot_semantics.cli.frame.argument_values import (
+    by_model,
+    recorded_robot_argument,
+    robots_by_model,
+    single_value,
+)
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.console import print_all
-from robot_semantics.cli.frame.inputs import add_reading_arguments, exit_code, print_diagnostics, read_robot, xacro_of
+from robot_semantics.cli.frame.inputs import (
+    add_loops_argument,
+    add_package_argument,
+    add_reading_arguments,
+    add_urdf_option,
+    exit_code,
+    print_diagnostics,
+    read_robot,
+    require_urdf,
+    xacro_of,
+)
+from robot_semantics.cli.frame.outputs import add_result, place_of_result
 from robot_semantics.cli.frame.printing import counted, print_line
 
 if TYPE_CHECKING:
@@ -31,9 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from robot_semantics.recording.series.formats import SERIES_WORDS
 
     parser.add_argument("states", metavar="STATES", nargs="+", help=f"USDF files, or a series ({SERIES_WORDS})")
-    parser.add_argument("-o", "--output", type=on_disk, metavar="BAG", required=True, help="folder to write")
-    add_repeatable(parser, "--urdf", "[NAME=]FILE", "URDF of a model")
-    add_repeatable(parser, "--srdf", "[NAME=]FILE", "SRDF of a model")
+    add_result(parser, None, metavar="BAG", text="folder to write")
+    add_urdf_option(parser, read=recorded_robot_argument)
+    add_loops_argument(parser, several=True)
+    add_package_argument(parser)
     add_reading_arguments(parser)
     parser.add_argument("--no-links", action="store_true", help="do not write the robots' links to /tf")
     parser.add_argument("--force", action="store_true", help="replace a folder that is not empty")
@@ -53,21 +70,25 @@ def run(arguments: argparse.Namespace) -> int:
     problems, descriptions = Diagnostics(), Diagnostics()
     states = [Path(path) for path in arguments.states]
     try:
-        check_target(Path(arguments.output), folder=True, force=arguments.force, inputs=states)
+        if arguments.output is not None:
+            check_target(Path(arguments.output), folder=True, force=arguments.force, inputs=states)
         loaded = load_states(states, problems)
         described = _described(loaded, arguments, problems, descriptions)
-        written = write_bag(
-            loaded.states,
-            Path(arguments.output),
-            described,
-            problems,
-            links=not arguments.no_links,
-            force=arguments.force,
-        )
+        with place_of_result(arguments, "bag") as place:
+            written = write_bag(
+                loaded.states,
+                place,
+                described,
+                problems,
+                links=not arguments.no_links,
+                force=arguments.force,
+            )
     finally:
         print_diagnostics(descriptions)
         print_all(problems)
-    print_line(f"wrote {counted(len(loaded.states), 'state')} to {arguments.output}")
+    verb = "would write" if arguments.dry_run else "wrote"
+    target = "" if arguments.output is None else f" to {arguments.output}"
+    print_line(f"{verb} {counted(len(loaded.states), 'state')}{target}")
     for topic, messages in sorted(written.items()):
         print_line(f"  {topic}  {messages}")
     return exit_code(problems, descriptions, strict=arguments.strict)
@@ -91,16 +112,18 @@ def _described(
 
     names = list(dict.fromkeys(model.name for state in loaded.states for model in state.models))
     called: set[str] = set()
-    files = {option: by_model(option, getattr(arguments, option), names, called) for option in ("urdf", "srdf")}
+    robots = robots_by_model(arguments.urdf, names, "the states", called)
+    loops = by_model("loops", arguments.loops, names, called)
     result: dict[str, ModelDescription] = {}
     for name in names:
         urdf, srdf = loaded.urdf.get(name, ""), loaded.srdf.get(name, "")
-        given, semantic = (single_value(option, files[option][name]) for option in files)
-        if semantic is not None:
-            srdf = srdf_from_file(Path(semantic), Diagnostics(), xacro=xacro_of(arguments)).places.text.decode()
+        given, loops_file = robots.get(name), single_value("loops", loops[name])
+        require_urdf(None if given is None else given.urdf or None, loops_file)
+        if given is not None and given.srdf is not None:
+            srdf = srdf_from_file(Path(given.srdf), Diagnostics(), xacro=xacro_of(arguments)).places.text.decode()
         model = None
-        if given is not None:
-            model = read_robot(arguments, given, diagnostics=inside)
+        if given is not None and given.urdf:
+            model = read_robot(arguments, given.urdf, diagnostics=inside, loops=loops_file)
             urdf = model.urdf_text
             if srdf:
                 model = apply_semantics(model, parse_srdf(srdf, f"<{name} semantic>", inside), inside)

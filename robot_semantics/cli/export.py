@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostic import Diagnostic
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import quoted
 from robot_semantics.cli.frame.argument_values import (
@@ -26,11 +27,24 @@ from robot_semantics.cli.frame.argument_values import (
     integer,
     nanoseconds,
     on_disk,
+    recorded_robot_argument,
+    robots_by_model,
     single_value,
+    time_step,
+    time_word,
 )
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.console import Bar, print_all
-from robot_semantics.cli.frame.inputs import add_reading_arguments, exit_code, print_diagnostics, require_urdf, xacro_of
+from robot_semantics.cli.frame.inputs import (
+    add_loops_argument,
+    add_package_argument,
+    add_reading_arguments,
+    add_urdf_option,
+    exit_code,
+    print_diagnostics,
+    require_urdf,
+    xacro_of,
+)
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_line, print_output
 
 if TYPE_CHECKING:
@@ -48,18 +62,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bags", metavar="BAG", nargs="+", help="rosbag2 folder, .mcap, .db3 or ROS 1 .bag")
     parser.add_argument("-o", "--output", type=on_disk, metavar="OUT", help=f"file ({suffixes}) or folder")
     times = parser.add_argument_group("times (default: --at end)")
-    add_repeatable(times, "--at", "T", "seconds from the start, @T, or end")
+    add_repeatable(times, "--at", "T", "seconds from the start, @T, or end", type=time_word)
     times.add_argument("--at-file", metavar="CSV", help="table with the column time (and bag, for --each)")
-    times.add_argument("--every", metavar="DT", help="one state every DT seconds")
+    times.add_argument("--every", type=time_step, metavar="DT", help="one state every DT seconds")
     times.add_argument("--at-topic", metavar="TOPIC", help="one state for each message of a topic")
-    times.add_argument("--from", dest="start", metavar="T", help="first and last time")
-    times.add_argument("--to", dest="stop", metavar="T", help="first and last time")
+    times.add_argument("--start", type=time_word, metavar="T", help="first and last time")
+    times.add_argument("--stop", type=time_word, metavar="T", help="first and last time")
     times.add_argument("--run", type=integer(1), metavar="N", help="run after a clock reset, from 1 (last)")
     robots = parser.add_argument_group("robots (default: one, described by /robot_description)")
     add_repeatable(robots, "--model", "NAME[:NAMESPACE]", "robot and its namespace")
-    add_repeatable(robots, "--urdf", "[NAME=]FILE", "URDF, SRDF, closed loops")
-    add_repeatable(robots, "--srdf", "[NAME=]FILE", "URDF, SRDF, closed loops")
-    add_repeatable(robots, "--loops", "[NAME=]FILE", "URDF, SRDF, closed loops")
+    add_urdf_option(robots, "its files", read=recorded_robot_argument)
+    add_loops_argument(robots, several=True)
     add_repeatable(robots, "--joint-states", "[NAME=]TOPIC", "topics")
     add_repeatable(robots, "--odometry", "[NAME=]TOPIC", "topics")
     add_repeatable(robots, "--pose-topic", "[NAME=]TOPIC", "topics")
@@ -92,7 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-gap", type=nanoseconds, metavar="S", default="1", help="report values older than S seconds (1)"
     )
-    parser.add_argument("--format", choices=tuple(FORMATS), help="%(choices)s (by the ending)")
+    parser.add_argument("--to", choices=tuple(FORMATS), help="%(choices)s (by the ending)")
     parser.add_argument("--force", action="store_true", help="overwrite a file or a non-empty folder")
     parser.add_argument("--jobs", type=integer(1), default=1, metavar="N", help="number of processes")
     parser.add_argument("--dask", metavar="ADDRESS", help="Dask cluster, as tcp://host:8786")
@@ -104,6 +117,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print the plan; write nothing")
     parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings")
     parser.add_argument("--quiet", action="store_true", help="print no progress and no notes")
+    add_package_argument(parser)
     add_reading_arguments(parser)
     add_json_argument(parser)
 
@@ -141,7 +155,7 @@ def _run_each(request: ExportRequest, arguments: argparse.Namespace) -> int:
 
     out = request.out
     table = out if out is not None and _is_table(out, request) else None
-    name = "parquet" if table is not None else arguments.format or "usdf"
+    name = "parquet" if table is not None else arguments.to or "usdf"
     ending = "" if name == "usdf" and not _one_state(arguments) else FORMATS[name].suffixes[0]
     request = replace(request, format=name, skip_outside=True)
     rows = []
@@ -265,9 +279,9 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
             raise UsageError(f"{arguments.at_file} has a column 'bag', which needs --each")
         at = tuple(time for _, time in times)
     if (arguments.at or arguments.at_file) and (arguments.start or arguments.stop):
-        raise UsageError("--from and --to need --every or --at-topic; they do not work with --at or --at-file")
-    if arguments.output is None and not arguments.dry_run:
-        raise UsageError("give an output with -o OUT, or use --dry-run")
+        raise UsageError("--start and --stop need --every or --at-topic; they do not work with --at or --at-file")
+    if arguments.output is not None and arguments.to is None:
+        _check_ending(arguments.output)
     if arguments.dask is not None and arguments.jobs > 1:
         raise UsageError("--jobs and --dask exclude each other")
     if arguments.max_gap < 0:
@@ -277,19 +291,29 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
     return ExportRequest(
         bags=tuple(Path(bag) for bag in arguments.bags),
         out=None if arguments.output is None else Path(arguments.output),
-        format=arguments.format,
+        format=arguments.to,
         robots=tuple(_robots(arguments)),
         times=TimeRequest(at, arguments.every, arguments.at_topic, arguments.start, arguments.stop),
         sampling=Sampling(arguments.interpolate, arguments.max_gap, arguments.world_frame, arguments.links),
         run=arguments.run,
         jobs=arguments.jobs,
         dask=arguments.dask,
-        dry_run=arguments.dry_run,
+        dry_run=arguments.dry_run or arguments.output is None,
         force=arguments.force,
         invalid=Invalid(arguments.invalid_positions),
         tf_topics=tuple(arguments.tf_topic),
         align_ns=arguments.align_clocks,
     )
+
+
+def _check_ending(output: str) -> None:
+    from robot_semantics.base.endings import UnknownEndingError, format_of
+    from robot_semantics.recording.series.formats import FORMATS, SUFFIXES
+
+    try:
+        format_of(output, SUFFIXES, "usdf")
+    except UnknownEndingError as error:
+        raise UsageError(f"-o: {error}: give the kind with --to: {', '.join(FORMATS)}") from None
 
 
 SINGLE_TOPICS = ("odometry", "pose_topic", "base_frame", "frame_prefix")
@@ -308,26 +332,32 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
             raise UsageError(f"--model {name} is given twice")
         models[name] = "/" + namespace.strip("/") if namespace.strip("/") else ""
     if not models:
-        models[None] = ""
+        # Robots that --urdf names are in the root namespace; the name of a single one is checked against its URDF.
+        named = {robot.name for robot in arguments.urdf if robot.name is not None}
+        models = dict.fromkeys(sorted(named), "") if len(named) > 1 else {None: ""}
+    elif unknown := [robot for robot in arguments.urdf if robot.name not in (None, *models)]:
+        raise UsageError(f"--urdf '{unknown[0]}': {UnknownNameError('robot', unknown[0].name, models)}")
     called: set[str] = set()
+    robots = robots_by_model(arguments.urdf, models, "the command line", called)
     given = {
         option: by_model(option, getattr(arguments, option), models, called)
-        for option in ("urdf", "srdf", "loops", "joint_states", *SINGLE_TOPICS)
+        for option in ("loops", "joint_states", *SINGLE_TOPICS)
     }
     for key, namespace in models.items():
-        urdf, srdf, loops = (single_value(option, given[option][key]) for option in ("urdf", "srdf", "loops"))
+        files, loops = robots.get(key), single_value("loops", given["loops"][key])
         names = {option: single_value(option, given[option][key]) for option in SINGLE_TOPICS}
         if names["odometry"] is not None and names["pose_topic"] is not None:
             raise UsageError("--odometry and --pose-topic exclude each other for one robot")
-        require_urdf(urdf, loops)
+        require_urdf(None if files is None else files.urdf or None, loops)
         yield RobotRequest(
             key,
             namespace,
-            Path(urdf) if urdf else None,
-            Path(srdf) if srdf else None,
+            None if files is None or not files.urdf else Path(files.urdf),
+            None if files is None or files.srdf is None else Path(files.srdf),
             tuple(given["joint_states"][key]),
             implicit_links=arguments.implicit_links,
             xacro=xacro_of(arguments),
+            package_paths=tuple(arguments.package_path),
             loops=None if loops is None else Path(loops),
             called=tuple(sorted(called)),
             **names,

@@ -11,14 +11,26 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.cli.frame.argument_values import add_repeatable
-from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.argument_values import add_repeatable, by_model, robots_by_model, single_value
+from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.console import print_all
-from robot_semantics.cli.frame.inputs import add_reading_arguments, exit_code, print_diagnostics, read_robot
-from robot_semantics.cli.frame.outputs import add_output
+from robot_semantics.cli.frame.inputs import (
+    add_loops_argument,
+    add_package_argument,
+    add_reading_arguments,
+    add_urdf_option,
+    exit_code,
+    print_diagnostics,
+    read_robot,
+)
+from robot_semantics.cli.frame.outputs import add_result, kind_of_result, place_of_result
 from robot_semantics.cli.frame.printing import print_line
+
+if TYPE_CHECKING:
+    from robot_semantics.viewer.plotting import Limits, PlotData
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,10 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from robot_semantics.recording.series.formats import SERIES_WORDS
 
     parser.add_argument("series", metavar="SERIES", nargs="+", help=f"USDF files, or a series ({SERIES_WORDS})")
-    add_output(parser, "-o", "--output", metavar="OUT", required=True, help="picture: .png, .svg or .pdf")
+    add_result(parser, {".png": "png", ".svg": "svg", ".pdf": "pdf"}, metavar="OUT", text="picture")
     add_repeatable(parser, "--joint", "NAME", "draw only this joint")
     parser.add_argument("--model", metavar="NAME", help="draw only this model")
-    parser.add_argument("--urdf", metavar="FILE", help="URDF with the joint limits")
+    add_urdf_option(parser, "robot with the joint limits")
+    add_loops_argument(parser, several=True)
+    add_package_argument(parser)
     add_reading_arguments(parser)
     parser.add_argument("--title", default="", help="title of the picture")
 
@@ -43,13 +57,14 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         data = load_plot_data([Path(path) for path in arguments.series], problems)
         if arguments.urdf:
-            robot = read_robot(arguments, arguments.urdf, diagnostics=inside)
-            limits = {joint.name: (joint.limits.lower, joint.limits.upper) for joint in robot.joints}
-            data = PlotData(data.series, data.old, {model.name: limits for model in data.series.models})
-        out = Path(arguments.output)
-        with whole_or_nothing(out, folder=False, force=arguments.force) as path:
-            # The temporary name keeps the ending, which selects the picture format.
-            picture = path.with_name(f"{path.name}{out.suffix}")
+            data = PlotData(data.series, data.old, _limits(arguments, data, inside))
+        kind = kind_of_result(arguments)
+        with (
+            place_of_result(arguments, "plot") as out,
+            whole_or_nothing(out, folder=False, force=arguments.force) as path,
+        ):
+            # The temporary name gets the ending of its kind, which selects the picture format.
+            picture = path.with_name(f"{path.name}.{kind}")
             try:
                 count = draw(data, picture, joints=arguments.joint, model=arguments.model, title=arguments.title)
                 picture.replace(path)
@@ -58,8 +73,27 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         print_diagnostics(inside)
         print_all(problems)
-    print_line(f"drew {count} joints at {len(data.series)} times to {arguments.output}")
+    verb = "would draw" if arguments.dry_run else "drew"
+    target = "" if arguments.output is None else f" to {arguments.output}"
+    print_line(f"{verb} {count} joints at {len(data.series)} times{target}")
     return exit_code(problems, inside)
+
+
+def _limits(arguments: argparse.Namespace, data: PlotData, inside: Diagnostics) -> dict[str, Limits]:
+    """Return the joint limits by model; a robot without a name is of every model that no other robot names."""
+    names = [model.name for model in data.series.models]
+    unnamed = [robot for robot in arguments.urdf if robot.name is None]
+    if len(unnamed) > 1:
+        raise UsageError(f"--urdf {unnamed[1]}: name the model as in NAME=...")
+    robots = robots_by_model([robot for robot in arguments.urdf if robot.name is not None], names, "the series")
+    loops = by_model("loops", arguments.loops, names)
+    limits = dict(data.limits)
+    for name in names:
+        robot = robots.get(name) or next(iter(unnamed), None)
+        if robot is not None:
+            model = read_robot(arguments, robot.urdf, robot.srdf, inside, single_value("loops", loops[name]))
+            limits[name] = {joint.name: (joint.limits.lower, joint.limits.upper) for joint in model.joints}
+    return limits
 
 
 COMMAND = Command(add_arguments, run, examples=("robot_semantics plot states/ --joint elbow_joint -o elbow.png",))

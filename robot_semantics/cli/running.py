@@ -204,7 +204,7 @@ class _Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Allow options anywhere between positional words; argparse alone does not."""
-        if not self._mixing:
+        if not (self._mixing or "_ARGCOMPLETE" in os.environ):
             self._refuse_unknown_options(sys.argv[1:] if args is None else args)
         if self._subparsers is not None or self._mixing:
             return super().parse_known_args(args, namespace)
@@ -303,8 +303,11 @@ def _with_operations(words: str, command: Command) -> Iterator[tuple[str, Comman
 # Text of ``--help``: one line for each option; the command's own options first, shared options last.
 
 
-SHARED = ("--strict", "--package-path", "--implicit-links", "--xacro", "--json")
-"""Options with one meaning in many commands, in the order of the help."""
+SHARED = ("--loops", "--package-path", "--implicit-links", "--xacro", "--strict")
+SHARED += ("--force", "--dry-run", "--quiet", "--json")
+"""Options with one meaning in many commands."""
+_MOST_LINES = 40
+"""Lines of a help on one screen: in a longer one the shared options have only their names."""
 _WIDEST = 100
 _WIDEST_NAME = 26
 
@@ -315,7 +318,7 @@ def usage_line(parser: argparse.ArgumentParser) -> str:
     needed = [
         re.sub(r"^(-\w), --\S+", r"\1", _invocation(action))
         for action in shown
-        if action.option_strings and action.required
+        if action.option_strings and (action.required or getattr(action, "needed", False))
     ]
     places = [_repetition(action) for action in shown if not action.option_strings]
     return " ".join(["usage:", parser.prog, "[options]", *needed, *places])
@@ -339,12 +342,17 @@ def help_text(parser: argparse.ArgumentParser, width: int | None = None) -> str:
         rows = [action for action in group._group_actions if not _is_shared(action)]
         if group not in first and rows:
             lines += [f"{group.title}:", *_rows(rows, columns)]
+    epilog = ["", *parser.epilog.split("\n")] if parser.epilog else []
     shared = [action for action in parser._actions if _is_shared(action)]
     if shared:
-        lines += ["options of many commands:", *_rows(shared, columns)]
-    if parser.epilog:
-        lines += ["", parser.epilog]
-    return "\n".join(lines) + "\n"
+        texts = list(_rows(shared, columns))
+        if len(lines) + 1 + len(texts) + len(epilog) > _MOST_LINES:
+            # No line ends between an option and its value.
+            names = ", ".join(_invocation(action).replace(" ", "\0") for action in shared)
+            wrapped = textwrap.wrap(f"  {names}", columns, subsequent_indent="  ", break_on_hyphens=False)
+            texts = [line.replace("\0", " ") for line in wrapped]
+        lines += ["options of many commands:", *texts]
+    return "\n".join([*lines, *epilog]) + "\n"
 
 
 def _is_shared(action: argparse.Action) -> bool:

@@ -416,7 +416,7 @@ def _format(request: ExportRequest) -> str:
     try:
         return format_of(request.out or "", SUFFIXES, "usdf")
     except UnknownEndingError as error:
-        raise RequestError(f"{error}: give --format {', '.join(FORMATS)}") from None
+        raise RequestError(f"{error}: give --to {', '.join(FORMATS)}") from None
 
 
 def _write(

@@ -187,7 +187,7 @@ def completed(folder: Path, line: str) -> list[str]:
         ("robot_semantics snapshot re", {"restore"}),
         ("robot_semantics view --pn", {"--png"}),
         ("robot_semantics snapshot restore --dry", {"--dry-run"}),
-        ("robot_semantics export --format ", {"usdf", "jsonl", "npz", "csv"}),
+        ("robot_semantics export --to ", {"usdf", "jsonl", "npz", "csv"}),
         ("robot_semantics group robot.urdf robot.srdf ", {"arm", "gripper"}),
         ("robot_semantics fk robot.urdf --srdf robot.srdf --state arm/", {"arm/reach"}),
         ("robot_semantics find robot.urdf robot.srdf palm", {"palm_link"}),

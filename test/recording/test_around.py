@@ -42,7 +42,7 @@ def bytes_read() -> int:
 
 @pytest.mark.parametrize("kind", ["mcap", "sqlite3", "ros1", "bare mcap", "bare mcap zstd", "mcap split"])
 @pytest.mark.parametrize(
-    "times", [(), ("--at", "40.013"), ("--at", "1", "--at", "3"), ("--from", "59", "--every", "0.03")]
+    "times", [(), ("--at", "40.013"), ("--at", "1", "--at", "3"), ("--start", "59", "--every", "0.03")]
 )
 def test_the_states_are_those_of_the_whole(
     tools: Any, kind: str, times: tuple[str, ...], monkeypatch: pytest.MonkeyPatch

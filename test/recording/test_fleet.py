@@ -46,7 +46,7 @@ def rows(out: Path) -> list[dict[str, Any]]:
 
 def test_each_bag_has_a_result_and_a_row_and_one_failure_is_not_the_end(tools: Any, fleet: Path) -> None:
     out = tools.folder / "out"
-    command = ("export", fleet, "--each", "--every", "0.1", "--format", "npz", "-o", out)
+    command = ("export", fleet, "--each", "--every", "0.1", "--to", "npz", "-o", out)
     code, stdout, stderr = tools.run(*command)
     assert code == 1
     assert "6 bags: 5 exported, 0 were done before, 1 failed" in stdout
@@ -72,7 +72,7 @@ def test_a_link_to_a_bag_that_is_gone_is_told_in_words(tools: Any, fleet: Path) 
 
 def test_what_was_done_is_not_done_again_unless_bag_or_request_change(tools: Any, fleet: Path) -> None:
     out = tools.folder / "out"
-    command = ["export", fleet / "day0", "--each", "--every", "0.1", "--format", "npz", "-o", out]
+    command = ["export", fleet / "day0", "--each", "--every", "0.1", "--to", "npz", "-o", out]
     tools.run(*command)
     assert "2 bags: 0 exported, 2 were done before, 0 failed" in tools.run(*command)[1]
     # The same content under another path and date is the same bag.
@@ -90,7 +90,7 @@ def test_a_changed_description_is_another_request(tools: Any, fleet: Path) -> No
     urdf = tools.folder / "rover.urdf"
     text = example("rover_arm.urdf").read_text(encoding="utf-8")
     urdf.write_text(text, encoding="utf-8")
-    command = ("export", fleet / "day0", "--each", "--urdf", urdf, "--format", "npz", "-o", tools.folder / "out")
+    command = ("export", fleet / "day0", "--each", "--urdf", urdf, "--to", "npz", "-o", tools.folder / "out")
     tools.run(*command)
     assert "0 exported, 2 were done before" in tools.run(*command)[1]
     urdf.write_text(text.replace('name="elbow_joint"', 'name="bend_joint"'), encoding="utf-8")
@@ -102,7 +102,7 @@ def test_what_is_not_a_result_of_before_is_replaced_by_force_alone(tools: Any, f
     own = out.joinpath(*(fleet / "day0" / "run0.npz").parts[1:])
     own.parent.mkdir(parents=True)
     own.write_text("mine")
-    command = ("export", fleet / "day0", "--each", "--format", "npz", "-o", out)
+    command = ("export", fleet / "day0", "--each", "--to", "npz", "-o", out)
     for _ in range(2):
         code, stdout, stderr = tools.run(*command)
         assert (code, own.read_text()) == (1, "mine")

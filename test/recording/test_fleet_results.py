@@ -69,12 +69,12 @@ def test_results_keep_the_folders_as_written_and_a_new_bag_renames_no_other(
     monkeypatch.chdir(tools.folder)
     for day in ("mon", "tue"):
         arm_bag(tools, Path(day) / "run1")
-    command = ("export", "--each", "mon", "tue", "--format", "parquet", "-o", "out")
+    command = ("export", "--each", "mon", "tue", "--to", "parquet", "-o", "out")
     assert tools.run(*command)[0] == 0
     assert set(rows(Path("out"))) == {"mon/run1.parquet", "tue/run1.parquet"}
     before = Path("out/mon/run1.parquet").read_bytes()
     arm_bag(tools, Path("apr/run1"), seconds=4.0)
-    code, stdout, _ = tools.run("export", "--each", "apr", "mon", "tue", "--format", "parquet", "-o", "out")
+    code, stdout, _ = tools.run("export", "--each", "apr", "mon", "tue", "--to", "parquet", "-o", "out")
     assert (code, counts(stdout)) == (0, (1, 2, 0))
     assert Path("out/mon/run1.parquet").read_bytes() == before
     assert set(rows(Path("out"))) == {"apr/run1.parquet", "mon/run1.parquet", "tue/run1.parquet"}
@@ -98,7 +98,7 @@ def test_the_name_is_the_path_as_written_without_root_and_dots(
     arm_bag(tools, Path("mon/run1"))
     places = {"here": tools.folder.name, "absolute": str(tools.folder)}
     code, stdout, stderr = tools.run(
-        "export", "--each", written.format(**places), "--format", "parquet", "-o", tools.folder.parent / "elsewhere"
+        "export", "--each", written.format(**places), "--to", "parquet", "-o", tools.folder.parent / "elsewhere"
     )
     assert code == 0, stdout + stderr
     expected = result.format(**places).lstrip("/")
@@ -111,7 +111,7 @@ def test_a_rosbag2_folder_gives_the_name_of_its_folder(tools: Any, monkeypatch: 
     monkeypatch.chdir(tools.folder)
     arm_bag(tools, Path("mon/run1"), kind="mcap")
     arm_bag(tools, Path("mon/v1.2"), kind="mcap")
-    assert tools.run("export", "--each", "mon", "--format", "npz", "-o", "out")[0] == 0
+    assert tools.run("export", "--each", "mon", "--to", "npz", "-o", "out")[0] == 0
     assert set(rows(Path("out"))) == {"mon/run1.npz", "mon/v1.2.npz"}
 
 
@@ -122,7 +122,7 @@ def test_two_bags_of_one_name_are_both_refused_and_the_others_exported(
     arm_bag(tools, Path("mon/run1"))
     arm_bag(tools, Path("mon/run1"), kind="ros1")
     arm_bag(tools, Path("mon/run2"))
-    code, stdout, stderr = tools.run("export", "--each", "mon", "--format", "npz", "-o", "out")
+    code, stdout, stderr = tools.run("export", "--each", "mon", "--to", "npz", "-o", "out")
     assert (code, counts(stdout)) == (1, (1, 0, 2))
     assert "mon/run1.bag" in stderr
     assert "mon/run1.mcap" in stderr
@@ -137,7 +137,7 @@ def test_a_bag_beside_a_folder_of_its_name_never_deletes_the_results_inside(
     monkeypatch.chdir(tools.folder)
     arm_bag(tools, Path("mon"))
     arm_bag(tools, Path("mon/run1"))
-    options = ("--every", "1", "--format", form, "-o", "out")
+    options = ("--every", "1", "--to", form, "-o", "out")
     for bags in (("mon",), ("mon.mcap",), ("mon", "mon.mcap")):
         tools.run("export", "--each", *bags, *options)
         inner = Path("out/mon/run1.parquet") if form == "parquet" else Path("out/mon/run1/index.json")
@@ -148,7 +148,7 @@ def test_a_bag_called_index_keeps_its_result(tools: Any, monkeypatch: pytest.Mon
     monkeypatch.chdir(tools.folder)
     arm_bag(tools, Path("index"))
     for done in ((1, 0, 0), (0, 1, 0)):
-        options = ("--every", "1", "--format", "parquet", "-o", "out")
+        options = ("--every", "1", "--to", "parquet", "-o", "out")
         code, stdout, _ = tools.run("export", "--each", "index.mcap", *options)
         assert (code, counts(stdout)) == (0, done)
         (row,) = pq.read_table("out/index.parquet").to_pylist()
@@ -246,7 +246,7 @@ def xacro_fleet(tools: Any) -> tuple[Path, Path]:
 def test_a_changed_include_of_a_xacro_is_another_request(tools: Any) -> None:
     arm_bag(tools, tools.folder / "bags" / "run1")
     inner, outer = xacro_fleet(tools)
-    options = ("--urdf", outer, "--links", "--format", "parquet", "-o", tools.folder / "out")
+    options = ("--urdf", outer, "--links", "--to", "parquet", "-o", tools.folder / "out")
     command = ("export", "--each", tools.folder / "bags", *options)
     assert counts(tools.run(*command)[1]) == (1, 0, 0)
     assert counts(tools.run(*command)[1]) == (0, 1, 0)
@@ -271,7 +271,7 @@ def test_a_changed_yaml_of_a_xacro_and_a_changed_variable_are_other_requests(
             '<joint name="f" type="fixed"><parent link="tip"/><child link="$(optenv TOOL none)"/></joint></robot>',
         )
     )
-    options = ("--urdf", outer, "--format", "npz", "-o", tools.folder / "out")
+    options = ("--urdf", outer, "--to", "npz", "-o", tools.folder / "out")
     command = ("export", "--each", tools.folder / "bags", *options)
     assert counts(tools.run(*command)[1]) == (1, 0, 0)
     assert counts(tools.run(*command)[1]) == (0, 1, 0)
@@ -285,7 +285,7 @@ def test_changed_loops_are_another_request(tools: Any) -> None:
     arm_bag(tools, tools.folder / "bags" / "run1")
     urdf, loops = write_arm(tools.folder / "arm.urdf"), tools.folder / "robot.yaml"
     loops.write_text("closed_loop: []\n")
-    options = ("--urdf", urdf, "--loops", loops, "--format", "npz", "-o", tools.folder / "out")
+    options = ("--urdf", urdf, "--loops", loops, "--to", "npz", "-o", tools.folder / "out")
     command = ("export", "--each", tools.folder / "bags", *options)
     assert counts(tools.run(*command)[1])[2] == 0
     assert counts(tools.run(*command)[1]) == (0, 1, 0)
@@ -295,7 +295,7 @@ def test_changed_loops_are_another_request(tools: Any) -> None:
 
 def test_changed_metadata_is_another_bag(tools: Any) -> None:
     bag = arm_bag(tools, tools.folder / "bags" / "run1", kind="sqlite3")
-    command = ("export", "--each", tools.folder / "bags", "--format", "npz", "-o", tools.folder / "out")
+    command = ("export", "--each", tools.folder / "bags", "--to", "npz", "-o", tools.folder / "out")
     assert counts(tools.run(*command)[1]) == (1, 0, 0)
     assert counts(tools.run(*command)[1]) == (0, 1, 0)
     content = YAML(typ="safe").load((bag / "metadata.yaml").read_text())
@@ -307,7 +307,7 @@ def test_changed_metadata_is_another_bag(tools: Any) -> None:
 
 def test_another_version_of_the_package_exports_again(tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     arm_bag(tools, tools.folder / "bags" / "run1")
-    command = ("export", "--each", tools.folder / "bags", "--format", "npz", "-o", tools.folder / "out")
+    command = ("export", "--each", tools.folder / "bags", "--to", "npz", "-o", tools.folder / "out")
     assert counts(tools.run(*command)[1]) == (1, 0, 0)
     monkeypatch.setattr(version, "__version__", "99.0")
     assert counts(tools.run(*command)[1]) == (1, 0, 0)
@@ -334,7 +334,7 @@ def test_a_damaged_result_is_made_again_without_force(tools: Any, form: str, dam
     (tools.folder / "bags").mkdir()
     tape.write(tools.folder / "bags" / "run1", "bare mcap")
     every = ("--every", "1") if form != "usdf" else ()
-    options = (*every, "--format", form.split()[0], "-o", tools.folder / "out")
+    options = (*every, "--to", form.split()[0], "-o", tools.folder / "out")
     command = ("export", "--each", tools.folder / "bags", *options)
     assert counts(tools.run(*command)[1]) == (1, 0, 0)
     out = tools.folder / "out"
@@ -361,7 +361,7 @@ def test_links_neither_multiply_nor_rename_bags(tools: Any, monkeypatch: pytest.
     Path("runs/a_link").symlink_to("deep/run8")
     Path("runs/deep/up").symlink_to("..")
     Path("runs/deep/top").symlink_to("../..")
-    code, stdout, _ = tools.run("export", "--each", "runs", "--format", "npz", "-o", "out")
+    code, stdout, _ = tools.run("export", "--each", "runs", "--to", "npz", "-o", "out")
     assert (code, counts(stdout)) == (0, (2, 0, 0))
     assert set(rows(Path("out"))) == {"runs/run7.npz", "runs/deep/run8.npz"}
 
@@ -374,7 +374,7 @@ def test_a_bag_that_only_a_link_reaches_is_exported_under_the_name_of_the_link(
     Path("runs").mkdir()
     Path("runs/mine").symlink_to("../store")
     Path("runs/self").symlink_to("self")
-    code, stdout, _ = tools.run("export", "--each", "runs", "--format", "npz", "-o", "out")
+    code, stdout, _ = tools.run("export", "--each", "runs", "--to", "npz", "-o", "out")
     assert (code, counts(stdout)) == (0, (1, 0, 0))
     assert set(rows(Path("out"))) == {"runs/mine/run7.npz"}
 
@@ -396,7 +396,7 @@ def test_a_folder_that_cannot_be_listed_is_a_row(tools: Any, monkeypatch: pytest
 
     monkeypatch.setattr(os, "scandir", scandir)
     monkeypatch.setattr(Path, "iterdir", iterdir)
-    code, stdout, stderr = tools.run("export", "--each", "runs", "--format", "npz", "-o", "out")
+    code, stdout, stderr = tools.run("export", "--each", "runs", "--to", "npz", "-o", "out")
     assert (code, counts(stdout)) == (1, (1, 0, 1))
     assert "runs/closed: Permission denied" in stderr
     assert set(rows(Path("out"))) == {"runs/run1.npz", "runs/closed"}
@@ -406,7 +406,7 @@ def test_a_pipe_with_the_name_of_a_bag_is_a_row(tools: Any, monkeypatch: pytest.
     monkeypatch.chdir(tools.folder)
     arm_bag(tools, Path("runs/run1"))
     os.mkfifo("runs/pipe.mcap")
-    code, stdout, stderr = tools.run("export", "--each", "runs", "--format", "npz", "-o", "out")
+    code, stdout, stderr = tools.run("export", "--each", "runs", "--to", "npz", "-o", "out")
     assert (code, counts(stdout)) == (1, (1, 0, 1))
     assert "runs/pipe.mcap: is not a regular file" in stderr
 
@@ -431,7 +431,7 @@ def test_a_full_disk_at_a_row_is_not_the_end_and_the_next_run_continues(
         usual(data, path)
 
     monkeypatch.setattr(fleet_module, "save_bytes", full)
-    command = ("export", "--each", "runs", "--format", "npz", "-o", "out")
+    command = ("export", "--each", "runs", "--to", "npz", "-o", "out")
     code, stdout, stderr = tools.run(*command)
     assert (code, counts(stdout)) == (1, (2, 0, 1))
     assert "No space left on device" in stderr
@@ -454,7 +454,7 @@ def test_a_kill_between_a_result_and_its_row_needs_no_force(tools: Any, monkeypa
         usual(data, path)
 
     monkeypatch.setattr(fleet_module, "save_bytes", killed)
-    command = ("export", "--each", "runs", "--format", "npz", "-o", "out")
+    command = ("export", "--each", "runs", "--to", "npz", "-o", "out")
     with pytest.raises(Killed):
         tools.run(*command)
     assert Path("out/runs/run1.npz").is_file()
@@ -473,7 +473,7 @@ def test_a_dry_run_of_a_fleet_writes_nothing_and_says_what_it_would_write(
     arm_bag(tools, Path("mon/run1"))
     arm_bag(tools, Path("mon/run2"), seconds=4.0)
     Path("mon/bad.mcap").write_bytes(b"no bag")
-    options = ("export", "--each", "mon", "--every", "1", "--format", "parquet")
+    options = ("export", "--each", "mon", "--every", "1", "--to", "parquet")
     for target in ((), ("-o", "out")):
         code, stdout, stderr = tools.run(*options, *target, "--dry-run")
         assert code == 1
@@ -548,7 +548,7 @@ def test_a_time_outside_one_bag_skips_that_time_and_is_named_in_the_index(
     monkeypatch.chdir(tools.folder)
     arm_bag(tools, Path("mon/long"), seconds=10.0)
     arm_bag(tools, Path("mon/short"), seconds=2.0)
-    command = ("export", "--each", "mon", "--at", "1", "--at", "5", "--format", "parquet", "-o", "out")
+    command = ("export", "--each", "mon", "--at", "1", "--at", "5", "--to", "parquet", "-o", "out")
     code, stdout, stderr = tools.run(*command)
     assert (code, counts(stdout)) == (0, (2, 0, 0)), stderr
     found = rows(Path("out"))
@@ -564,7 +564,7 @@ def test_a_bag_without_any_of_the_times_fails_alone(tools: Any, monkeypatch: pyt
     monkeypatch.chdir(tools.folder)
     arm_bag(tools, Path("mon/long"), seconds=10.0)
     arm_bag(tools, Path("mon/short"), seconds=2.0)
-    code, stdout, stderr = tools.run("export", "--each", "mon", "--at", "5", "--format", "parquet", "-o", "out")
+    code, stdout, stderr = tools.run("export", "--each", "mon", "--at", "5", "--to", "parquet", "-o", "out")
     assert (code, counts(stdout)) == (1, (1, 0, 1))
     assert "mon/short.mcap: error: " in stderr
     assert rows(Path("out"))["mon/short.mcap"]["skipped_times"] == ["5"]
@@ -584,7 +584,7 @@ def test_times_of_each_bag_come_from_a_file(tools: Any, monkeypatch: pytest.Monk
     arm_bag(tools, Path("mon/a"), seconds=10.0)
     arm_bag(tools, Path("mon/b"), seconds=10.0)
     Path("times.csv").write_text("bag,time\nmon/a.mcap,1\nmon/b.mcap,2\nmon/b.mcap,3\n")
-    command = ("export", "--each", "mon", "--at-file", "times.csv", "--format", "parquet", "-o", "out")
+    command = ("export", "--each", "mon", "--at-file", "times.csv", "--to", "parquet", "-o", "out")
     code, stdout, stderr = tools.run(*command)
     assert (code, counts(stdout)) == (0, (2, 0, 0)), stderr
     assert len(pq.read_table("out/mon/a.parquet")) == 1
@@ -625,7 +625,7 @@ def test_a_bad_file_of_times_is_refused_with_its_line(
 def test_every_ends_at_the_last_message_and_says_so(tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tools.folder)
     arm_bag(tools, Path("a"), seconds=2.0)
-    command = ("export", "a.mcap", "--from", "1.5", "--to", "10.5", "--every", "0.1", "-o", "x.parquet")
+    command = ("export", "a.mcap", "--start", "1.5", "--stop", "10.5", "--every", "0.1", "-o", "x.parquet")
     code, _, stderr = tools.run(*command)
     assert code == 0
     times = [(t - tools.START) / 1e9 for t in pq.read_table("x.parquet")["time_ns"].to_pylist()]
@@ -633,7 +633,7 @@ def test_every_ends_at_the_last_message_and_says_so(tools: Any, monkeypatch: pyt
     assert "10.5" in stderr
     assert "last message" in stderr
     assert tools.run(*command, "--strict")[0] == 1
-    code, _, stderr = tools.run("export", "a.mcap", "--from", "3", "--to", "4", "--every", "0.1", "-o", "y.parquet")
+    code, _, stderr = tools.run("export", "a.mcap", "--start", "3", "--stop", "4", "--every", "0.1", "-o", "y.parquet")
     assert code == 1
     assert "after the last message" in stderr
     assert not Path("y.parquet").exists()
@@ -642,7 +642,7 @@ def test_every_ends_at_the_last_message_and_says_so(tools: Any, monkeypatch: pyt
 def test_an_end_at_the_last_message_is_no_complaint(tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tools.folder)
     arm_bag(tools, Path("a"), seconds=2.0)
-    for words in (("--to", "2"), ("--to", "end"), ()):
+    for words in (("--stop", "2"), ("--stop", "end"), ()):
         code, _, stderr = tools.run("export", "a.mcap", *words, "--every", "0.5", "-o", "x.parquet")
         assert (code, "last message" in stderr) == (0, False)
         assert len(pq.read_table("x.parquet")) == 5
@@ -658,7 +658,7 @@ def test_messages_of_a_topic_after_the_end_give_no_states_and_are_named(
     for i in range(20):
         tape.text("/marks", "x", tools.START + i * tools.S // 10)
     tape.write(Path("a"), "bare mcap")
-    for words in ((), ("--to", "5")):
+    for words in ((), ("--stop", "5")):
         code, _, stderr = tools.run("export", "a.mcap", "--at-topic", "/marks", *words, "-o", "x.parquet")
         assert code == 0
         assert len(pq.read_table("x.parquet")) == 11

@@ -33,7 +33,7 @@ def test_an_export_closes_the_loops_at_every_time(tools: Any, side: float, capsy
     urdf.write_text(four_bar_text())
     semantic.write_text(srdf("coupler", "rocker"))
     out = tools.folder / "out.npz"
-    files = ["--urdf", str(urdf), "--srdf", str(semantic), "-o", str(out)]
+    files = ["--urdf", f"{urdf},{semantic}", "-o", str(out)]
     assert main(["export", str(bag), *files, "--at-topic", "/joint_states"]) == 0
     data = np.load(out)
     names = [key for key in data if key.endswith("positions")]
@@ -60,7 +60,7 @@ def test_a_mimic_joint_follows_a_passive_joint(tools: Any) -> None:
     urdf.write_text(four_bar_text().replace("</robot>", f'<link name="flap_link"/>{flap}</robot>'))
     semantic.write_text(srdf("coupler", "rocker"))
     out = tools.folder / "out.npz"
-    files = ["--urdf", str(urdf), "--srdf", str(semantic), "-o", str(out)]
+    files = ["--urdf", f"{urdf},{semantic}", "-o", str(out)]
     assert main(["export", str(bag), *files, "--at-topic", "/joint_states"]) == 0
     data = np.load(out)
     (key,) = [key for key in data if key.endswith("positions")]

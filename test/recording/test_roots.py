@@ -153,7 +153,7 @@ def test_of_two_odometries_one_is_taken_whole_and_the_other_is_named(tools: Any)
     out = tools.folder / "all.jsonl"
     bag = tape.write(tools.folder / "both")
     for chosen, start in (((), 0.0), (("--odometry", "/wheel/odom"), 5.0)):
-        code, _, stderr = tools.run("export", bag, "--every", "0.1", "--from", "0.1", *chosen, "-o", out)
+        code, _, stderr = tools.run("export", bag, "--every", "0.1", "--start", "0.1", *chosen, "-o", out)
         assert code == 0
         other = "/ekf/odom" if chosen else "/wheel/odom"
         assert bool(chosen) or f"ignored: '{other}'" in stderr

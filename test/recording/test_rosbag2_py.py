@@ -54,7 +54,7 @@ def test_every_kind_of_bag_gives_the_same_states_bit_for_bit(
 ) -> None:
     bag = tools.rover().write(tools.folder / "drive", kind)
     whole = ("export", bag, "--every", "0.013", "-o")
-    part = ("export", bag, "--from", "1.03", "--to", "2.07", "--every", "0.07", "-o")
+    part = ("export", bag, "--start", "1.03", "--stop", "2.07", "--every", "0.07", "-o")
     outputs = []
     for library in ("rosbags", "rosbag2_py"):
         if library == "rosbag2_py":

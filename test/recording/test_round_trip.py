@@ -256,7 +256,7 @@ def test_what_cannot_become_a_bag_is_refused_and_leaves_nothing(
 def test_a_bag_made_of_arrays_or_lines_has_the_same_states(tools: Any, drive: Path, ending: str) -> None:
     tools.run("export", drive, "--every", "0.25", "-o", tools.folder / "folder")
     tools.run("export", drive, "--every", "0.25", "-o", tools.folder / f"series.{ending}")
-    arguments = () if ending == "npz" else ("--urdf", example("rover_arm.urdf"), "--srdf", example("rover_arm.srdf"))
+    arguments = () if ending == "npz" else ("--urdf", f"{example('rover_arm.urdf')},{example('rover_arm.srdf')}")
     code, _, stderr = tools.run("bag", tools.folder / f"series.{ending}", "-o", tools.folder / "back", *arguments)
     assert code == 0, stderr
     tools.run("export", tools.folder / "back", "--at-topic", "/clock", "-o", tools.folder / "again")

@@ -87,7 +87,7 @@ def test_every_clock_latency_and_rate_of_joints_odometry_and_tf(
     tools, out = Tools(tmp_path, capsys), tmp_path / "out.npz"
     begin, end = 2.61, 4.69
     code, _, stderr = tools.run(
-        *("export", matrix, "--every", "0.013", "--from", f"@{START // S + begin}", "--to", f"@{START // S + end}"),
+        *("export", matrix, "--every", "0.013", "--start", f"@{START // S + begin}", "--stop", f"@{START // S + end}"),
         *("--world-frame", "map", "--max-gap", "5", "-o", out),
     )
     assert code == 0, stderr

@@ -5,16 +5,16 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Conversion of structured command-line values: numbers in a range, ``NAME=VALUE``, ``GROUP/STATE``."""
+"""Conversion of structured command-line values: robots, numbers in a range, ``NAME=VALUE``, ``GROUP/STATE``."""
 
 from __future__ import annotations
 
 import argparse
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
@@ -25,6 +25,82 @@ from robot_semantics.xml.schema import BadValueError
 
 _Number = TypeVar("_Number", int, float)
 Model = TypeVar("Model", str, str | None)
+
+
+class RobotArgument(NamedTuple):
+    """The files of one robot, ``[NAME=]URDF[,SRDF]``.
+
+    Attributes:
+        name: the model that is this robot; None if the word has no name.
+        urdf: its URDF; empty if a recording has it.
+        srdf: its SRDF; None if the word has only a URDF.
+    """
+
+    name: str | None
+    urdf: str
+    srdf: str | None
+
+    def __str__(self) -> str:
+        """Return the word."""
+        name = "" if self.name is None else f"{self.name}="
+        return name + self.urdf + ("" if self.srdf is None else f",{self.srdf}")
+
+
+ROBOT_FORM = "[NAME=]URDF[,SRDF]"
+
+
+def robot_argument(text: str) -> RobotArgument:
+    """Argparse type: the files of one robot, ``[NAME=]URDF[,SRDF]``.
+
+    A path may contain ``=`` and ``,``: the reading whose files exist is used. If no reading has its files, the first
+    ``=`` and the first ``,`` separate.
+
+    Raises:
+        RobotSemanticsError: the files of two readings exist.
+    """
+    readings = [robot for robot in _robot_readings(text) if all(part is None or part.strip() for part in robot)]
+    there = [robot for robot in readings if all(file is None or _is_there(file) for file in robot[1:])]
+    there = there or [robot for robot in readings if _is_there(robot.urdf)]
+    if len(there) > 1:
+        first, second = map(_in_words, there[:2])
+        raise RobotSemanticsError(f"'{text}' can be {first}, or {second}: these files exist; rename one")
+    if there:
+        return there[0]
+    name, equals, rest = text.partition("=")
+    files = (rest if equals else text).split(",")
+    if numbers := unquoted_numbers([text]):
+        raise argparse.ArgumentTypeError(numbers)
+    if len(files) > 2 or not all(part.strip() for part in (*files, *[name] * bool(equals))):
+        raise argparse.ArgumentTypeError(f"a robot is {ROBOT_FORM}, not '{text}'")
+    return RobotArgument(name if equals else None, files[0], files[1] if len(files) > 1 else None)
+
+
+def recorded_robot_argument(text: str) -> RobotArgument:
+    """Argparse type: the files of one robot, as `robot_argument`; ``[NAME=],SRDF`` for a URDF that is recorded."""
+    name, comma, srdf = text.rpartition(",")
+    if comma and srdf.strip() and (not name or (name.endswith("=") and len(name) > 1)) and not _is_there(text):
+        return RobotArgument(name[:-1] or None, "", srdf)
+    return robot_argument(text)
+
+
+def _robot_readings(text: str) -> Iterator[RobotArgument]:
+    """Yield all readings of ``[NAME=]URDF[,SRDF]``."""
+    named = [(text[:at], text[at + 1 :]) for at, letter in enumerate(text) if letter == "="]
+    for name, files in ((None, text), *named):
+        yield RobotArgument(name, files, None)
+        for at, letter in enumerate(files):
+            if letter == ",":
+                yield RobotArgument(name, files[:at], files[at + 1 :])
+
+
+def _in_words(robot: RobotArgument) -> str:
+    name = "" if robot.name is None else f"model '{robot.name}' with "
+    return f"{name}the URDF '{robot.urdf}'" + ("" if robot.srdf is None else f" and the SRDF '{robot.srdf}'")
+
+
+def _is_there(file: str) -> bool:
+    """Return True for a file or a pipe, for standard input, and for a URI, whose file is searched elsewhere."""
+    return file == "-" or bool(re.match(r"[a-z]+://", file)) or (Path(file).exists() and not Path(file).is_dir())
 
 
 def on_disk(text: str) -> str:
@@ -198,7 +274,35 @@ def by_model(
     return result
 
 
-_FILE_OPTIONS = ("urdf", "srdf", "loops")
+def robots_by_model(
+    given: Sequence[RobotArgument], models: Collection[Model], source: str, called: set[str] | None = None
+) -> dict[Model, RobotArgument]:
+    """Return the robots of ``--urdf`` by model; a robot without a name is of the only model.
+
+    Args:
+        given: the values of the option.
+        models: the names of the models; None for a model whose name is not known yet.
+        source: what has the models, for errors.
+        called: takes other names of the only model, such as that of its URDF, for the caller to check.
+
+    Raises:
+        UsageError: a model has two robots, or a robot without a name is given for one of several models.
+        UnknownNameError: `source` has no model of a robot's name.
+    """
+    result: dict[Model, RobotArgument] = {}
+    names = {model or "": model for model in models}
+    for robot in given:
+        if robot.name is None and len(models) != 1:
+            raise UsageError(f"--urdf '{robot}': name the robot as in NAME=..., one of {', '.join(names) or 'none'}")
+        if robot.name is not None and robot.name not in names:
+            if called is None or len(models) != 1:
+                raise UnknownNameError("model", robot.name, names, source)
+            called.add(robot.name)
+        model = names.get(robot.name or "", next(iter(models)))
+        if model in result:
+            raise UsageError(f"--urdf '{robot}': the robot has other files already: '{result[model]}'")
+        result[model] = robot
+    return result
 
 
 def _is_path(option: str, text: str, name: str, value: str) -> bool:
@@ -207,7 +311,7 @@ def _is_path(option: str, text: str, name: str, value: str) -> bool:
     Raises:
         UsageError: the file exists, and so does the one after the "=".
     """
-    if option not in _FILE_OPTIONS:
+    if option != "loops":
         return False
     if not Path(text).exists():
         return "/" in name
@@ -236,3 +340,24 @@ def nanoseconds(text: str) -> int:
         return parse_seconds(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is not a time in seconds") from None
+
+
+def time_word(text: str) -> str:
+    """Argparse type: a time: seconds from the start, ``@`` seconds since 1970, or ``end``."""
+    if text != "end":
+        try:
+            nanoseconds(text.removeprefix("@"))
+        except argparse.ArgumentTypeError:
+            message = f"'{text}' is not a time: give seconds from the start, @seconds since 1970, or end"
+            raise argparse.ArgumentTypeError(message) from None
+    return text
+
+
+def time_step(text: str) -> str:
+    """Argparse type: a distance between times, a positive decimal number of seconds."""
+    if nanoseconds(text) <= 0:
+        problem = (
+            "is too small; the smallest is 1e-9 s" if number(text) > 0.0 else "is not a positive number of seconds"
+        )
+        raise argparse.ArgumentTypeError(f"'{text}' {problem}")
+    return text

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.cli.frame.outputs import declare_force
+from robot_semantics.cli.frame.outputs import declare_file_options
 
 
 def no_arguments(_parser: argparse.ArgumentParser) -> None:
@@ -73,7 +73,7 @@ class Command(NamedTuple):
         """
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         self.arguments(parser)
-        declare_force(parser)
+        declare_file_options(parser)
         lines = "\n".join(f"  {line}" for line in self.examples)
         title = "examples" if len(self.examples) > 1 else "example"
         parser.epilog = "\n\n".join(text for text in (parser.epilog, lines and f"{title}:\n{lines}") if text)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from robot_semantics.base.diagnostic import Diagnostic, Severity
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
-from robot_semantics.cli.frame.argument_values import add_repeatable
+from robot_semantics.cli.frame.argument_values import ROBOT_FORM, RobotArgument, add_repeatable, robot_argument
 from robot_semantics.cli.frame.command import UsageError
 from robot_semantics.cli.frame.node_inputs import add_node_argument, robot_of_node
 from robot_semantics.cli.frame.printing import print_line
@@ -61,9 +61,27 @@ def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_needed: bool = 
     add_loops_argument(parser)
 
 
-def add_loops_argument(parser: argparse.ArgumentParser) -> None:
-    """Add ``--loops`` to a command that reads its robot with `read_robot`."""
-    parser.add_argument("--loops", metavar="FILE", help="robot.yaml of Extended URDF with closed loops")
+def add_loops_argument(parser: argparse._ActionsContainer, *, several: bool = False) -> None:
+    """Add ``--loops`` to a command that reads its robot with `read_robot`; with `several`, one for each robot."""
+    text = "robot.yaml of Extended URDF with closed loops"
+    if several:
+        add_repeatable(parser, "--loops", "[NAME=]FILE", text)
+    else:
+        parser.add_argument("--loops", metavar="FILE", help=text)
+
+
+def add_urdf_option(
+    parser: argparse._ActionsContainer,
+    text: str = "robot of a model",
+    *,
+    several: bool = True,
+    read: Callable[[str], RobotArgument] = robot_argument,
+) -> None:
+    """Add ``--urdf [NAME=]URDF[,SRDF]`` to a command that is not only about one robot; with `several`, repeatable."""
+    if several:
+        add_repeatable(parser, "--urdf", ROBOT_FORM, text, type=read)
+    else:
+        parser.add_argument("--urdf", metavar=ROBOT_FORM, type=robot_argument, help=text)
 
 
 def require_urdf(urdf: str | None, loops: str | None) -> None:
@@ -123,9 +141,15 @@ def package_finder(arguments: argparse.Namespace, file: str | Path) -> Callable[
 
 
 def read_robot(
-    arguments: argparse.Namespace, urdf: str, srdf: str | None = None, diagnostics: Diagnostics | None = None
+    arguments: argparse.Namespace,
+    urdf: str,
+    srdf: str | None = None,
+    diagnostics: Diagnostics | None = None,
+    loops: str | None = None,
 ) -> RobotModel:
     """Return the robot of two files, read leniently with the given arguments; add problems to `diagnostics`.
+
+    `loops` is its file of closed loops, for a command that reads several robots.
 
     Raises:
         DescriptionError: the URDF has no valid tree, or a file cannot be read.
@@ -135,6 +159,7 @@ def read_robot(
     from robot_semantics.model.resources import PackageResolver
 
     xacro, packages = xacro_of(arguments), PackageResolver(getattr(arguments, "package_path", ()))
+    only = getattr(arguments, "loops", None)
     return load_robot(
         urdf,
         srdf or None,
@@ -142,7 +167,7 @@ def read_robot(
         implicit_links=arguments.implicit_links,
         xacro=xacro,
         resolver=packages,
-        loops=getattr(arguments, "loops", None),
+        loops=only if isinstance(only, str) else loops,
         diagnostics=diagnostics,
     )
 

@@ -17,7 +17,11 @@ COMMANDS: dict[str, str] = {}
 JOINT, STATE = "--joint NAME=NUMBERS", "--state [MODEL/]GROUP/NAME"
 ROBOT = "--urdf [NAME=]URDF[,SRDF]"
 
-OPTIONS: tuple[tuple[str, str, str], ...] = ()
+OPTIONS: tuple[tuple[str, str, str], ...] = (
+    ("export", "--from", "--start T"),
+    ("export", "--format", "--to KIND"),
+    ("export, bag, plot", "--srdf", ROBOT),
+)
 """Former options: the command or the commands, separated by commas; the old option; the new form."""
 
 

@@ -35,6 +35,7 @@ from robot_semantics.live.settings import Invalid
 from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.queries import links_fixed_to_root
+from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.bags.encodings import is_frame_transforms, unknown_schemas
 from robot_semantics.recording.bags.source import USUAL_TYPES, BagInfo, RecordedModel, RequestError, topic_name
@@ -79,6 +80,7 @@ class RobotRequest:
         implicit_links: let joints of the URDF name links that it does not declare.
         xacro: limits for the expansion of xacro files.
         loops: file with the closed loops of its URDF's file: robot.yaml of Extended URDF.
+        package_paths: folders of packages that its xacro files name.
     """
 
     name: str | None = None
@@ -94,6 +96,7 @@ class RobotRequest:
     base_frame: str | None = None
     frame_prefix: str | None = None
     called: tuple[str, ...] = ()
+    package_paths: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Give the topics their leading slash; take the one of frames away, as tf2 does."""
@@ -138,7 +141,8 @@ class RobotRequest:
         if self.urdf is not None:
             found = Diagnostics()
             how: dict[str, Any] = {"implicit_links": self.implicit_links, "xacro": self.xacro, "loops": self.loops}
-            model = load_robot(self.urdf, self.srdf, strict=False, diagnostics=found, **how)
+            resolver = PackageResolver(self.package_paths)
+            model = load_robot(self.urdf, self.srdf, strict=False, diagnostics=found, resolver=resolver, **how)
             return PlannedRobot(self, model, problems=tuple(found))
         if self.srdf is not None:
             semantics = srdf_from_file(self.srdf, Diagnostics(), xacro=self.xacro)

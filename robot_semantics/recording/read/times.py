@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from robot_semantics.recording.read.recording import Recording
 
 
-ABSOLUTE_FROM = 100_000_000
-"""A number of seconds from here on is a time since 1970, a smaller one counts from the start; `@` forces the former."""
-
 TIMES_BYTES = 64 * 2**20
 """Largest size of a file of times."""
 
@@ -93,7 +90,8 @@ def choose_times(request: TimeRequest, recording: Recording, problems: Diagnosti
     if request.every is None and request.at_topic is None:
         for text in outside_times(request, recording):
             first, last = map(seconds_text, span)
-            raise RequestError(f"time '{text}' is outside the recording, which goes from {first} s to {last} s")
+            hint = "" if text.startswith("@") else "; a time since 1970 is @T" * (time_of(text, 0, 0) > span[0])
+            raise RequestError(f"time '{text}' is outside the recording, which goes from {first} s to {last} s{hint}")
         return np.unique(np.array([time_of(text, *span) for text in request.at or ("end",)], dtype=np.int64))
     stop = _last_time(request, start, stop, recording, problems)
     step = request.step_ns()
@@ -101,7 +99,7 @@ def choose_times(request: TimeRequest, recording: Recording, problems: Diagnosti
         if (stop - start) // step >= MOST_TIMES:
             raise RequestError(
                 f"{(stop - start) // step + 1} times from {seconds_text(start)} s to {seconds_text(stop)} s "
-                "are too many; if a stamp is wrong, choose the range with --from and --to"
+                "are too many; if a stamp is wrong, choose the range with --start and --stop"
             )
         return np.arange(start, stop + 1, step, dtype=np.int64)
     assert request.at_topic is not None
@@ -224,7 +222,7 @@ def check_words(request: TimeRequest) -> None:
 
 
 def time_of(text: str, start_ns: int, end_ns: int) -> int:
-    """Return a time of a span [ns]: ``end``, ``@1700000000.5``, or seconds since its start or since 1970.
+    """Return a time of a span [ns]: ``end``, ``@1700000000.5`` since 1970, or seconds since its start.
 
     Raises:
         RequestError: it is none of these.
@@ -233,8 +231,7 @@ def time_of(text: str, start_ns: int, end_ns: int) -> int:
         return end_ns
     if text.startswith("@"):
         return _nanoseconds(text[1:])
-    value = _nanoseconds(text)
-    return value if value >= ABSOLUTE_FROM * 1_000_000_000 else start_ns + value
+    return start_ns + _nanoseconds(text)
 
 
 def blocks(times_ns: IntArray, size: int) -> Sequence[IntArray]:
@@ -246,4 +243,6 @@ def _nanoseconds(text: str) -> int:
     try:
         return parse_seconds(text)
     except ValueError:
-        raise RequestError(f"'{text}' is not a time: give seconds, @seconds since 1970, or 'end'") from None
+        raise RequestError(
+            f"'{text}' is not a time: give seconds from the start, @seconds since 1970, or end"
+        ) from None

@@ -218,8 +218,8 @@ def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, di
 
     Args:
         path: the series: a folder, ``.npz``, ``.parquet`` or ``.jsonl``.
-        at: ``end``, seconds since the first state, or since 1970 (``@`` forces the latter); the series must have a
-            state at this time.
+        at: ``end``, seconds since the first state, or ``@`` seconds since 1970; the series must have a state at this
+            time.
         problems: takes the problems of descriptions.
 
     Raises:
