@@ -336,7 +336,7 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
         named = {robot.name for robot in arguments.urdf if robot.name is not None}
         models = dict.fromkeys(sorted(named), "") if len(named) > 1 else {None: ""}
     elif unknown := [robot for robot in arguments.urdf if robot.name not in (None, *models)]:
-        raise UsageError(f"--urdf '{unknown[0]}': {UnknownNameError('robot', unknown[0].name, models)}")
+        raise UsageError(f"--urdf '{unknown[0]}': {UnknownNameError('robot', str(unknown[0].name), map(str, models))}")
     called: set[str] = set()
     robots = robots_by_model(arguments.urdf, models, "the command line", called)
     given = {

@@ -303,8 +303,10 @@ def _with_operations(words: str, command: Command) -> Iterator[tuple[str, Comman
 # Text of ``--help``: one line for each option; the command's own options first, shared options last.
 
 
-SHARED = ("--loops", "--package-path", "--implicit-links", "--xacro", "--strict")
-SHARED += ("--force", "--dry-run", "--quiet", "--json")
+SHARED = (
+    *("--loops", "--package-path", "--implicit-links", "--xacro", "--strict"),
+    *("--force", "--dry-run", "--quiet", "--json"),
+)
 """Options with one meaning in many commands."""
 _MOST_LINES = 40
 """Lines of a help on one screen: in a longer one the shared options have only their names."""
