@@ -36,6 +36,10 @@ class DescriptionError(RobotSemanticsError):
         super().__init__("\n".join(str(diagnostic) for diagnostic in self.diagnostics))
 
 
+class UsageError(RobotSemanticsError):
+    """Meaningless words on a command line, independent of the input; the exit code is 2."""
+
+
 class UnknownNameError(RobotSemanticsError, KeyError):
     """An unknown name: the model does not have it.
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.errors import UsageError as UsageError
 from robot_semantics.cli.frame.outputs import declare_file_options
 
 
@@ -85,10 +85,3 @@ class Command(NamedTuple):
             choice = choices.add_parser(name, help=operation.help, description=operation.help)
             if name in words:
                 operation.load().declare(choice, words)
-
-
-# The error of a wrong command line, in its own module, so that the start imports nothing else.
-
-
-class UsageError(RobotSemanticsError):
-    """Meaningless words on the command line, independent of the input; the exit code is 2."""

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.errors import RobotSemanticsError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,9 +110,8 @@ def kind_of_result(arguments: argparse.Namespace) -> str:
     Raises:
         UsageError: the ending is unknown.
     """
-    # Import here: the start needs neither.
+    # Import here: the start does not need it.
     from robot_semantics.base.endings import UnknownEndingError, format_of
-    from robot_semantics.cli.frame.command import UsageError
 
     rule: ResultRule = arguments.result_rule
     endings = rule.endings or {}
@@ -235,8 +234,6 @@ def check_outputs(arguments: argparse.Namespace) -> None:
     """
     # Import here: the start needs no paths.
     from pathlib import Path
-
-    from robot_semantics.cli.frame.command import UsageError
 
     rule: ResultRule | None = getattr(arguments, "result_rule", None)
     if rule is not None:
