@@ -280,8 +280,7 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
         at = tuple(time for _, time in times)
     if (arguments.at or arguments.at_file) and (arguments.start or arguments.stop):
         raise UsageError("--start and --stop need --every or --at-topic; they do not work with --at or --at-file")
-    if arguments.output is not None and arguments.to is None:
-        _check_ending(arguments.output)
+    _check_ending(arguments)
     if arguments.dask is not None and arguments.jobs > 1:
         raise UsageError("--jobs and --dask exclude each other")
     if arguments.max_gap < 0:
@@ -306,12 +305,14 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
     )
 
 
-def _check_ending(output: str) -> None:
+def _check_ending(arguments: argparse.Namespace) -> None:
     from robot_semantics.base.endings import UnknownEndingError, format_of
     from robot_semantics.recording.series.formats import FORMATS, SUFFIXES
 
+    if arguments.output is None or arguments.to is not None:
+        return
     try:
-        format_of(output, SUFFIXES, "usdf")
+        format_of(arguments.output, SUFFIXES, "usdf")
     except UnknownEndingError as error:
         raise UsageError(f"-o: {error}: give the kind with --to: {', '.join(FORMATS)}") from None
 
@@ -320,9 +321,8 @@ SINGLE_TOPICS = ("odometry", "pose_topic", "base_frame", "frame_prefix")
 """Options with the name of one topic or frame for each robot."""
 
 
-def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
-    from robot_semantics.recording.read.plan import RobotRequest
-
+def _models(arguments: argparse.Namespace) -> dict[str | None, str]:
+    """Return the namespaces of the robots by name; None is a robot whose name is not known yet."""
     models: dict[str | None, str] = {}
     for text in arguments.model:
         name, _, namespace = text.partition(":")
@@ -331,12 +331,19 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
         if name in models:
             raise UsageError(f"--model {name} is given twice")
         models[name] = "/" + namespace.strip("/") if namespace.strip("/") else ""
+    named = {robot.name for robot in arguments.urdf if robot.name is not None}
     if not models:
         # Robots that --urdf names are in the root namespace; the name of a single one is checked against its URDF.
-        named = {robot.name for robot in arguments.urdf if robot.name is not None}
-        models = dict.fromkeys(sorted(named), "") if len(named) > 1 else {None: ""}
-    elif unknown := [robot for robot in arguments.urdf if robot.name not in (None, *models)]:
-        raise UsageError(f"--urdf '{unknown[0]}': {UnknownNameError('robot', str(unknown[0].name), map(str, models))}")
+        return dict.fromkeys(sorted(named), "") if len(named) > 1 else {None: ""}
+    for name in sorted(named - models.keys()):
+        raise UsageError(f"--urdf {name}=...: {UnknownNameError('robot', name, map(str, models))}")
+    return models
+
+
+def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
+    from robot_semantics.recording.read.plan import RobotRequest
+
+    models = _models(arguments)
     called: set[str] = set()
     robots = robots_by_model(arguments.urdf, models, "the command line", called)
     given = {
@@ -348,12 +355,13 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
         names = {option: single_value(option, given[option][key]) for option in SINGLE_TOPICS}
         if names["odometry"] is not None and names["pose_topic"] is not None:
             raise UsageError("--odometry and --pose-topic exclude each other for one robot")
-        require_urdf(None if files is None else files.urdf or None, loops)
+        urdf, srdf = (None, None) if files is None else (files.urdf, files.srdf)
+        require_urdf(urdf or None, loops)
         yield RobotRequest(
             key,
             namespace,
-            None if files is None or not files.urdf else Path(files.urdf),
-            None if files is None or files.srdf is None else Path(files.srdf),
+            Path(urdf) if urdf else None,
+            Path(srdf) if srdf else None,
             tuple(given["joint_states"][key]),
             implicit_links=arguments.implicit_links,
             xacro=xacro_of(arguments),

@@ -59,20 +59,24 @@ def robot_argument(text: str) -> RobotArgument:
         RobotSemanticsError: the files of two readings exist.
     """
     readings = [robot for robot in _robot_readings(text) if all(part is None or part.strip() for part in robot)]
-    there = [robot for robot in readings if all(file is None or _is_there(file) for file in robot[1:])]
+    there = [robot for robot in readings if _is_there(robot.urdf) and (robot.srdf is None or _is_there(robot.srdf))]
     there = there or [robot for robot in readings if _is_there(robot.urdf)]
     if len(there) > 1:
         first, second = map(_in_words, there[:2])
         raise RobotSemanticsError(f"'{text}' can be {first}, or {second}: these files exist; rename one")
-    if there:
-        return there[0]
-    name, equals, rest = text.partition("=")
-    files = (rest if equals else text).split(",")
+    return there[0] if there else _plain_robot(text)
+
+
+def _plain_robot(text: str) -> RobotArgument:
+    """Return the reading of ``[NAME=]URDF[,SRDF]`` that does not look at files."""
     if numbers := unquoted_numbers([text]):
         raise argparse.ArgumentTypeError(numbers)
-    if len(files) > 2 or not all(part.strip() for part in (*files, *[name] * bool(equals))):
+    name, equals, rest = text.partition("=")
+    urdf, comma, srdf = (rest if equals else text).partition(",")
+    parts = [urdf, *[name] * bool(equals), *[srdf] * bool(comma)]
+    if "," in srdf or not all(part.strip() for part in parts):
         raise argparse.ArgumentTypeError(f"a robot is {ROBOT_FORM}, not '{text}'")
-    return RobotArgument(name if equals else None, files[0], files[1] if len(files) > 1 else None)
+    return RobotArgument(name if equals else None, urdf, srdf if comma else None)
 
 
 def recorded_robot_argument(text: str) -> RobotArgument:
