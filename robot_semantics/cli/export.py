@@ -393,7 +393,7 @@ def _report_lines(report: Report, request: ExportRequest) -> Iterator[str]:
                 topics = ", ".join(robot.joint_topics) or "none"
                 yield f"robot {robot.name}: {len(robot.model.links)} links, joint states {topics}"
         yield f"world frame: {report.world_frame or 'none'}; other frames: {', '.join(report.frames) or 'none'}"
-    gaps = f", {len(report.gaps)} things with gaps" if report.gaps else ""
+    gaps = f", {counted(len(report.gaps), 'thing')} with gaps" if report.gaps else ""
     verb = "would write" if request.dry_run else "wrote"
     states = counted(len(report.times_ns), "state")
     yield f"{verb} {states} as {report.format}{'' if request.out is None else f' to {request.out}'}{gaps}"

@@ -281,7 +281,7 @@ def export_each(tasks: Sequence[FleetTask], workers: Workers) -> Iterator[FleetR
 
     Raises:
         MissingExtraError: pyarrow is not installed.
-        RequestError: the folder has a file with the name of the index that no export has written.
+        RequestError: the folder cannot be written, or has a file with the name of the index that no export has written.
         OSError: the folder or the index cannot be written.
     """
     try:
@@ -290,7 +290,10 @@ def export_each(tasks: Sequence[FleetTask], workers: Workers) -> Iterator[FleetR
     except ImportError:
         raise MissingExtraError("pyarrow", "parquet", "the index of many bags") from None
     dry = not tasks or tasks[0].request.dry_run
-    if tasks:
+    # A dry run without an output has the working folder here.
+    if tasks and not (dry and tasks[0].folder == Path()):
+        for place in (tasks[0].folder, tasks[0].folder / ROWS):
+            check_target(place, folder=True, force=True)
         earlier = _earlier_rows(tasks[0].folder / INDEX, force=tasks[0].request.force)
         tasks = [replace(task, before=earlier.get(task.name)) for task in tasks]
     if not dry:
@@ -413,6 +416,7 @@ def _check_result(task: FleetTask, *, is_ours: bool) -> None:
     """Refuse to overwrite files that are not results of an earlier run, or to write inside another result."""
     if task.out.exists() and not (is_ours or task.request.force):
         raise RequestError(f"'{task.out}' exists; --force replaces it")
+    check_target(task.out.parent, folder=True, force=True)
     for parent in Path(task.name).parents:
         above = _kept_row(row_file(task.folder, str(parent)))
         if above is not None and above.result:

@@ -74,7 +74,7 @@ def message_decoder(channel: Channel) -> Callable[[bytes], bytes]:
         except bad as error:
             if isinstance(error, CdrError):
                 raise
-            raise CdrError(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}") from None
+            raise CdrError(f"it does not have the form of '{channel.schema}' ({type(error).__name__})") from None
 
     return convert
 
@@ -101,24 +101,61 @@ def _decoder(channel: Channel) -> Callable[[bytes], Message]:
         return data
 
     if channel.encoding == JSON:
-        return lambda data: json.loads(limited(data))
+        return lambda data: _json_object(limited(data))
     try:
         from mcap.records import Schema
         from mcap_protobuf.decoder import DecoderFactory
     except ImportError:
         raise MissingExtraError("mcap_protobuf", "bag", "messages in protobuf") from None
+    bad = _bad_message_errors()
     schema = Schema(1, channel.definition.data.encode("latin-1"), PROTOBUF, channel.schema)
     parse: list[Callable[[bytes], Message]] = []
 
     def decode(data: bytes) -> Message:
         if not parse:
-            found = DecoderFactory().decoder_for(PROTOBUF, schema)
+            try:
+                found = DecoderFactory().decoder_for(PROTOBUF, schema)
+            except bad:
+                found = None
             if found is None:
-                raise CdrError("its schema is not one of protobuf")
+                raise CdrError(f"its schema '{channel.schema}' is not one of protobuf")
             parse.append(found)
-        return parse[0](limited(data))
+        try:
+            return parse[0](limited(data))
+        except CdrError:
+            raise
+        except bad:
+            raise CdrError(f"it is not a message of the schema '{channel.schema}'") from None
 
     return decode
+
+
+def _json_object(data: bytes) -> Message:
+    """Return a message in JSON."""
+    if not data.strip():
+        raise CdrError("it is empty")
+    try:
+        message = json.loads(data)
+    except UnicodeDecodeError as error:
+        raise CdrError(f"it is not {error.encoding.upper()}, from byte {error.start} on") from None
+    except json.JSONDecodeError as error:
+        raise CdrError(f"it is not JSON, at character {error.pos}: {error.msg}") from None
+    except RecursionError:
+        raise CdrError("it is nested too deeply") from None
+    except ValueError:
+        raise CdrError("a number has too many digits") from None
+    if not isinstance(message, Mapping):
+        raise CdrError(f"it is {_described(message)}, not an object")
+    return message
+
+
+_WORDS: dict[type, str] = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+
+
+def _described(value: object) -> str:
+    if isinstance(value, Mapping) or hasattr(value, "DESCRIPTOR"):
+        return "an object"
+    return _WORDS.get(type(value), "a number" if isinstance(value, int | float) else "a list")
 
 
 def _bad_message_errors() -> tuple[type[Exception], ...]:
@@ -145,11 +182,18 @@ def _get(message: Message, *names: str) -> object:
     return None
 
 
-def _need(message: Message, name: str) -> object:
+def _object(value: object, name: str) -> Message:
+    if not isinstance(value, Mapping) and not hasattr(value, "DESCRIPTOR"):
+        raise CdrError(f"'{name}' is {_described(value)}, not an object")
+    return value
+
+
+def _need(message: Message, name: str) -> Message:
+    """Return a part of a message that must be there."""
     value = _get(message, name)
     if value is None:
         raise CdrError(f"'{name}' is missing")
-    return value
+    return _object(value, name)
 
 
 def _number(value: object) -> float:
@@ -160,12 +204,19 @@ def _number(value: object) -> float:
         return math.inf if value == "Infinity" else -math.inf
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise CdrError(f"{str(value)[:40]!r} is not a number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise CdrError("a number is too large") from None
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise CdrError(f"{str(value)[:40]!r} is not a text")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise CdrError("a text has a half of a surrogate pair") from None
     return value
 
 
@@ -173,8 +224,13 @@ def _list(message: Message, name: str) -> list[object]:
     """Return a list; empty without one."""
     value = _get(message, name)
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable | None):
-        raise CdrError(f"'{name}' is not a list")
+        raise CdrError(f"'{name}' is {_described(value)}, not a list")
     return [] if value is None else list(value)
+
+
+def _objects(message: Message, name: str) -> list[Message]:
+    """Return the parts of a message in a list."""
+    return [_object(item, f"{name}[{index}]") for index, item in enumerate(_list(message, name))]
 
 
 def _time(value: object) -> int:
@@ -183,14 +239,26 @@ def _time(value: object) -> int:
         return 0
     if isinstance(value, str):
         return _written_time(value)
+    if not isinstance(value, Mapping) and not hasattr(value, "DESCRIPTOR"):
+        raise CdrError(f"its time is {_described(value)}, not seconds and nanoseconds")
     parts = [_get(value, *names) for names in (("sec", "secs", "seconds"), ("nsec", "nsecs", "nanosec", "nanos"))]
     if isinstance(value, Mapping) and parts[0] is None:
         raise CdrError("its time has no seconds")
-    # Protobuf writes long integers as texts into JSON.
-    seconds, nanoseconds = (int(part) if isinstance(part, int | str) else 0 if part is None else None for part in parts)
-    if seconds is None or nanoseconds is None:
-        raise CdrError("its time is not in whole seconds and nanoseconds")
+    seconds, nanoseconds = map(_whole, parts)
+    if not (0 <= seconds < 2**33 and 0 <= nanoseconds < 2**32):
+        raise CdrError("its time is out of range")
     return seconds * 1_000_000_000 + nanoseconds
+
+
+def _whole(value: object) -> int:
+    """Return a whole number; protobuf writes long integers as texts into JSON."""
+    if value is None:
+        return 0
+    if isinstance(value, str) and re.fullmatch(r"-?\d{1,20}", value, re.ASCII):
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise CdrError("its time is not in whole seconds and nanoseconds")
+    return value
 
 
 def _written_time(text: str) -> int:
@@ -210,6 +278,9 @@ def _numbers(message: Message, *names: str) -> list[float]:
         if missing:
             raise CdrError(f"'{missing[0]}' is missing")
         return [_number(message[name]) for name in names]
+    missing = [name for name in names if not hasattr(message, name)]
+    if missing:
+        raise CdrError(f"its schema has no '{missing[0]}'")
     return [_number(getattr(message, name)) for name in names]
 
 
@@ -222,14 +293,18 @@ def _pose(message: Message, position: str, rotation: str) -> list[float]:
 
 def _twist(message: Message, linear: str, angular: str) -> list[float]:
     """Return a twist; NaN for a part that is not stated."""
-    parts = (_get(message, linear), _get(message, angular))
-    return [number for part in parts for number in ([math.nan] * 3 if part is None else _numbers(part, "x", "y", "z"))]
+    numbers: list[float] = []
+    for name in (linear, angular):
+        part = _get(message, name)
+        numbers += [math.nan] * 3 if part is None else _numbers(_object(part, name), "x", "y", "z")
+    return numbers
 
 
 def _header(message: Message) -> Content:
     header = _get(message, "header")
     if header is None:
         return {"stamp": 0, "frame_id": ""}
+    header = _object(header, "header")
     return {"stamp": _time(_get(header, "stamp")), "frame_id": _text(_get(header, "frame_id") or "")}
 
 
@@ -267,9 +342,12 @@ def _foxglove_odometry(message: Message) -> Content:
 
 
 def _joint_states(message: Message) -> Content:
-    joints = _list(message, "joints")
+    joints = _objects(message, "joints")
     found: Content = {"stamp": _time(_get(message, "timestamp")), "frame_id": ""}
-    found["name"] = [_text(_get(joint, "name") or "") for joint in joints]
+    names = [_text(_get(joint, "name") or "") for joint in joints]
+    if "" in names:
+        raise CdrError("a joint has no name")
+    found["name"] = names
     for name in ("position", "velocity", "effort"):
         values = [_number(_get(joint, name)) for joint in joints]
         found[name] = [] if all(map(math.isnan, values)) and name != "position" else values
@@ -286,7 +364,7 @@ def _odometry(message: Message) -> Content:
         **_header(message),
         "child_frame_id": _text(_get(message, "child_frame_id") or ""),
         "pose": _pose(_need(_need(message, "pose"), "pose"), "position", "orientation"),
-        "twist": _twist(_get(_need(message, "twist"), "twist") or {}, "linear", "angular"),
+        "twist": _twist(_object(_get(_need(message, "twist"), "twist") or {}, "twist"), "linear", "angular"),
     }
 
 
@@ -294,8 +372,8 @@ def _multi_dof(message: Message) -> Content:
     return {
         **_header(message),
         "joint_names": [_text(name) for name in _list(message, "joint_names")],
-        "transforms": [{"pose": _pose(item, "translation", "rotation")} for item in _list(message, "transforms")],
-        "twists": [{"twist": _twist(item, "linear", "angular")} for item in _list(message, "twist")],
+        "transforms": [{"pose": _pose(item, "translation", "rotation")} for item in _objects(message, "transforms")],
+        "twists": [{"twist": _twist(item, "linear", "angular")} for item in _objects(message, "twist")],
         "wrenches": [],
     }
 
@@ -309,7 +387,7 @@ def _pose_with_covariance(message: Message) -> Content:
 
 
 def _several(item: Callable[[Message], Content]) -> Callable[[Message], Content]:
-    return lambda message: {"transforms": [item(one) for one in _list(message, "transforms")]}
+    return lambda message: {"transforms": [item(one) for one in _objects(message, "transforms")]}
 
 
 _SCHEMAS: dict[str, tuple[str, Callable[[Message], Content]]] = {

@@ -238,11 +238,10 @@ try:
     else:
         from backports.zstd import ZstdError
 
-    _NAMED_ERRORS: tuple[type[Exception], ...] = (ReaderError1, ReaderError2, apsw.Error)
-    _LIBRARY_ERRORS: tuple[type[Exception], ...] = (*_NAMED_ERRORS, ZstdError)
+    _LIBRARY_ERRORS: tuple[type[Exception], ...] = (ReaderError1, ReaderError2, apsw.Error, ZstdError)
 except ImportError:
     # rosbag2_py raises this type for everything.
-    _NAMED_ERRORS = _LIBRARY_ERRORS = (RuntimeError,)
+    _LIBRARY_ERRORS = (RuntimeError,)
 
 READ_ERRORS: tuple[type[Exception], ...] = (*_LIBRARY_ERRORS, struct.error, OSError, *NONSENSE)
 """Errors that a damaged bag can cause."""
@@ -366,10 +365,29 @@ def is_cut_off(path: Path) -> bool:
     return path.stat().st_size < (65536 if size == 1 else size) * int.from_bytes(head[28:32], "big")
 
 
-def describe(error: BaseException) -> str:
-    """Return an error's text on one line, with its type if the text alone is not clear."""
+NOT_ROS2 = "its profile is not ros2"
+"""Reason why the index of an MCAP file is not used; the file is not damaged."""
+
+_CLEARER = {
+    "Profile is not ros2.": NOT_ROS2,
+    "File magic is invalid.": "it does not begin as an MCAP file does",
+    "File end magic is invalid.": "it does not end as an MCAP file does",
+    "Unexpected record.": "it does not begin with a header",
+}
+"""Texts of rosbags, and what they mean."""
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the reason why a library cannot read a bag; "" if the error says nothing about the bag."""
     text = " ".join(str(error).split())
-    return text if isinstance(error, _NAMED_ERRORS) and text else f"{type(error).__name__}: {text}"
+    if not isinstance(error, (*_LIBRARY_ERRORS, OSError, EOFError)):
+        return ""
+    return "the file is empty" if text.endswith("seems to be empty.") else _CLEARER.get(text, text)
+
+
+def describe(error: BaseException) -> str:
+    """Return the reason why a part of a bag cannot be read."""
+    return reason_of(error) or "its content is not valid"
 
 
 def storage_files(path: Path) -> tuple[Path, ...]:

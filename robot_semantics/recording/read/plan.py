@@ -38,7 +38,16 @@ from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.bags.encodings import is_frame_transforms, unknown_schemas
-from robot_semantics.recording.bags.source import USUAL_TYPES, BagInfo, RecordedModel, RequestError, topic_name
+from robot_semantics.recording.bags.source import (
+    JSON,
+    PROTOBUF,
+    USUAL_TYPES,
+    BagInfo,
+    Channel,
+    RecordedModel,
+    RequestError,
+    topic_name,
+)
 from robot_semantics.recording.read.clocks import ALIGN_NS
 from robot_semantics.recording.read.messages import Text
 from robot_semantics.recording.read.stretches import definition_problems, inspect_bag
@@ -598,7 +607,7 @@ def plan_recording(
         if at_topic not in types:
             raise UnknownNameError("topic", at_topic, types)
         topics.setdefault(at_topic, "stamps")
-    _warn_of_unusual_types(types, topics, problems, place)
+    _warn_of_unusual_types(bags, topics, problems, place)
     for bag in bags:
         _leave_out_undefined(bag, topics, problems)
     return RecordingPlan(bags, topics, tuple(robots), place, invalid, align_ns)
@@ -642,13 +651,19 @@ def _is_of_all_robots(topic: str, msgtype: str, spaces: Collection[str] | None) 
 
 
 def _warn_of_unusual_types(
-    types: Mapping[str, str], topics: Mapping[str, str], problems: Diagnostics, place: SourcePlace
+    bags: Sequence[BagInfo], topics: Mapping[str, str], problems: Diagnostics, place: SourcePlace
 ) -> None:
-    for topic, msgtype in types.items():
-        usual = USUAL_TYPES.get(topic.rpartition("/")[2], msgtype)
-        if msgtype != usual and topic not in topics:
-            text = f"topic '{topic}' is not read: its messages are {msgtype}, not {usual}"
+    for topic, channel in {channel.topic: channel for bag in bags for channel in bag.channels}.items():
+        usual = USUAL_TYPES.get(topic.rpartition("/")[2], channel.msgtype)
+        if channel.msgtype != usual and topic not in topics:
+            text = f"topic '{topic}' is not read: its messages {_form_of(channel)}, not {usual}"
             problems.warning("unusual-type", text, place)
+
+
+def _form_of(channel: Channel) -> str:
+    if channel.encoding not in ("", JSON, PROTOBUF):
+        return f"are in the encoding '{channel.encoding}'"
+    return f"are {channel.msgtype}" if channel.msgtype else "are without a schema"
 
 
 def _recorded_models(bags: Sequence[BagInfo]) -> dict[str, RecordedModel]:

@@ -397,7 +397,8 @@ def _static_span(pieces: Pieces, plan: RecordingPlan) -> tuple[int, int]:
     """Return the time of a recording that has only static transforms."""
     static = [part for key, parts in pieces.items() if key.kind == "tf_static" for part in parts if len(part["log"])]
     if not static:
-        others = sorted({channel.msgtype for bag in plan.bags for channel in bag.channels if channel.messages})
+        channels = [channel for bag in plan.bags for channel in bag.channels if channel.messages]
+        others = sorted({channel.msgtype or "messages without a schema" for channel in channels})
         only = f", only {', '.join(others)}" if others else ", nor any other message"
         transforms = [topic for bag in plan.bags for topic, kind in bag.topics.items() if kind in TF_TYPES]
         hint = f"; give --tf-topic {transforms[0]}" if transforms else ""

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from robot_semantics.recording.bags.encodings import message_decoder, stamp_deco
 from robot_semantics.recording.bags.libraries import HAS_ROSBAGS, definition_problem, open_source, starts_with_header
 from robot_semantics.recording.bags.source import (
     JSON,
+    NOT_ROS2,
     PROTOBUF,
     READ_ERRORS,
     STILL_WRITTEN,
@@ -37,8 +38,8 @@ from robot_semantics.recording.bags.source import (
     BagSource,
     Channel,
     Report,
-    describe,
     ending_of,
+    reason_of,
     storage_files,
 )
 from robot_semantics.recording.read.messages import Refusals, StampReader, Text, TopicReader
@@ -147,16 +148,18 @@ def inspect_bag(path: Path, problems: Diagnostics) -> BagInfo:
                 problems.warning("metadata-incomplete", notice, SourcePlace(str(path)))
             return BagInfo(path, source.channels, *source.span_ns, models=source.models, frames=source.frames)
     except READ_ERRORS as error:
-        reason = describe(error)
+        reason = reason_of(error)
     return _inspect_records(path, reason, problems)
 
 
 def _inspect_records(path: Path, reason: str, problems: Diagnostics) -> BagInfo:
-    """Return the content of a bag that must be read record by record; `reason`: why its index cannot be used."""
+    """Return the content of a bag that must be read record by record; `reason`: why its index cannot be used, or ""."""
     reports: list[str] = []
     salvaged = _salvaged(path, reports.append, reason)
+    fault = "" if reason == NOT_ROS2 else reason
     if not salvaged.channels:
-        raise BagError(path, f"no message can be read ({reason})")
+        why = fault or next(iter(reports), "")
+        raise BagError(path, f"no message can be read ({why})" if why else "the bag has no messages")
     growing = [report for report in reports if report.endswith(STILL_WRITTEN)]
     losses = [report for report in reports if not report.endswith(STILL_WRITTEN)]
     losses += _lost_files(path)
@@ -167,19 +170,29 @@ def _inspect_records(path: Path, reason: str, problems: Diagnostics) -> BagInfo:
     if path.is_dir() and not (path / "metadata.yaml").exists():
         problems.warning("no-metadata", "metadata.yaml is missing; the files are read one by one", place)
     elif losses:
-        problems.error("bag-damaged", f"the bag is damaged ({reason}); the undamaged parts are read", place)
+        problems.error("bag-damaged", f"the bag is damaged{_in_brackets(fault)}; the undamaged parts are read", place)
     elif others:
         problems.note("bag-scanned", f"messages in {' and '.join(others)} are read record by record", place)
     elif not growing:
-        text = f"the bag is complete, but its index cannot be used ({reason}); it is read record by record"
+        text = f"the bag is complete, but its index cannot be used{_in_brackets(reason)}; it is read record by record"
         problems.warning("bag-scanned", text, place)
+    if losses:
+        _report_losses(losses, salvaged.channels, problems, place)
+    damage = fault or losses[0] if losses else ""
+    return BagInfo(path, salvaged.channels, *salvaged.span_ns, damaged=damage, scanned=True)
+
+
+def _report_losses(
+    losses: Iterable[str], channels: Collection[Channel], problems: Diagnostics, place: SourcePlace
+) -> None:
     for loss in losses:
         problems.error("bag-damaged", loss, place)
-    if losses:
-        count = sum(channel.messages for channel in salvaged.channels)
-        text = f"{count} messages on {len(salvaged.channels)} topics could be read"
-        problems.note("bag-salvaged", text, place)
-    return BagInfo(path, salvaged.channels, *salvaged.span_ns, damaged=reason if losses else "", scanned=True)
+    count = sum(channel.messages for channel in channels)
+    problems.note("bag-salvaged", f"{count} messages on {len(channels)} topics could be read", place)
+
+
+def _in_brackets(reason: str) -> str:
+    return f" ({reason})" if reason else ""
 
 
 def first_joint_names(info: BagInfo, topics: Collection[str]) -> dict[str, set[str]]:
@@ -235,9 +248,9 @@ def read_stretch(task: Task, advance: Advance | None = None) -> Stretch:
         with open_source(task.path) as source:
             return _read(source, task, "whole", advance)
     except READ_ERRORS as error:
-        reason = describe(error)
+        reason = reason_of(error)
     problems, place = Diagnostics(), SourcePlace(str(task.path))
-    problems.error("bag-damaged", f"the bag is damaged ({reason}); the undamaged parts are read", place)
+    problems.error("bag-damaged", f"the bag is damaged{_in_brackets(reason)}; the undamaged parts are read", place)
     salvaged = _salvaged(task.path, lambda text: problems.error("bag-damaged", text, place), reason)
     stretch = _read(salvaged, task, "salvaged", advance)
     found = sum(stretch.counts.values())
@@ -252,7 +265,7 @@ def _salvaged(path: Path, report: Report, reason: str = "") -> SalvagedSource:
         BagError: the library that reads damaged bags is not installed.
     """
     if not HAS_ROSBAGS:
-        raise BagError(path, f"the bag is damaged ({reason}); to read the rest: {install_hint('bag')}")
+        raise BagError(path, f"the bag is damaged{_in_brackets(reason)}; to read the rest: {install_hint('bag')}")
     from robot_semantics.recording.bags.salvage import SalvagedSource
 
     return SalvagedSource(path, report)
