@@ -89,6 +89,7 @@ HALVES: dict[str, str] = {
     "viewer/studio_groups.py": FAMILY,
     "viewer/studio_pairs.py": FAMILY,
     "viewer/studio_robot.py": FAMILY,
+    "viewer/studio_start.py": FAMILY,
     "viewer/studio_states.py": FAMILY,
     "comparison/meaning.py": LONG,
     "convert/planner_robot.py": LONG,

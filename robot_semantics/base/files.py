@@ -219,19 +219,19 @@ def save_text(text: str, path: str | Path) -> None:
     save_bytes(text.encode(), path)
 
 
-def save_bytes(data: bytes, path: str | Path) -> None:
+def save_bytes(data: bytes, path: str | Path, mode: int | None = None) -> None:
     """Replace a file by `data` atomically: a reader sees the old file or the whole new one.
 
-    The file keeps its permissions. A target that is not a regular file, such as ``/dev/null`` or a pipe, is written to
-    and never replaced.
+    The file keeps its permissions, or gets those of `mode`. A target that is not a regular file, such as ``/dev/null``
+    or a pipe, is written to and never replaced.
 
     Raises:
         OSError: the file cannot be written; the old file is unchanged.
     """
-    save_all({Path(path): data})
+    save_all({Path(path): data}, mode)
 
 
-def save_all(files: Mapping[Path, bytes]) -> None:
+def save_all(files: Mapping[Path, bytes], mode: int | None = None) -> None:
     """Save several files as `save_bytes`: none of them if one cannot be written.
 
     Signals wait while the files get their names. If the process is killed then, the next save in the folder gives the
@@ -252,7 +252,7 @@ def save_all(files: Mapping[Path, bytes]) -> None:
             with _named(path):
                 temporary = stack.enter_context(temporary_beside(target))
                 with suppress(FileNotFoundError):
-                    temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+                    temporary.chmod(stat.S_IMODE(target.stat().st_mode) if mode is None else mode)
                 with temporary.open("wb") as file:
                     file.write(data)
                     file.flush()

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.node_inputs import ros_needed
 from robot_semantics.cli.frame.outputs import check_not_there
 from robot_semantics.cli.frame.pages import add_page_arguments, page_options
+from robot_semantics.cli.frame.printing import print_line
 from robot_semantics.srdf.edit import SrdfText
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_not_there(output, arguments.force)
     three_js()
     from robot_semantics.model.resources import PackageResolver
-    from robot_semantics.viewer.edit_session import EditSession
+    from robot_semantics.viewer.edit_session import DraftFile, EditSession
     from robot_semantics.viewer.link_surfaces import link_surfaces
     from robot_semantics.viewer.scene import Actor, alone
     from robot_semantics.viewer.scene_data import scene_bytes
@@ -101,13 +103,25 @@ def run(arguments: argparse.Namespace) -> int:
     bare, _, problems = described()
     inputs.print_diagnostics(problems)
     text = SrdfText.from_file(arguments.srdf) if arguments.srdf else SrdfText.empty(bare.name, output.name)
-    session = EditSession(bare, text, output)
-    serve_viewer(
-        f"{bare.name} · studio",
-        content,
-        beside=lambda viewer: Studio(viewer, session, pieces, running, newest),
-        options=page_options(arguments),
-    )
+    drafts = DraftFile(output)
+    session = EditSession(bare, text, output, drafts)
+    if session.offered is not None:
+        print_line(f"unsaved changes of an earlier session are in {drafts.path}: the page offers them", file=sys.stderr)
+    elif drafts.problem:
+        print_line(f"warning: {drafts.problem}", file=sys.stderr)
+    try:
+        serve_viewer(
+            f"{bare.name} · studio",
+            content,
+            beside=lambda viewer: Studio(viewer, session, pieces, running, newest),
+            options=page_options(arguments),
+        )
+    finally:
+        session.keep_draft()
+        if drafts.path is not None:
+            print_line(f"not saved: the changes are in {drafts.path}; the next start offers them", file=sys.stderr)
+        elif drafts.problem:
+            print_line(f"not saved: {drafts.problem}", file=sys.stderr)
     return 0
 
 

@@ -181,3 +181,29 @@ class DiffText(ui.element, component=str(ASSETS / "diff.js")):
         """Show lines."""
         super().__init__()
         self.props["lines"] = list(lines)
+
+
+class TextPane(ui.element, component=str(ASSETS / "text_pane.js")):
+    """The text of the document as a field; it emits ``typed`` (text, base, before) while a person types, or null.
+
+    `base` is the hash of the document on which the text was typed, `before` the page that sent the text earlier.
+    """
+
+    def __init__(self, page: str) -> None:
+        """Show no text yet; `page` is the id of the page."""
+        super().__init__()
+        self.props["page"] = page
+
+    def show(self, text: str, base: str, typed: Mapping[str, str] | None) -> None:
+        """Show the document with its hash `base`, and a typed text that the server knows."""
+        self.props.update({"text": text, "base": base, "typed": None if typed is None else dict(typed)})
+
+
+class KeptWork(ui.element, component=str(ASSETS / "kept_work.js")):
+    """Keeps the document on the page while the server does not answer; it emits ``kept`` (name, text, base) if the
+    page before had another document.
+    """
+
+    def keep(self, name: str, text: str, base: str, *, unsaved: bool) -> None:
+        """Keep the document `text` of the file `name`; `base` is the hash of the file."""
+        self.props.update({"name": name, "text": text, "base": base, "unsaved": unsaved})

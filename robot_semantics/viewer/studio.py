@@ -11,30 +11,37 @@ saving.
 
 from __future__ import annotations
 
-import re
+import contextlib
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from nicegui import events, run, ui
+from nicegui import Client, events, run, ui
 
-from robot_semantics.base.diagnostic import Diagnostic, Severity
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.viewer.edit_session import EditSession, FileChangedError
-from robot_semantics.viewer.element import DiffText, Shortcuts, ViewerElement, with_attributes
+from robot_semantics.viewer.edit_session import (
+    Draft,
+    EditSession,
+    FileChangedError,
+    TypedText,
+    text_hash,
+    unified_diff,
+)
+from robot_semantics.viewer.element import DiffText, KeptWork, Shortcuts, TextPane, ViewerElement, with_attributes
 from robot_semantics.viewer.scene import closed_pose
 from robot_semantics.viewer.scene_data import semantics_of
 from robot_semantics.viewer.studio_groups import GroupsTab
 from robot_semantics.viewer.studio_pairs import PairsTab
 from robot_semantics.viewer.studio_robot import RobotTab
+from robot_semantics.viewer.studio_start import FIRST_FIELDS, NEXT_STEP, ProblemList, StartTab
 from robot_semantics.viewer.studio_states import StatesTab
-from robot_semantics.viewer.studio_widgets import Panel, button, field, heading, problem_line, remark
-from robot_semantics.viewer.suggestions import Suggestion, suggestions
+from robot_semantics.viewer.studio_widgets import button, field, heading, remark, small
 
 if TYPE_CHECKING:
     from robot_semantics.collision.shapes import Piece
@@ -56,19 +63,6 @@ KEYS = {
     **{f"alt+{number}": f"tab {number}" for number in range(1, 8)},
 }
 """Purpose of each key."""
-
-NEXT_STEP = "next-step"
-"""Id of the button on the tab start that continues the work."""
-
-FIRST_FIELDS = {
-    "start": NEXT_STEP,
-    "robot": "property-joint",
-    "groups": "group-name",
-    "states": "state-of-group",
-    "collisions": "samples",
-    "text": "whole-text",
-}
-"""The element of each tab that has the focus when the tab is opened by a key."""
 
 LISTED = (
     ("Ctrl+S", "save"),
@@ -101,199 +95,6 @@ def help_dialog() -> ui.dialog:
                 ui.label(does)
         ui.button("close", on_click=dialog.close).props("flat no-caps autofocus").style("align-self: flex-end")
     return dialog
-
-
-# All messages of the check below the tabs; each opens the tab of its element.
-
-
-TABS = {
-    "group": "groups",
-    "end_effector": "groups",
-    "group_state": "states",
-    "disable_collisions": "collisions",
-    "enable_collisions": "collisions",
-    "virtual_joint": "robot",
-    "passive_joint": "robot",
-    "joint_property": "robot",
-    "disable_default_collisions": "robot",
-    "link_sphere_approximation": "robot",
-}
-"""The tab that edits each element of an SRDF; all others are edited as text."""
-SHOWN = 200
-"""Largest number of listed messages."""
-
-
-def tab_of(problem: Diagnostic) -> str:
-    """Return the tab that edits the element of a message."""
-    found = re.match(r"/robot/(\w+)", problem.place.path)
-    return TABS.get(found[1], "text") if found else "text"
-
-
-class ProblemList:
-    """The messages of the check, collapsed at first."""
-
-    def __init__(self, session: EditSession, open_tab: Callable[[str], None]) -> None:
-        """Begin with no message chosen; `open_tab` shows a tab."""
-        self._session, self._open_tab = session, open_tab
-        self._chosen = -1
-        self._open = False
-
-    @ui.refreshable_method
-    def show(self) -> None:
-        """Build the list."""
-        found = self._session.problems
-        title = f"check: {len(found)} {'message' if len(found) == 1 else 'messages'}" if found else "check: no problems"
-        fold = ui.expansion(title, icon="rule", value=self._open).props("dense data-problems")
-        fold.on_value_change(lambda event: setattr(self, "_open", bool(event.value)))
-        fold.style("width: 100%; flex: none; border-top: 1px solid #8884")
-        with fold, ui.column().style("max-height: 30vh; overflow-y: auto; gap: 4px; width: 100%; flex-wrap: nowrap"):
-            for number, problem in enumerate(found[:SHOWN]):
-                line = problem_line(problem).classes("problem-line")
-                with_attributes(line, role="button", tabindex="0", data_chosen=str(number == self._chosen).lower())
-                for event in ("click", "keydown.enter"):
-                    line.on(event, partial(self._choose, number))
-
-    def step(self, by: int) -> None:
-        """Go to the next (1) or the previous (-1) message, from the last to the first."""
-        count = min(len(self._session.problems), SHOWN)
-        if not count:
-            ui.notify("The check has no messages.", type="positive")
-            return
-        self._open = True
-        self._choose((self._chosen + by) % count if 0 <= self._chosen < count else 0 if by > 0 else count - 1)
-
-    def _choose(self, number: int) -> None:
-        self._chosen = number
-        self.show.refresh()
-        self._open_tab(tab_of(self._session.problems[number]))
-
-
-# The steps to a new SRDF in the studio: their purpose, their state, and suggestions that one click adds.
-
-
-class Step(NamedTuple):
-    """A step of the work: its title, its tab, the kind of its suggestions, its purpose, and if every robot needs it."""
-
-    title: str
-    tab: str
-    suggested: str
-    about: str
-    is_needed: bool = False
-
-
-STEPS = (
-    Step(
-        "Virtual joint",
-        "robot",
-        "virtual joint",
-        "Connects the robot to the world. Not needed if the root link is the world, or if no other object is in it.",
-    ),
-    Step("Groups", "groups", "group", "Joints that are planned together: an arm, a hand, a leg. Always needed.", True),
-    Step(
-        "End effectors",
-        "groups",
-        "end effector",
-        "Tell which group is a hand, and which link carries it. Not needed without a hand.",
-    ),
-    Step("Poses", "states", "state", "Named joint positions, such as home. Planning works without them."),
-    Step(
-        "Passive joints",
-        "robot",
-        "passive joint",
-        "Joints without a motor, such as casters. Not needed if each joint has a motor or mimics another joint.",
-    ),
-    Step(
-        "Collisions",
-        "collisions",
-        "",
-        "Pairs of links that need no check: neighbours, and pairs that never touch. Planning is slow without them.",
-        True,
-    ),
-    Step("Check", "text", "", "All messages of the check. The file is ready when there are none.", True),
-)
-
-
-class StartTab:
-    """Lists the steps with their state, and suggestions that one click accepts."""
-
-    def __init__(self, studio: Panel) -> None:
-        """Begin."""
-        self._studio = studio
-
-    def build(self) -> None:
-        """Build the list."""
-        self._list()
-
-    def renew(self) -> None:
-        """Show the present state of the session."""
-        self._list.refresh()
-
-    def picked(self, link: str, joint: str) -> None:
-        """Ignore clicks on links."""
-
-    @ui.refreshable_method
-    def _list(self) -> None:
-        session = self._studio.session
-        found = suggestions(session.robot, session.text.semantic)
-        # Without a suggestion, the robot may not need the optional steps.
-        following = next((step for step in STEPS if step.is_needed and not self._state(step)[1]), STEPS[-1])
-        heading("Steps to a complete SRDF")
-        for step in STEPS:
-            count, done = self._state(step)
-            row = ui.column().style("width: 100%; gap: 2px").classes("step")
-            with with_attributes(row, data_step=step.title, data_done=str(done).lower()):
-                with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 8px"):
-                    icon = ui.icon("check_circle" if done else "radio_button_unchecked", size="20px")
-                    icon.classes("done" if done else "open")
-                    opener = ui.button(step.title, on_click=partial(self._open, step.tab))
-                    with_attributes(opener, data_open=step.title).props("flat dense no-caps align=left")
-                    if not found and step is following:
-                        with_attributes(opener, id=NEXT_STEP)
-                    opener.style("font-weight: 600; padding: 0 4px")
-                    ui.space()
-                    remark(count)
-                remark(step.about).style("padding-left: 28px")
-                for suggestion in found:
-                    if suggestion.step == step.suggested:
-                        self._suggestion(suggestion, is_first=suggestion is found[0])
-
-    def _open(self, tab: str) -> None:
-        self._studio.open(tab)
-        self._studio.focus(FIRST_FIELDS[tab])
-
-    def _suggestion(self, suggestion: Suggestion, *, is_first: bool) -> None:
-        def accept() -> None:
-            if self._studio.do(suggestion.title, suggestion.edit):
-                # The pressed button no longer exists.
-                self._studio.focus(NEXT_STEP)
-
-        with ui.row(wrap=False).style("padding-left: 28px; width: 100%; align-items: center; gap: 8px"):
-            ui.label(suggestion.title).style("flex: 1; font-size: 12px; overflow-wrap: anywhere")
-            add = ui.button("add", on_click=accept).props("dense no-caps outline size=12px").style("padding: 0 8px")
-            with_attributes(add, data_accept=suggestion.title, aria_label=f"add {suggestion.title}")
-            if is_first:
-                with_attributes(add, id=NEXT_STEP)
-
-    def _state(self, step: Step) -> tuple[str, bool]:
-        """Return the state of a step in words, and True if it is done."""
-        session = self._studio.session
-        text: SrdfText = session.text
-        semantic = text.semantic
-        if step.title == "Check":
-            errors = sum(problem.severity is Severity.ERROR for problem in session.problems)
-            count = len(session.problems)
-            return (f"{count} messages, {errors} errors" if count else "no problems"), not count
-        counts = {
-            "Virtual joint": len(semantic.virtual_joints),
-            "Groups": len(semantic.groups),
-            "End effectors": len(semantic.end_effectors),
-            "Poses": len(semantic.states),
-            "Passive joints": len(semantic.passive_joints),
-            "Collisions": len(semantic.disabled_collisions),
-        }
-        count = counts[step.title]
-        words = f"{count} pairs" if step.title == "Collisions" else str(count)
-        return (words if count else "none yet"), count > 0
 
 
 LOOK_S = 0.5
@@ -341,6 +142,8 @@ class Studio:
         self.kinematics = ForwardKinematics(session.robot)
         self.q: FloatArray = closed_pose(self.kinematics, self.kinematics.space.neutral())[0]
         self._seen = session.version
+        self._is_deleted, self._missing = False, 0
+        self._page = ui.context.client.id
         self._stale: set[str] = set()
         self._states = StatesTab(self)
         self._tabs: dict[str, Tab] = {
@@ -368,7 +171,10 @@ class Studio:
             self._problems = ProblemList(session, self.open)
             self._problems.show()
             self._keys = Shortcuts(KEYS).on("shortcut", lambda event: self._shortcut(str(event.args)))
+            self._work = KeptWork().on("kept", self._offer_kept)
         self._question, self._help = self._ask(), help_dialog()
+        self._offer, self._offered = self._ask_about_draft(), False
+        self._keep()
         if first == "start":
             self._keys.focus(NEXT_STEP)
         viewer.close_loops(lambda name: self.kinematics)
@@ -392,19 +198,41 @@ class Studio:
     def renew(self) -> None:
         """Show the current session."""
         self._seen = self.session.version
+        self.session.adopt_typed(self._page, Client.instances)
         robot = self.session.robot
         before, now = self.kinematics.model.root_joint, robot.root_joint
-        if (before.name, before.type, before.parent_link) != (now.name, now.type, now.parent_link):
-            # Another virtual joint: the page's robot has other variables.
-            ui.navigate.reload()
-            return
-        self.kinematics = ForwardKinematics(robot)
-        self.viewer.call("setSemantics", self.actor, semantics_of(self.kinematics))
+        is_other = self._bare is not self.session.bare
+        self._bare = self.session.bare
+        if is_other or (before.name, before.type, before.parent_link) != (now.name, now.type, now.parent_link):
+            self._take_robot(ForwardKinematics(robot))
+        else:
+            self.kinematics = ForwardKinematics(robot)
+            self.viewer.call("setSemantics", self.actor, semantics_of(self.kinematics))
+        self._keep()
         self._head.refresh()
         self._problems.show.refresh()
         # The tabs that are not open are renewed when they are opened.
         self._stale = {*self._tabs, "text"}
         self._renew_tab(str(self._chosen.value))
+
+    def _take_robot(self, kinematics: ForwardKinematics) -> None:
+        """Show a robot with other variables, another virtual joint for example; joints of the same name stay."""
+        before, space = self.kinematics.space, kinematics.space
+        q = space.neutral()
+        for name, at in space.index.items():
+            if name in before.index:
+                q[at] = self.q[before.index[name]]
+        self.actor, self.kinematics = self.session.bare.name, kinematics
+        self.q = closed_pose(kinematics, q)[0]
+        self._states.forget_robot()
+        self.viewer.run_method("reload")
+
+    def _keep(self) -> None:
+        """Let the page keep the document, for the time when its server does not answer."""
+        session = self.session
+        self._work.keep(
+            session.output.name, str(session.text), text_hash(session.file_content), unsaved=not session.is_saved
+        )
 
     def _opened(self, event: events.ValueChangeEventArguments[Any]) -> None:
         # Spheres are edited on one tab, and hide the robot on the others.
@@ -418,7 +246,7 @@ class Studio:
             return
         self._stale.remove(name)
         if name == "text":
-            self._text.refresh()
+            self._show_text()
         else:
             self._tabs[name].renew()
 
@@ -475,12 +303,17 @@ class Studio:
         if problem not in ("", self._told):
             ui.notify(problem, type="negative", position="bottom")
         self._told = problem
-        if self._bare is not self.session.bare:
-            self._bare = self.session.bare
-            ui.navigate.reload()
-        elif self._seen != self.session.version:
+        self.session.keep_typed()
+        # A file that is being replaced may be missing for a moment.
+        self._missing = self._missing + 1 if self.session.is_deleted else 0
+        is_deleted = self._missing > 1
+        if self._seen != self.session.version:
             self.renew()
+        elif is_deleted != self._is_deleted:
+            self._head.refresh()
+        self._is_deleted = is_deleted
         self._question.set_value(self.session.written is not None)
+        self._show_offer()
 
     def _ask(self) -> ui.dialog:
         """Return the question which version to use: the file of another program, or the unsaved changes."""
@@ -494,6 +327,57 @@ class Studio:
                     answer.props.set_bool("flat", not take)
                     with_attributes(answer, data_do=text.replace(" ", "-"))
         return dialog
+
+    # --- unsaved work of an earlier session
+
+    def _offer_kept(self, event: events.GenericEventArguments) -> None:
+        """Offer the document that this page kept while its server did not answer."""
+        content = str(event.args["text"]).encode()
+        base = self.session.file_content if str(event.args["base"]) == text_hash(self.session.file_content) else None
+        with contextlib.suppress(RobotSemanticsError):
+            self.session.offer(Draft(content, base, ("kept by the page",), (), time.time()))
+
+    def _ask_about_draft(self) -> ui.dialog:
+        dialog = with_attributes(ui.dialog(), aria_label="unsaved changes of the last session").props("persistent")
+        with dialog, ui.card().style("width: 860px; max-width: 95vw").props("data-draft"):
+            self._draft = ui.column().style("width: 100%; gap: 8px")
+            with ui.row().style("width: 100%; justify-content: flex-end"):
+                for text, take in (("throw them away", False), ("take them", True)):
+                    answer = ui.button(text, on_click=partial(self._answer_offer, take)).props("no-caps")
+                    answer.props.set_bool("flat", not take)
+                    answer.props.set_bool("autofocus", take)
+                    with_attributes(answer, data_do="take-draft" if take else "drop-draft")
+        return dialog
+
+    def _show_offer(self) -> None:
+        draft = self.session.offered
+        if (draft is not None) == self._offered:
+            return
+        self._offered = draft is not None
+        if draft is not None:
+            self._draft.clear()
+            when = time.strftime("%Y-%m-%d %H:%M", time.localtime(draft.time))
+            with self._draft:
+                ui.label(f"Unsaved changes of {when}").style("font-weight: 600")
+                words = f"{len(draft.titles)} steps: {', '.join(draft.titles[-12:])}" if draft.titles else ""
+                remark(words).style("max-height: 20vh; overflow-y: auto")
+                diffs = self.session.offered_diffs()
+                if draft.base != self.session.file_content:
+                    ui.label("The file has changed since. Taking your changes replaces the whole text.").props(
+                        "data-draft-conflict"
+                    )
+                for title, diff in diffs:
+                    heading(title)
+                    _difference(diff, title, f"{44 // len(diffs)}vh")
+        self._offer.set_value(draft is not None)
+
+    def _answer_offer(self, take: bool) -> None:
+        try:
+            self.session.answer_offer(take=take)
+        except RobotSemanticsError as error:
+            ui.notify(str(error), type="negative", position="bottom")
+        self._show_offer()
+        self.renew()
 
     def _picked(self, event: events.GenericEventArguments) -> None:
         tab = self._tabs.get(str(self._chosen.value))
@@ -514,9 +398,12 @@ class Studio:
         with ui.row(wrap=False).style("width: 100%; padding: 10px 12px 4px; align-items: center; gap: 6px"):
             with ui.column().style("gap: 0; flex: 1; min-width: 0"):
                 ui.label(session.output.name).style("font-weight: 600; overflow: hidden; text-overflow: ellipsis")
-                ui.label("saved" if session.is_saved else "not saved yet").props("data-saved").style(
+                state = "saved" if session.is_saved else "not saved yet"
+                ui.label("the file was deleted" if self._missing > 1 else state).props("data-saved").style(
                     "font-size: 12px; opacity: 0.75"
                 )
+                if session.draft_problem:
+                    small(session.draft_problem).props("data-draft-problem").classes("failed")
             for icon, what, title in (("undo", self._undo, session.undoable), ("redo", self._redo, session.redoable)):
                 step = with_attributes(ui.button(icon=icon, on_click=what), data_do=icon, aria_label=icon)
                 step.props("flat dense round")
@@ -538,26 +425,30 @@ class Studio:
         self.renew()
 
     def _save(self) -> None:
+        if not self._apply_typed():
+            return
+        session, text = self.session, self.session.text
         window = with_attributes(ui.dialog(), aria_label="save the file")
         with window as dialog, ui.card().style("width: 860px; max-width: 95vw"):
             dialog.on("hide", dialog.delete)
             ui.label("Changes of the file").style("font-weight: 600")
-            difference = self.session.diff() or "nothing"
-            changes = with_attributes(ui.element("div"), role="region", tabindex="0", aria_label="changes")
-            with changes.style("height: 50vh; width: 100%; overflow: auto; border: 1px solid #8884"):
-                DiffText(difference.split("\n"))
-            path = field("file", "save-as", str(self.session.output))
+            _difference(session.diff() or "nothing", "changes", "50vh")
+            if session.typed:
+                remark("Another page has typed text that is not applied; it is not saved.")
+            path = field("file", "save-as", str(session.output))
             with ui.row().style("width: 100%; justify-content: flex-end"):
                 ui.button("cancel", on_click=dialog.close).props("flat no-caps")
-                button("save", lambda: self._saved(dialog, path.value or ""), "really-save").props("autofocus")
+                save = partial(self._saved, dialog, text)
+                button("save", lambda: save(path.value or ""), "really-save").props("autofocus")
         dialog.open()
 
-    def _saved(self, dialog: ui.dialog, path: str, *, overwrite: bool = False) -> None:
+    def _saved(self, dialog: ui.dialog, text: SrdfText, path: str, *, overwrite: bool = False) -> None:
+        """Write the text that the dialog shows, also if another page has changed the document since."""
         target = Path(path)
         try:
-            self.session.save(target, overwrite=overwrite)
+            self.session.save(target, overwrite=overwrite, text=text)
         except FileChangedError as error:
-            self._ask_to_overwrite(dialog, path, str(error))
+            self._ask_to_overwrite(dialog, text, path, str(error))
             return
         except OSError as error:
             ui.notify(f"{target}: {error.strerror}", type="negative")
@@ -566,7 +457,7 @@ class Studio:
         ui.notify(f"saved {target}", type="positive")
         self.renew()
 
-    def _ask_to_overwrite(self, saving: ui.dialog, path: str, problem: str) -> None:
+    def _ask_to_overwrite(self, saving: ui.dialog, text: SrdfText, path: str, problem: str) -> None:
         """Ask whether to write the file although another program changed it."""
         with with_attributes(ui.dialog(), aria_label="overwrite the file").props("persistent") as dialog, ui.card():
             ui.label(problem).style("font-weight: 600; overflow-wrap: anywhere")
@@ -576,19 +467,76 @@ class Studio:
 
                 def overwrite() -> None:
                     dialog.close()
-                    self._saved(saving, path, overwrite=True)
+                    self._saved(saving, text, path, overwrite=True)
 
                 button("overwrite", overwrite, "overwrite")
         dialog.open()
 
-    @ui.refreshable_method
+    # --- the tab with the text
+
     def _text(self) -> None:
-        area = ui.textarea(value=str(self.session.text)).props(
-            "outlined for=whole-text spellcheck=false aria-label=text"
-        )
-        area.style("width: 100%").props('input-style="font: 12px/1.45 ui-monospace, monospace; height: 60vh"')
+        self._pane = TextPane(self._page).on("typed", self._typed)
+        self._conflict = ui.column().style("width: 100%; gap: 6px").props("data-typed-conflict")
+        with ui.row().style("gap: 6px"):
+            button("apply", self._apply_typed, "take-text")
+            self._drop = button("use the document", partial(self._end_typing, replace=False), "drop-text", outline=True)
+        self._show_text()
 
-        def take() -> None:
-            self.do("edit the text", lambda text: SrdfText(area.value or "", text.xml.source))
+    def _show_text(self) -> None:
+        """Show the document; typed text stays, and is shown beside a document that has changed meanwhile."""
+        session = self.session
+        typed, base = session.adopt_typed(self._page, Client.instances), text_hash(bytes(session.text))
+        self._pane.show(str(session.text), base, None if typed is None else typed._asdict())
+        is_conflict = typed is not None and typed.base != base
+        self._drop.set_visibility(typed is not None)
+        self._conflict.clear()
+        if typed is not None and is_conflict:
+            with self._conflict:
+                small("The document has changed since you began to type. This is the way from it to your text:")
+                diff = unified_diff(bytes(session.text), typed.text.encode(), "document", "typed")
+                _difference(diff, "difference", "24vh")
+                button("use my text", partial(self._end_typing, replace=True), "use-typed")
 
-        button("apply", take, "take-text")
+    def _typed(self, event: events.GenericEventArguments) -> None:
+        was = self.session.is_saved
+        if event.args is None:
+            self.session.type(self._page, None)
+        else:
+            if event.args["before"] != self._page:
+                self.session.type(str(event.args["before"]), None)
+            self.session.type(self._page, TypedText(str(event.args["text"]), str(event.args["base"])))
+        # The page has it: only the rest is shown anew.
+        self._seen = self.session.version
+        self._show_text()
+        if was != self.session.is_saved:
+            self._head.refresh()
+            self._keep()
+
+    def _apply_typed(self, *, replace: bool = False) -> bool:
+        """Make the typed text a step; return False if that is not possible: the reason is shown, the text stays."""
+        if self._page not in self.session.typed:
+            return True
+        try:
+            self.session.apply_typed(self._page, replace=replace)
+        except RobotSemanticsError as error:
+            self.open("text")
+            ui.notify(f"The typed text is not applied: {error}", type="negative", position="bottom")
+            return False
+        self.renew()
+        self._show_text()
+        return True
+
+    def _end_typing(self, *, replace: bool) -> None:
+        if replace:
+            self._apply_typed(replace=True)
+            return
+        self.session.type(self._page, None)
+        self.renew()
+        self._show_text()
+
+
+def _difference(diff: str, title: str, height: str) -> None:
+    """Show a unified diff in a box of this height."""
+    box = with_attributes(ui.element("div"), role="region", tabindex="0", aria_label=title)
+    with box.style(f"height: {height}; width: 100%; overflow: auto; border: 1px solid #8884"):
+        DiffText(diff.split("\n"))

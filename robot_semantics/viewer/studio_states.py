@@ -110,6 +110,10 @@ class PoseReport:
             self._touching = small("").props("data-collisions role=status")
         self._box.set_visibility(False)
 
+    def forget_robot(self) -> None:
+        """Forget the geometry of the robot: another one is shown."""
+        self._collisions = None
+
     def choose(self, group: str | None) -> None:
         """Report on the joints of a group; without a group, on no joint."""
         self._group = group
@@ -271,6 +275,12 @@ class StatesTab:
         self._list.refresh()
         self._between.renew()
         self._report.renew()
+
+    def forget_robot(self) -> None:
+        """Let go of the robot: another one is shown."""
+        self._report.forget_robot()
+        if self._solver is not None:
+            self._drag.set_value(False)
 
     def moved(self) -> None:
         """Show the present pose of the robot."""

@@ -27,7 +27,7 @@ from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.usdf.saved_descriptions import Texts, hash_name
 from robot_semantics.usdf.snapshots import SnapshotStore
 from robot_semantics.usdf.world_state import JointState, ModelState
-from robot_semantics.viewer.edit_session import EditSession
+from robot_semantics.viewer.edit_session import EditSession, read_draft
 
 OPERATIONS = frozenset({"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.scandir"})
 ROBOTS = [f"<robot name='r{number}'><link name='l'/></robot>" for number in range(3)]
@@ -91,6 +91,9 @@ def unsound(folder: Path) -> list[str]:
         try:
             if path.suffix == ".srdf":
                 SrdfText.from_file(path)
+                needed.add(name)
+            elif path.suffix == ".draft":
+                read_draft(path.read_bytes())
                 needed.add(name)
             elif path.suffix == ".usdf":
                 needed |= {name, *(str(model.description) for model in read_world(path).models)}

@@ -398,9 +398,11 @@ def test_the_page_comes_back_when_its_killed_server_is_started_again_with_its_to
         person.sees("document.getElementById('popup').checkVisibility()")
     assert (tmp_path / "rover.srdf").read_bytes() == before
     with studio(tmp_path, "--port", port):
-        # The saved part is there again; an unsaved step is lost.
+        # The saved part is there again; the unsaved step is offered.
         browser.wait("document.querySelector('[data-do=save]') !== null && Boolean(window.viewer?.robots)", 60.0)
         person.sees("!document.querySelector('[inert]') && !('mine' in viewer.robots[0].groups)")
+        person.press("drop-draft")
+        person.sees("document.querySelector('.q-dialog__inner') === null")
         chain(person, "again", "base_link", "palm_link")
         person.save()
     assert '<group name="again">' in (tmp_path / "rover.srdf").read_text()

@@ -1,0 +1,229 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""The tab start of the studio with the steps to a new SRDF, and the messages of the check below all tabs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from nicegui import ui
+
+from robot_semantics.base.diagnostic import Diagnostic, Severity
+from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.viewer.edit_session import EditSession
+from robot_semantics.viewer.element import with_attributes
+from robot_semantics.viewer.studio_widgets import Panel, heading, problem_line, remark
+from robot_semantics.viewer.suggestions import Suggestion, suggestions
+
+NEXT_STEP = "next-step"
+"""Id of the button on the tab start that continues the work."""
+
+FIRST_FIELDS = {
+    "start": NEXT_STEP,
+    "robot": "property-joint",
+    "groups": "group-name",
+    "states": "state-of-group",
+    "collisions": "samples",
+    "text": "whole-text",
+}
+"""The element of each tab that has the focus when the tab is opened by a key."""
+
+# All messages of the check below the tabs; each opens the tab of its element.
+
+
+TABS = {
+    "group": "groups",
+    "end_effector": "groups",
+    "group_state": "states",
+    "disable_collisions": "collisions",
+    "enable_collisions": "collisions",
+    "virtual_joint": "robot",
+    "passive_joint": "robot",
+    "joint_property": "robot",
+    "disable_default_collisions": "robot",
+    "link_sphere_approximation": "robot",
+}
+"""The tab that edits each element of an SRDF; all others are edited as text."""
+SHOWN = 200
+"""Largest number of listed messages."""
+
+
+def tab_of(problem: Diagnostic) -> str:
+    """Return the tab that edits the element of a message."""
+    found = re.match(r"/robot/(\w+)", problem.place.path)
+    return TABS.get(found[1], "text") if found else "text"
+
+
+class ProblemList:
+    """The messages of the check, collapsed at first."""
+
+    def __init__(self, session: EditSession, open_tab: Callable[[str], None]) -> None:
+        """Begin with no message chosen; `open_tab` shows a tab."""
+        self._session, self._open_tab = session, open_tab
+        self._chosen = -1
+        self._open = False
+
+    @ui.refreshable_method
+    def show(self) -> None:
+        """Build the list."""
+        found = self._session.problems
+        title = f"check: {len(found)} {'message' if len(found) == 1 else 'messages'}" if found else "check: no problems"
+        fold = ui.expansion(title, icon="rule", value=self._open).props("dense data-problems")
+        fold.on_value_change(lambda event: setattr(self, "_open", bool(event.value)))
+        fold.style("width: 100%; flex: none; border-top: 1px solid #8884")
+        with fold, ui.column().style("max-height: 30vh; overflow-y: auto; gap: 4px; width: 100%; flex-wrap: nowrap"):
+            for number, problem in enumerate(found[:SHOWN]):
+                line = problem_line(problem).classes("problem-line")
+                with_attributes(line, role="button", tabindex="0", data_chosen=str(number == self._chosen).lower())
+                for event in ("click", "keydown.enter"):
+                    line.on(event, partial(self._choose, number))
+
+    def step(self, by: int) -> None:
+        """Go to the next (1) or the previous (-1) message, from the last to the first."""
+        count = min(len(self._session.problems), SHOWN)
+        if not count:
+            ui.notify("The check has no messages.", type="positive")
+            return
+        self._open = True
+        self._choose((self._chosen + by) % count if 0 <= self._chosen < count else 0 if by > 0 else count - 1)
+
+    def _choose(self, number: int) -> None:
+        self._chosen = number
+        self.show.refresh()
+        self._open_tab(tab_of(self._session.problems[number]))
+
+
+# The steps to a new SRDF in the studio: their purpose, their state, and suggestions that one click adds.
+
+
+class Step(NamedTuple):
+    """A step of the work: its title, its tab, the kind of its suggestions, its purpose, and if every robot needs it."""
+
+    title: str
+    tab: str
+    suggested: str
+    about: str
+    is_needed: bool = False
+
+
+STEPS = (
+    Step(
+        "Virtual joint",
+        "robot",
+        "virtual joint",
+        "Connects the robot to the world. Not needed if the root link is the world, or if no other object is in it.",
+    ),
+    Step("Groups", "groups", "group", "Joints that are planned together: an arm, a hand, a leg. Always needed.", True),
+    Step(
+        "End effectors",
+        "groups",
+        "end effector",
+        "Tell which group is a hand, and which link carries it. Not needed without a hand.",
+    ),
+    Step("Poses", "states", "state", "Named joint positions, such as home. Planning works without them."),
+    Step(
+        "Passive joints",
+        "robot",
+        "passive joint",
+        "Joints without a motor, such as casters. Not needed if each joint has a motor or mimics another joint.",
+    ),
+    Step(
+        "Collisions",
+        "collisions",
+        "",
+        "Pairs of links that need no check: neighbours, and pairs that never touch. Planning is slow without them.",
+        True,
+    ),
+    Step("Check", "text", "", "All messages of the check. The file is ready when there are none.", True),
+)
+
+
+class StartTab:
+    """Lists the steps with their state, and suggestions that one click accepts."""
+
+    def __init__(self, studio: Panel) -> None:
+        """Begin."""
+        self._studio = studio
+
+    def build(self) -> None:
+        """Build the list."""
+        self._list()
+
+    def renew(self) -> None:
+        """Show the present state of the session."""
+        self._list.refresh()
+
+    def picked(self, link: str, joint: str) -> None:
+        """Ignore clicks on links."""
+
+    @ui.refreshable_method
+    def _list(self) -> None:
+        session = self._studio.session
+        found = suggestions(session.robot, session.text.semantic)
+        # Without a suggestion, the robot may not need the optional steps.
+        following = next((step for step in STEPS if step.is_needed and not self._state(step)[1]), STEPS[-1])
+        heading("Steps to a complete SRDF")
+        for step in STEPS:
+            count, done = self._state(step)
+            row = ui.column().style("width: 100%; gap: 2px").classes("step")
+            with with_attributes(row, data_step=step.title, data_done=str(done).lower()):
+                with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 8px"):
+                    icon = ui.icon("check_circle" if done else "radio_button_unchecked", size="20px")
+                    icon.classes("done" if done else "open")
+                    opener = ui.button(step.title, on_click=partial(self._open, step.tab))
+                    with_attributes(opener, data_open=step.title).props("flat dense no-caps align=left")
+                    if not found and step is following:
+                        with_attributes(opener, id=NEXT_STEP)
+                    opener.style("font-weight: 600; padding: 0 4px")
+                    ui.space()
+                    remark(count)
+                remark(step.about).style("padding-left: 28px")
+                for suggestion in found:
+                    if suggestion.step == step.suggested:
+                        self._suggestion(suggestion, is_first=suggestion is found[0])
+
+    def _open(self, tab: str) -> None:
+        self._studio.open(tab)
+        self._studio.focus(FIRST_FIELDS[tab])
+
+    def _suggestion(self, suggestion: Suggestion, *, is_first: bool) -> None:
+        def accept() -> None:
+            if self._studio.do(suggestion.title, suggestion.edit):
+                # The pressed button no longer exists.
+                self._studio.focus(NEXT_STEP)
+
+        with ui.row(wrap=False).style("padding-left: 28px; width: 100%; align-items: center; gap: 8px"):
+            ui.label(suggestion.title).style("flex: 1; font-size: 12px; overflow-wrap: anywhere")
+            add = ui.button("add", on_click=accept).props("dense no-caps outline size=12px").style("padding: 0 8px")
+            with_attributes(add, data_accept=suggestion.title, aria_label=f"add {suggestion.title}")
+            if is_first:
+                with_attributes(add, id=NEXT_STEP)
+
+    def _state(self, step: Step) -> tuple[str, bool]:
+        """Return the state of a step in words, and True if it is done."""
+        session = self._studio.session
+        text: SrdfText = session.text
+        semantic = text.semantic
+        if step.title == "Check":
+            errors = sum(problem.severity is Severity.ERROR for problem in session.problems)
+            count = len(session.problems)
+            return (f"{count} messages, {errors} errors" if count else "no problems"), not count
+        counts = {
+            "Virtual joint": len(semantic.virtual_joints),
+            "Groups": len(semantic.groups),
+            "End effectors": len(semantic.end_effectors),
+            "Poses": len(semantic.states),
+            "Passive joints": len(semantic.passive_joints),
+            "Collisions": len(semantic.disabled_collisions),
+        }
+        count = counts[step.title]
+        words = f"{count} pairs" if step.title == "Collisions" else str(count)
+        return (words if count else "none yet"), count > 0
