@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import json
-import os
 import stat
 from pathlib import Path
 
@@ -356,5 +355,5 @@ def test_the_save_dialog_writes_what_it_shows(browser: Browser, files: tuple[Pat
         second.press("redo")
         first.sees("document.querySelector('[data-do=use-typed]') !== null")
         assert browser.run(f"{AREA}.value") == "<robot"
-        os.unlink(files[1])
+        files[1].unlink()
         first.sees("document.querySelector('[data-saved]').innerText === 'the file was deleted'")
