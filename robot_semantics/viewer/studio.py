@@ -538,5 +538,6 @@ class Studio:
 def _difference(diff: str, title: str, height: str) -> None:
     """Show a unified diff in a box of this height."""
     box = with_attributes(ui.element("div"), role="region", tabindex="0", aria_label=title)
-    with box.style(f"height: {height}; width: 100%; overflow: auto; border: 1px solid #8884"):
+    box.style["height"] = height
+    with box.style("width: 100%; overflow: auto; border: 1px solid #8884"):
         DiffText(diff.split("\n"))
