@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics srdf`: create and change SRDF files without the Setup Assistant, in place and checked."""
+"""`robot_semantics srdf`: create and change SRDF files without the Setup Assistant, checked."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
-from robot_semantics.base.files import save_all, save_bytes
+from robot_semantics.base.files import declared_utf8, resolved
 from robot_semantics.base.names import LinkPair, frame_name
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.argument_values import add_repeatable, pair_of
+from robot_semantics.cli.frame.argument_values import RobotArgument, add_repeatable, pair_of
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.outputs import add_output
-from robot_semantics.cli.frame.printing import print_document, print_line
+from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, add_result, put_result, write_files
+from robot_semantics.cli.frame.printing import print_line
 from robot_semantics.model.authoring import check_change
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.renaming import URDF_REFERENCES, rename_in_urdf
@@ -177,7 +177,7 @@ KINDS = ("link", "joint", "group", "end-effector", "state", "frame")
 
 def _new_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("urdf", metavar="URDF", help="URDF, plain or xacro")
-    add_output(parser, "-o", "--output", dash=None, metavar="S.srdf", help="file to write (default: stdout)")
+    add_result(parser, SRDF_ENDINGS, on_stdout=True, metavar="S.srdf", text="SRDF to write")
     _add_robot_arguments(parser)
     add_part_arguments(parser)
 
@@ -222,14 +222,15 @@ def _rename_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_file_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the SRDF that is changed in place, and the robot for the check of the change."""
+    """Add the SRDF to change, and the robot for the check of the change."""
     parser.add_argument("srdf", metavar="S.srdf", help="SRDF to change")
-    parser.add_argument("--urdf", metavar="URDF", help="URDF of the robot, to check the change")
-    add_output(parser, "-o", "--output", metavar="FILE", help="file for the result (default: change S.srdf)")
+    inputs.add_urdf_option(parser, "robot of the SRDF, to check the change", several=False)
+    add_result(parser, SRDF_ENDINGS, on_stdout=True, in_place=True, metavar="OUT.srdf")
     _add_robot_arguments(parser)
 
 
 def _add_robot_arguments(parser: argparse.ArgumentParser) -> None:
+    inputs.add_loops_argument(parser)
     inputs.add_package_argument(parser)
     inputs.add_reading_arguments(parser)
 
@@ -238,10 +239,7 @@ def _new(arguments: argparse.Namespace) -> None:
     robot = inputs.read_robot(arguments, arguments.urdf)
     text = with_parts(SrdfText.empty(robot.name, arguments.output or "<new>"), arguments, robot)
     inputs.print_diagnostics(check_change(None, text, robot))
-    if arguments.output is None:
-        print_document(str(text))
-    else:
-        save_bytes(bytes(text), arguments.output)
+    put_result(arguments, bytes(text), printed=declared_utf8(str(text)))
 
 
 def _add(arguments: argparse.Namespace) -> None:
@@ -264,6 +262,8 @@ def _rename(arguments: argparse.Namespace) -> None:
     before, kind, old, new = SrdfText.from_file(arguments.srdf), arguments.kind, arguments.old, arguments.new
     if arguments.in_urdf and (arguments.urdf is None or kind not in URDF_REFERENCES):
         raise UsageError("--in-urdf needs --urdf, and a link or a joint to rename")
+    if arguments.in_urdf and not (arguments.in_place or arguments.dry_run):
+        raise UsageError("--in-urdf changes two files: give --in-place or --dry-run")
     if kind == "state":
         group, state = pair_of(old, "/", "rename state", "GROUP/NAME")
         renamed = (state, new)
@@ -278,17 +278,16 @@ def _rename(arguments: argparse.Namespace) -> None:
         finish(arguments, before, text, robot, renamed)
         return
     notes = Diagnostics()
-    urdf = rename_in_urdf(XmlText(read_text(arguments.urdf), arguments.urdf), kind, old, new, notes)
-    robot = robot_from_text(
-        urdf.utf8.decode(), strict=False, urdf_source=arguments.urdf, implicit_links=arguments.implicit_links
-    )
-    robot_before = inputs.read_robot(arguments, arguments.urdf)
+    file = _robot_file(arguments)
+    urdf = rename_in_urdf(XmlText(read_text(file), file), kind, old, new, notes)
+    robot = robot_from_text(urdf.utf8.decode(), strict=False, urdf_source=file, implicit_links=arguments.implicit_links)
+    robot_before = inputs.read_robot(arguments, file)
     found = check_change(before, text, robot, robot_before, renamed)
     # Report what the renaming left: `check` does not know the old name.
     for note in notes:
         print_line(note, file=sys.stderr)
     inputs.print_diagnostics(found)
-    save_all({Path(arguments.urdf): urdf.original, Path(arguments.output or arguments.srdf): bytes(text)})
+    write_files(arguments, {Path(file): urdf.original, Path(arguments.srdf): bytes(text)})
 
 
 def finish(
@@ -298,23 +297,36 @@ def finish(
     robot: RobotModel | None,
     renamed: tuple[str, str] | None = None,
 ) -> None:
-    """Check the change and write it; an unchanged file is not written.
+    """Check the change and write or print it; an unchanged file is not written.
 
     Raises:
         DescriptionError: the change adds an error.
     """
     inputs.print_diagnostics(check_change(before, text, robot, renamed=renamed))
-    target = arguments.output or arguments.srdf
-    if text is not before or arguments.output is not None:
-        save_bytes(bytes(text), target)
+    if text is not before or not arguments.in_place or arguments.dry_run:
+        put_result(arguments, bytes(text), arguments.srdf, printed=declared_utf8(str(text)))
 
 
 def known_robot(arguments: argparse.Namespace) -> RobotModel | None:
     """Return the robot of ``--urdf``; without it, print a note on the consequences."""
     if arguments.urdf is not None:
-        return inputs.read_robot(arguments, arguments.urdf)
+        return inputs.read_robot(arguments, _robot_file(arguments))
+    if arguments.loops is not None:
+        raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
     print_line("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
     return None
+
+
+def _robot_file(arguments: argparse.Namespace) -> str:
+    """Return the URDF of ``--urdf``; its SRDF can only be the one that is changed.
+
+    Raises:
+        UsageError: it names another SRDF.
+    """
+    robot: RobotArgument = arguments.urdf
+    if robot.srdf is not None and resolved(robot.srdf) != resolved(arguments.srdf):
+        raise UsageError(f"--urdf '{robot}': the SRDF is {arguments.srdf}")
+    return robot.urdf
 
 
 COMMAND = Command(
@@ -331,7 +343,7 @@ COMMAND = Command(
         "add": Command(
             _add_arguments,
             _add,
-            "add parts to an SRDF, in place",
+            "add parts to an SRDF",
             examples=(
                 "robot_semantics srdf add robot.srdf --urdf robot.urdf --state arm/low lift_joint=0 -o more.srdf",
             ),
@@ -339,21 +351,21 @@ COMMAND = Command(
         "remove": Command(
             _remove_arguments,
             _remove,
-            "remove parts of an SRDF, in place",
+            "remove parts of an SRDF",
             examples=("robot_semantics srdf remove robot.srdf --urdf robot.urdf --state arm/reach -o less.srdf",),
         ),
         "rename": Command(
             _rename_arguments,
             _rename,
-            "rename a thing and every reference to it, in place; a state is GROUP/NAME, its new name is NAME",
+            "rename a thing and every reference to it; a state is GROUP/NAME, its new name is NAME",
             examples=(
                 "robot_semantics srdf rename robot.srdf group arm limb --urdf robot.urdf -o limb.srdf",
-                "robot_semantics srdf rename rover_arm.srdf joint elbow_joint elbow --urdf rover_arm.urdf --in-urdf",
+                "robot_semantics srdf rename robot.srdf joint elbow_joint elbow --urdf robot.urdf --in-urdf --in-place",
             ),
         ),
     },
     examples=(
         "robot_semantics srdf new robot.urdf -o a.srdf --chain arm=base_link..wrist_link --state arm/up lift_joint=0",
-        "robot_semantics srdf rename a.srdf state arm/up rest --urdf robot.urdf",
+        "robot_semantics srdf rename a.srdf state arm/up rest --urdf robot.urdf --in-place",
     ),
 )

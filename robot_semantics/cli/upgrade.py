@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli.frame.command import Command
-from robot_semantics.cli.frame.outputs import add_output
-from robot_semantics.cli.frame.printing import print_document, print_line
+from robot_semantics.cli.frame.outputs import URDF_ENDINGS, add_result, put_result
+from robot_semantics.cli.frame.printing import print_line
 from robot_semantics.cli.frame.problems import line_of_each_kind
 from robot_semantics.xml.xacro import is_xacro
 
@@ -25,9 +24,8 @@ from robot_semantics.xml.xacro import is_xacro
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("urdf", metavar="OLD.urdf", help="URDF in any form")
-    add_output(parser, "-o", "--output", dash=None, metavar="NEW.urdf", help="file to write (default: stdout)")
+    add_result(parser, URDF_ENDINGS, on_stdout=True, in_place=True, metavar="NEW.urdf", text="file to write")
     parser.add_argument("--implicit-links", action="store_true", help="add the undeclared links that joints name")
-    parser.add_argument("--diff", action="store_true", help="print the changes as a diff")
     parser.epilog = (
         "Joints inside links, and joints with an <origin> in <parent> and in <child>, are converted to the\n"
         "current form: the child link's frame moves onto the joint's frame. Every visual, collision and inertial\n"
@@ -38,8 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the description in the current form; return the exit code."""
-    from robot_semantics.base.files import declared_utf8, save_bytes
-    from robot_semantics.cli.frame.fixing import print_difference, upgraded
+    from robot_semantics.base.files import declared_utf8
+    from robot_semantics.cli.frame.fixing import upgraded
     from robot_semantics.xml.document import has_macros
     from robot_semantics.xml.reader import parse_xml, read_text
 
@@ -51,17 +49,11 @@ def run(arguments: argparse.Namespace) -> None:
     rewritten = upgraded(document, diagnostics, implicit_links=arguments.implicit_links)
     for line in line_of_each_kind(list(diagnostics)):
         print_line(line, file=sys.stderr)
-    old = document.places.text.decode()
     if rewritten is None:
         print_line(f"{arguments.urdf}: is in the current form already", file=sys.stderr)
-    new, data = (old, original) if rewritten is None else (rewritten.decode(), rewritten)
-    if arguments.diff:
-        name = arguments.output or f"{Path(arguments.urdf).name} (upgraded)"
-        print_difference(old, new, arguments.urdf, name)
-    if arguments.output:
-        save_bytes(data, arguments.output)
-    elif not arguments.diff:
-        print_document(declared_utf8(new))
+    data = original if rewritten is None else rewritten
+    new = document.places.text if rewritten is None else rewritten
+    put_result(arguments, data, arguments.urdf, printed=declared_utf8(new.decode()))
 
 
-COMMAND = Command(add_arguments, run, examples=("robot_semantics upgrade robot.urdf --diff",))
+COMMAND = Command(add_arguments, run, examples=("robot_semantics upgrade robot.urdf --dry-run",))

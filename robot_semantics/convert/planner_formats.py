@@ -646,9 +646,16 @@ READERS: Mapping[str, Callable[[str | Path, RobotModel, Diagnostics], Converted[
 
 
 def read_planner(
-    path: str, robot: RobotModel, diagnostics: Diagnostics, group: str | None = None, state: str | None = None
+    path: str,
+    robot: RobotModel,
+    diagnostics: Diagnostics,
+    group: str | None = None,
+    state: str | None = None,
+    *,
+    kind: str | None = None,
 ) -> Converted[PlannerRobot]:
-    """Return the planner's facts in a file, by its ending; an SRDF must already be part of the robot.
+    """Return the planner's facts in a file of a `kind`, by default that of its ending; an SRDF must already be part of
+    the robot.
 
     Raises:
         UnknownEndingError: the ending is unknown.
@@ -656,17 +663,15 @@ def read_planner(
         RobotSemanticsError: as `from_srdf`.
         OSError: the file cannot be read.
     """
-    kind = format_of(path, ENDINGS)
+    kind = kind or format_of(path, ENDINGS)
     return from_srdf(robot, group, state) if kind == SRDF else READERS[kind](path, robot, diagnostics)
 
 
 def write_planner(
-    planner: PlannerRobot, path: str, robot: RobotModel, urdf: str, group: str | None = None, state: str | None = None
+    planner: PlannerRobot, kind: str, robot: RobotModel, urdf: str, group: str | None = None, state: str | None = None
 ) -> Converted[str]:
-    """Return the text of a file, by its ending. An SRDF gets the given names, or ``planner`` and ``default``.
-
-    Raises:
-        UnknownEndingError: the ending is unknown.
+    """Return the text of a file of a kind, a value of `ENDINGS`. An SRDF gets the given names, or ``planner`` and
+    ``default``.
     """
     writers: dict[str, Callable[[], Converted[str]]] = {
         SRDF: lambda: to_srdf(planner, robot, group or "planner", state or "default"),
@@ -674,4 +679,4 @@ def write_planner(
         "xrdf": lambda: to_xrdf(planner),
         "urdf": lambda: to_sphere_urdf(planner, robot),
     }
-    return writers[format_of(path, ENDINGS)]()
+    return writers[kind]()

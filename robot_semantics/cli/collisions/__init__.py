@@ -24,16 +24,14 @@ COMMAND = Command(
         "table": LazyCommand(
             f"{__name__}.check", "TABLE", "table of all pairs of links: SRDF status, sampling result, and risk"
         ),
-        "enable": LazyCommand(
-            f"{__name__}.edit", "ENABLE", "check a pair of links, in place, whatever a generated matrix says"
-        ),
-        "disable": LazyCommand(f"{__name__}.edit", "DISABLE", "do not check a pair of links, in place"),
+        "enable": LazyCommand(f"{__name__}.edit", "ENABLE", "check a pair of links, whatever a generated matrix says"),
+        "disable": LazyCommand(f"{__name__}.edit", "DISABLE", "do not check a pair of links"),
         "witness": LazyCommand(f"{__name__}.witness", "COMMAND", "find a configuration in which two links collide"),
         "spheres": LazyCommand(f"{__name__}.spheres", "COMMAND", "check, generate and convert the spheres of links"),
         "diff": LazyCommand(f"{__name__}.edit", "DIFF", "compare the pairs of two SRDFs"),
     },
     examples=(
-        "robot_semantics collisions generate robot.urdf robot.srdf -o new.srdf --samples 500 --json why.json",
+        "robot_semantics collisions generate robot.urdf robot.srdf -o new.srdf --samples 500 --report why.json",
         "robot_semantics collisions check robot.urdf robot.srdf --samples 500",
     ),
 )

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics collisions enable`, `disable` and `diff`: edit single pairs of an SRDF in place, and compare."""
+"""`robot_semantics collisions enable`, `disable` and `diff`: edit single pairs of an SRDF, and compare."""
 
 from __future__ import annotations
 

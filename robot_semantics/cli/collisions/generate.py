@@ -16,13 +16,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.files import save_all
 from robot_semantics.base.names import LinkPair, shown
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.argument_values import on_disk, output_file
-from robot_semantics.cli.frame.command import Command
-from robot_semantics.cli.frame.outputs import add_output
-from robot_semantics.cli.frame.printing import JSON_VERSION, print_json, print_line
+from robot_semantics.cli.frame.argument_values import output_file
+from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, add_output, add_result, put_result
+from robot_semantics.cli.frame.printing import JSON_VERSION, add_json_argument, print_json, print_line
 from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
 from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix, PairReason
 from robot_semantics.collision.merging import KEEP, MergedMatrix, merge
@@ -42,9 +41,7 @@ CHANCE = 0.5
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     inputs.add_robot_arguments(parser)
-    parser.add_argument("-o", "--output", type=on_disk, metavar="OUT.srdf", help="SRDF to write")
-    parser.add_argument("--update", action="store_true", help="write into the given SRDF")
-    parser.add_argument("--force", action="store_true", help="overwrite files")
+    add_result(parser, SRDF_ENDINGS, in_place=True, metavar="OUT.srdf", text="SRDF to write")
     parser.add_argument(
         "--keep",
         choices=sorted(KEEP),
@@ -52,16 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="pairs of the given SRDF to keep (user)",
     )
     add_sampling_arguments(parser)
-    add_output(
-        parser,
-        "--json",
-        metavar="R.json",
-        nargs="?",
-        const="-",
-        dash="-",
-        type=output_file(".json"),
-        help="write the evidence as JSON (default: stdout)",
-    )
+    add_json_argument(parser)
+    add_output(parser, "--report", metavar="R.json", type=output_file(".json"), help="write the evidence as JSON")
     add_output(
         parser,
         "--plot",
@@ -77,46 +66,30 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         RobotSemanticsError: there are no pairs, or an existing file would be overwritten without permission.
     """
-    output = _output(arguments)
+    if arguments.in_place and not arguments.srdf:
+        raise UsageError("--in-place changes the SRDF: give it after the URDF")
     robot = inputs.load(arguments, whole=True)
     text = SrdfText.from_file(arguments.srdf) if arguments.srdf else SrdfText.empty(robot.name)
     matrix = sample(robot, arguments)
     if not matrix.pairs:
         raise RobotSemanticsError(f"'{shown(robot.name)}' has {NO_PAIRS}")
     merged = merge(text, {pair: reason.value for pair, reason in matrix.disabled().items()}, arguments.keep)
-    if arguments.plot:
+    if arguments.plot and not arguments.dry_run:
         save_heat_map(matrix, robot, Path(arguments.plot))
     report = {"version": JSON_VERSION, **matrix_json(matrix, JointSpace.of(robot))}
-    files = {output: bytes(merged.text)}
-    if arguments.json == "-":
+    beside = {}
+    if arguments.report:
+        beside[Path(arguments.report)] = f"{json.dumps(report, indent=1, allow_nan=False)}\n".encode()
+    put_result(arguments, bytes(merged.text), arguments.srdf, beside)
+    if arguments.json:
         print_json(report)
-    elif arguments.json:
-        files[Path(arguments.json)] = f"{json.dumps(report, indent=1, allow_nan=False)}\n".encode()
-    save_all(files)
-    if arguments.json != "-":
-        _print(matrix, merged, robot, output)
+    else:
+        _print(matrix, merged, robot)
+    if not arguments.dry_run:
+        print_line(f"written: {arguments.srdf if arguments.in_place else arguments.output}", file=sys.stderr)
 
 
-def _output(arguments: argparse.Namespace) -> Path:
-    """Return the output file.
-
-    Raises:
-        RobotSemanticsError: no file is named, or it exists and overwriting is not allowed.
-    """
-    if arguments.update:
-        if not arguments.srdf or arguments.output not in (None, arguments.srdf):
-            raise RobotSemanticsError("--update changes an SRDF in place: give the SRDF after the URDF, without -o")
-        return Path(arguments.srdf)
-    if not arguments.output:
-        raise RobotSemanticsError("give the file to write: -o OUT.srdf, or an SRDF with --update")
-    output = Path(arguments.output)
-    same = arguments.srdf and output.exists() and output.samefile(arguments.srdf)
-    if output.exists() and not same and not arguments.force:
-        raise RobotSemanticsError(f"'{output}' exists already; --force overwrites it, --update merges into it")
-    return output
-
-
-def _print(matrix: CollisionMatrix, merged: MergedMatrix, robot: RobotModel, output: Path) -> None:
+def _print(matrix: CollisionMatrix, merged: MergedMatrix, robot: RobotModel) -> None:
     counts = reason_counts(matrix)
     print_line(
         f"{robot.name}: {len(matrix.pairs)} pairs of links, {matrix.samples:,} configurations, seed {matrix.seed}"
@@ -143,7 +116,6 @@ def _print(matrix: CollisionMatrix, merged: MergedMatrix, robot: RobotModel, out
         ("left enabled, as they were removed by hand:", merged.removed),
     ):
         _print_pairs(title, [(pair, _words(matrix, pair, contradicted)) for pair in pairs])
-    print_line(f"written: {output}", file=sys.stderr)
 
 
 def _words(matrix: CollisionMatrix, pair: LinkPair, contradicted: Mapping[LinkPair, PairReason | None]) -> str:

@@ -17,14 +17,13 @@ from collections.abc import Collection, Mapping
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.files import save_bytes
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import add_repeatable, integer, number_in_range
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.console import Bar
-from robot_semantics.cli.frame.outputs import add_output
+from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, add_result, kind_of_result, put_result
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_json, print_line
 from robot_semantics.cli.frame.sampling import collision_pieces
 from robot_semantics.cli.usdf.files import print_lost
@@ -79,7 +78,7 @@ def _robot_and_spheres(
     file of a planner leaves out.
     """
     file = arguments.spheres
-    if file is None or _format_of(file) == SRDF:
+    if file is None or _format_of(file, "--spheres") == SRDF:
         arguments.srdf = file or arguments.srdf
         robot = inputs.load(arguments, whole=True)
         return robot, robot.semantics.link_spheres, ()
@@ -93,7 +92,9 @@ def _robot_and_spheres(
 def _convert_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("urdf", metavar="URDF", help="URDF, plain or xacro")
     parser.add_argument("source", metavar="FROM", help=f"file to convert ({', '.join(ENDINGS)})")
-    add_output(parser, "-o", "--output", required=True, metavar="TO", help="file to write, with another ending")
+    add_result(parser, ENDINGS, metavar="OUT", text="file to write")
+    kinds = list(dict.fromkeys(ENDINGS.values()))
+    parser.add_argument("--from", dest="kind", choices=kinds, help="kind of FROM (by the ending)")
     parser.add_argument("--group", metavar="NAME", help="group that the planner moves")
     parser.add_argument("--state", metavar="NAME", help="state of the group with the default positions")
     inputs.add_loading_arguments(parser)
@@ -101,18 +102,21 @@ def _convert_arguments(parser: argparse.ArgumentParser) -> None:
 
 def convert(arguments: argparse.Namespace) -> None:
     """Write the converted file; list lost content on stderr."""
-    kind, _ = _format_of(arguments.source), _format_of(arguments.output)
+    kind = arguments.kind or _format_of(arguments.source, "--from")
+    if arguments.output is None and arguments.to is None:
+        raise UsageError("--dry-run needs the kind of the result: give -o or --to")
     arguments.srdf = arguments.source if kind == SRDF else None
     robot = inputs.load(arguments, whole=True)
     diagnostics = Diagnostics()
-    read = read_planner(arguments.source, robot, diagnostics, arguments.group, arguments.state)
+    read = read_planner(arguments.source, robot, diagnostics, arguments.group, arguments.state, kind=kind)
     diagnostics.raise_if_failed(strict=arguments.strict)
     _print_every(diagnostics)
-    written = write_planner(read.value, arguments.output, robot, arguments.urdf, arguments.group, arguments.state)
+    target = kind_of_result(arguments)
+    written = write_planner(read.value, target, robot, arguments.urdf, arguments.group, arguments.state)
     for note in written.notes:
         print_line(f"note: {note}", file=sys.stderr)
     print_lost((*read.lost, *written.lost))
-    save_bytes(written.value.encode(), arguments.output)
+    put_result(arguments, written.value)
 
 
 def _generate_arguments(parser: argparse.ArgumentParser) -> None:
@@ -121,7 +125,7 @@ def _generate_arguments(parser: argparse.ArgumentParser) -> None:
     size.add_argument("--count", type=integer(1, MOST_SPHERES), metavar="N", help="largest number of spheres of a link")
     size.add_argument("--overshoot", type=number_in_range(1e-5), metavar="M", help="largest overshoot of a sphere [m]")
     add_repeatable(parser, "--link", "LINK", "link to fit (default: every link with collision geometry)")
-    add_output(parser, "-o", "--output", required=True, metavar="FILE", help="SRDF to write")
+    add_result(parser, SRDF_ENDINGS, in_place=True, metavar="OUT.srdf", text="SRDF to write")
     parser.add_argument("--seed", type=integer(0, 2**32 - 1), default=0, help="seed of the fit (0)")
     parser.add_argument(
         "--jobs", type=integer(1), default=os.cpu_count() or 1, metavar="N", help="number of processes (all cores)"
@@ -130,6 +134,8 @@ def _generate_arguments(parser: argparse.ArgumentParser) -> None:
 
 def generate(arguments: argparse.Namespace) -> None:
     """Fit spheres, print each link, and write an SRDF at the end; an interrupted run leaves no file."""
+    if arguments.in_place and not arguments.srdf:
+        raise UsageError("--in-place changes the SRDF: give it after the URDF")
     robot = inputs.load(arguments, whole=True)
     wanted = {robot.link(name).name for name in arguments.link}
     pieces = collision_pieces(robot, arguments)
@@ -157,14 +163,15 @@ def generate(arguments: argparse.Namespace) -> None:
             rows = [(*center, radius) for center, radius in zip(fit.spheres.centers, fit.spheres.radii, strict=True)]
             text = text.add([link_spheres(fit.link, rows)])
             print_line(f"{fit.link}: {counted(len(rows), 'sphere')}, overshoot {fit.overshoot:.6f} m")
-    save_bytes(bytes(text), arguments.output)
+    put_result(arguments, bytes(text), arguments.srdf)
 
 
-def _format_of(path: str) -> str:
+def _format_of(path: str, option: str) -> str:
     try:
         return format_of(path, ENDINGS)
     except UnknownEndingError as error:
-        raise UsageError(str(error)) from None
+        hint = ": give the kind with --from" if option == "--from" else ""
+        raise UsageError(f"{error}{hint}") from None
 
 
 def _print_every(diagnostics: Diagnostics) -> None:

@@ -131,11 +131,14 @@ def put_result(
     result: bytes | str,
     source: str | None = None,
     beside: Mapping[Path, bytes] = MappingProxyType({}),
+    *,
+    printed: str | None = None,
 ) -> None:
     """Write the result of a command to the file of ``-o``, with ``--in-place`` into its `source`, or print it.
 
     The files `beside` it are written together with it: all or none. With ``--dry-run`` nothing is written: a diff with
-    the `source`, or the file that would be written, is printed.
+    the `source`, or the file that would be written, is printed. `printed` is the text for standard output, if it is not
+    the result in UTF-8.
 
     Raises:
         OSError: a file cannot be written.
@@ -150,9 +153,11 @@ def put_result(
     if target is not None:
         write_files(arguments, {**beside, Path(target): data}, {} if source is None else {Path(target): Path(source)})
     elif arguments.dry_run:
-        _print_plan("standard output", data, None if source is None else Path(source))
+        _print_plan(arguments, "standard output", data, None if source is None else Path(source))
+        for path, content in beside.items():
+            _print_plan(arguments, str(path), content, path)
     else:
-        print_document(data.decode())
+        print_document(data.decode() if printed is None else printed)
 
 
 def write_files(
@@ -177,7 +182,7 @@ def write_files(
         save_all(files)
         return True
     for path, data in files.items():
-        _print_plan(str(path), data, sources.get(path, path))
+        _print_plan(arguments, str(path), data, sources.get(path, path))
     return False
 
 
@@ -195,23 +200,24 @@ def place_of_result(arguments: argparse.Namespace, name: str) -> Iterator[Path]:
         yield folder / Path(arguments.output or name).name
 
 
-def _print_plan(name: str, data: bytes, old: Path | None) -> None:
+def _print_plan(arguments: argparse.Namespace, name: str, data: bytes, old: Path | None) -> None:
+    """Print what would be written; with ``--json`` on stderr, because the result is on standard output."""
+    import sys
+
     from robot_semantics.cli.frame.fixing import print_difference
     from robot_semantics.cli.frame.printing import counted, print_line
 
+    file = sys.stderr if getattr(arguments, "json", False) else sys.stdout
     before = old.read_bytes() if old is not None and old.is_file() else None
-    try:
-        text = data.decode()
-        previous = None if before is None else before.decode()
-    except UnicodeDecodeError:
-        print_line(f"would write {name}: {counted(len(data), 'byte')}")
-        return
-    if previous is None:
-        print_line(f"would write {name}: {counted(len(text.splitlines()), 'line')}")
-    elif previous == text:
-        print_line(f"{name}: no change")
+    if b"\0" in data:
+        print_line(f"would write {name}: {counted(len(data), 'byte')}", file=file)
+    elif before is None:
+        print_line(f"would write {name}: {counted(len(data.splitlines()), 'line')}", file=file)
+    elif before == data:
+        print_line(f"{name}: no change", file=file)
     else:
-        print_difference(previous, text, str(old), name)
+        previous, new = (content.decode("utf-8", "replace") for content in (before, data))
+        print_difference(previous, new, str(old), name, file=file)
 
 
 def declare_file_options(parser: argparse.ArgumentParser) -> None:
