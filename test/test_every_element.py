@@ -86,7 +86,7 @@ class Files(NamedTuple):
 
 
 def robot_of(files: Files) -> tuple[str | Path, ...]:
-    return "--urdf", files.urdf, "--srdf", files.srdf
+    return "--urdf", f"{files.urdf},{files.srdf}"
 
 
 def check(files: Files) -> str:
@@ -125,7 +125,7 @@ def compose(files: Files) -> str:
 def rename(files: Files) -> str:
     copy = files.folder / "renamed.urdf"
     copy.write_text(files.urdf.read_text())
-    words = ("srdf", "rename", files.srdf, "link", "d", "new", "--urdf", copy, "--in-urdf", "--force")
+    words = ("srdf", "rename", "--in-place", files.srdf, "link", "d", "new", "--urdf", copy, "--in-urdf", "--force")
     return files.run(*words, output="renamed.srdf") + copy.read_text()
 
 

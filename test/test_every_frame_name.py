@@ -144,12 +144,23 @@ def test_commands_that_name_frames(tmp_path: Path, capsys: pytest.CaptureFixture
     urdf, srdf, world = (tmp_path / name for name in ("r.urdf", "r.srdf", "w.usdf"))
     urdf.write_text(URDF)
     srdf.write_text('<robot name="rover"></robot>')
-    words = ["srdf", "add", str(srdf), "--urdf", str(urdf), "--virtual-joint", "planar", "--parent-frame", "/odom"]
+    words = [
+        "srdf",
+        "add",
+        "--in-place",
+        str(srdf),
+        "--urdf",
+        str(urdf),
+        "--virtual-joint",
+        "planar",
+        "--parent-frame",
+        "/odom",
+    ]
     assert main(words) == 0
     assert 'name="odom_joint" type="planar" parent_frame="odom"' in srdf.read_text()
     srdf.write_text(SRDF.format("/"))
     world.write_text(WORLD_TEXT.format(""))
-    files = ["--urdf", str(urdf), "--srdf", str(srdf)]
+    files = ["--urdf", f"{urdf},{srdf}"]
     assert main(["usdf", "edit", str(world), "--joint", "rover/wj", "3 0 0", *files, "--in-place"]) == 0
     # The virtual joint moves in odom, which is at x = 5: 3 + 5.
     assert resolve(parse_world(world.read_text())).pose("rover")[:3, 3].tolist() == [8.0, 2.0, 0.0]

@@ -125,14 +125,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="fix problems with one solution; print a diff",
     )
-    mending.add_argument("--diff", action="store_true", help="print the changes of --fix; write nothing")
+    mending.add_argument("--dry-run", action="store_true", help="print the changes of --fix; write nothing")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the files and print the problems; 1 if there is an error (with ``--strict``: a warning)."""
     without_folders(arguments)
     found = _diagnosed(arguments)
-    if arguments.fix or arguments.diff:
+    if arguments.fix or arguments.dry_run:
         # A fix may show problems that were hidden before.
         rounds = 0
         while rounds < MOST_ROUNDS and _fixed(arguments, found):

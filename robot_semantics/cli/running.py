@@ -58,7 +58,7 @@ COMMANDS: dict[str, str] = {
     "groups": "list the groups of a robot",
     "states": "list named states, or find the states of given positions",
     "find": "find groups, collision pairs, end effectors, passive joints",
-    "srdf": "create and edit an SRDF, checked, in place",
+    "srdf": "create and edit an SRDF, checked",
     "expand": "print a description with its xacro macros expanded",
     "upgrade": "convert an older form of URDF to the current one",
     "compose": "make one robot from a base and a part",

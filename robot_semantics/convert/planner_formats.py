@@ -668,10 +668,20 @@ def read_planner(
 
 
 def write_planner(
-    planner: PlannerRobot, kind: str, robot: RobotModel, urdf: str, group: str | None = None, state: str | None = None
+    planner: PlannerRobot,
+    path: str,
+    robot: RobotModel,
+    urdf: str,
+    group: str | None = None,
+    state: str | None = None,
+    *,
+    kind: str | None = None,
 ) -> Converted[str]:
-    """Return the text of a file of a kind, a value of `ENDINGS`. An SRDF gets the given names, or ``planner`` and
-    ``default``.
+    """Return the text of a file of a `kind`, by default that of its ending. An SRDF gets the given names, or
+    ``planner`` and ``default``.
+
+    Raises:
+        UnknownEndingError: the ending is unknown.
     """
     writers: dict[str, Callable[[], Converted[str]]] = {
         SRDF: lambda: to_srdf(planner, robot, group or "planner", state or "default"),
@@ -679,4 +689,4 @@ def write_planner(
         "xrdf": lambda: to_xrdf(planner),
         "urdf": lambda: to_sphere_urdf(planner, robot),
     }
-    return writers[kind]()
+    return writers[kind or format_of(path, ENDINGS)]()

@@ -172,7 +172,7 @@ def test_a_world_is_checked_against_its_robot(run: RunCommand, rover: tuple[Path
         "  </model_state>\n</world_state>\n"
     )
     assert run("check", world).code == 0
-    result = run("check", world, "--urdf", rover[0], "--srdf", rover[1])
+    result = run("check", world, "--urdf", f"{rover[0]},{rover[1]}")
     assert result.code == 1
     assert f"{world}:3:" in result.out
     assert "no_such_joint" in result.out
@@ -285,7 +285,7 @@ def test_swapped_options_are_said_in_one_sentence(run: RunCommand, tmp_path: Pat
     urdf, srdf = tmp_path / "r.urdf", tmp_path / "r.srdf"
     urdf.write_text('<robot name="r"><link name="a"/></robot>')
     srdf.write_text('<robot name="r"><group name="g"><link name="a"/></group></robot>')
-    result = run("check", urdf, "--urdf", srdf, "--srdf", urdf)
+    result = run("check", urdf, "--urdf", f"{srdf},{urdf}")
     assert (result.code, result.out) == (1, "")
     assert result.err == f"error: '{srdf}' is an SRDF and '{urdf}' a URDF: exchange the two files\n"
 

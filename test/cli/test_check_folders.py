@@ -217,7 +217,7 @@ def test_fix_adds_decimal_points_and_corrects_names_and_keeps_all_other_bytes(
     expected = text.replace(": 2 ", ": 2.0 ").replace("1e1", "1.0e+1").replace("elboow", "elbow").replace("-3", "-3.0")
     assert path.read_bytes().decode() == expected
     assert "+  shoulder:   {" in result.out
-    assert run("check", str(folder), "--diff").out.endswith("1 error\n")  # -3.0 is not above 0
+    assert run("check", str(folder), "--dry-run").out.endswith("1 error\n")  # -3.0 is not above 0
 
 
 def test_fix_writes_a_value_with_several_uses_once(package: Callable[[str], Path], run: RunCommand) -> None:

@@ -56,7 +56,7 @@ def slider(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_a_new_srdf_has_every_pair_with_its_reason(run: RunCommand, slider: tuple[Path, Path], tmp_path: Path) -> None:
     out, report, plot = tmp_path / "new.srdf", tmp_path / "r.json", tmp_path / "r.png"
-    result = run("collisions", "generate", slider[0], "-o", out, "--json", report, "--plot", plot, "--samples", 1000)
+    result = run("collisions", "generate", slider[0], "-o", out, "--report", report, "--plot", plot, "--samples", 1000)
     assert result.code == 0
     pairs = {(item.link1, item.link2): item.reason for item in srdf_from_file(out).disabled_collisions}
     # The default pose is the limit's middle, for 0 is excluded: 0.525 m away, where nothing touches.
@@ -69,7 +69,7 @@ def test_a_new_srdf_has_every_pair_with_its_reason(run: RunCommand, slider: tupl
 
 
 def test_an_update_keeps_what_a_person_wrote(run: RunCommand, slider: tuple[Path, Path]) -> None:
-    result = run("collisions", "generate", slider[0], "--srdf", slider[1], "--update", "--samples", 500)
+    result = run("collisions", "generate", slider[0], "--srdf", slider[1], "--in-place", "--samples", 500)
     assert result.code == 0
     text = slider[1].read_text()
     assert '<disable_collisions link1="base" link2="tip" reason="User"/> <!-- my own reason -->' in text
@@ -98,7 +98,7 @@ def test_an_audit_names_the_dangerous_pair_and_where_it_collides(run: RunCommand
 
 
 def test_an_audit_of_a_sound_matrix_succeeds(run: RunCommand, slider: tuple[Path, Path]) -> None:
-    run("collisions", "generate", slider[0], "--srdf", slider[1], "--update", "--samples", 500)
+    run("collisions", "generate", slider[0], "--srdf", slider[1], "--in-place", "--samples", 500)
     assert run("collisions", "check", *slider, "--samples", 500).code == 0
 
 
@@ -197,7 +197,6 @@ def test_confidence_takes_the_samples_it_needs(run: RunCommand, slider: tuple[Pa
         "--samples",
         10,
         "--json",
-        "-",
     )
     # ln(0.05) / ln(0.999) = 2994.2
     assert json.loads(result.out)["samples"] == 2995
@@ -206,7 +205,7 @@ def test_confidence_takes_the_samples_it_needs(run: RunCommand, slider: tuple[Pa
 def generated(run: RunCommand, slider: tuple[Path, Path], *words: object) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the pairs of a JSON report by their links."""
     out = slider[0].with_name("out.srdf")
-    command = ("collisions", "generate", slider[0], "--srdf", slider[1], "-o", out, "--force", "--json", "-", *words)
+    command = ("collisions", "generate", slider[0], "--srdf", slider[1], "-o", out, "--force", "--json", *words)
     result = run(*command)
     assert result.code == 0, result.err
     return {(pair["link1"], pair["link2"]): pair for pair in json.loads(result.out)["pairs"]}
@@ -318,7 +317,7 @@ def test_an_interrupted_run_leaves_the_file_as_it_was(slider: tuple[Path, Path])
         "from robot_semantics.cli.collisions import generate; from robot_semantics.cli.main import main;"
         "print('ready', flush=True); sys.exit(main(sys.argv[1:]))"
     )
-    words = ["collisions", "generate", str(slider[0]), "--srdf", str(slider[1]), "--update", "--samples", "100000000"]
+    words = ["collisions", "generate", str(slider[0]), "--srdf", str(slider[1]), "--in-place", "--samples", "100000000"]
     process = subprocess.Popen(
         [sys.executable, "-c", program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -342,7 +341,7 @@ def pairs_in(srdf: Path) -> dict[tuple[str, str], str]:
 
 
 def test_what_was_removed_by_hand_stays_removed(run: RunCommand, slider: tuple[Path, Path]) -> None:
-    update = ("collisions", "generate", slider[0], "--srdf", slider[1], "--update", "--samples", 200)
+    update = ("collisions", "generate", slider[0], "--srdf", slider[1], "--in-place", "--samples", 200)
     assert run(*update).code == 0
     adjacent = ("base", "mid")
     assert adjacent in pairs_in(slider[1])
@@ -362,7 +361,7 @@ def test_what_the_file_enables_or_disables_by_default_is_not_generated(
 ) -> None:
     words = '<enable_collisions link1="mid" link2="base"/><disable_default_collisions link="tip"/></robot>'
     slider[1].write_text(SRDF.replace("</robot>", words))
-    result = run("collisions", "generate", slider[0], "--srdf", slider[1], "--update", "--samples", 200)
+    result = run("collisions", "generate", slider[0], "--srdf", slider[1], "--in-place", "--samples", 200)
     assert result.code == 0
     # base and mid are adjacent, but the file enables them; pairs of tip are off by default and need no line.
     assert pairs_in(slider[1]) == {("base", "tip"): "User"}
@@ -372,11 +371,14 @@ def test_what_the_file_enables_or_disables_by_default_is_not_generated(
 
 def test_a_pair_is_enabled_for_good_and_disabled_again(run: RunCommand, slider: tuple[Path, Path]) -> None:
     urdf, srdf = slider
-    assert run("collisions", "enable", srdf, "tip", "mid", "--urdf", urdf, "--reason", "it may bend").code == 0
+    assert (
+        run("collisions", "enable", "--in-place", srdf, "tip", "mid", "--urdf", urdf, "--reason", "it may bend").code
+        == 0
+    )
     assert '<enable_collisions link1="mid" link2="tip" reason="it may bend"/>' in srdf.read_text()
-    assert run("collisions", "generate", urdf, "--srdf", srdf, "--update", "--samples", 200).code == 0
+    assert run("collisions", "generate", urdf, "--srdf", srdf, "--in-place", "--samples", 200).code == 0
     assert ("mid", "tip") not in pairs_in(srdf)
-    assert run("collisions", "disable", srdf, "mid", "tip", "--urdf", urdf).code == 0
+    assert run("collisions", "disable", "--in-place", srdf, "mid", "tip", "--urdf", urdf).code == 0
     assert "enable_collisions" not in srdf.read_text()
     assert pairs_in(srdf)["mid", "tip"] == "User"
 
@@ -384,11 +386,11 @@ def test_a_pair_is_enabled_for_good_and_disabled_again(run: RunCommand, slider: 
 def test_a_written_reason_is_never_replaced_by_user(run: RunCommand, slider: tuple[Path, Path]) -> None:
     urdf, srdf = slider
     srdf.write_text(SRDF.replace('reason="User"', 'reason="rubber"'))
-    assert run("collisions", "disable", srdf, "tip", "base", "--urdf", urdf).code == 0
-    assert run("srdf", "add", srdf, "--urdf", urdf, "--disable-collisions", "tip", "base").code == 0
-    assert run("collisions", "generate", urdf, "--srdf", srdf, "--update", "--samples", 200).code == 0
+    assert run("collisions", "disable", "--in-place", srdf, "tip", "base", "--urdf", urdf).code == 0
+    assert run("srdf", "add", "--in-place", srdf, "--urdf", urdf, "--disable-collisions", "tip", "base").code == 0
+    assert run("collisions", "generate", urdf, "--srdf", srdf, "--in-place", "--samples", 200).code == 0
     assert pairs_in(srdf)["base", "tip"] == "rubber"
-    assert run("collisions", "disable", srdf, "tip", "base", "--urdf", urdf, "--reason", "felt").code == 0
+    assert run("collisions", "disable", "--in-place", srdf, "tip", "base", "--urdf", urdf, "--reason", "felt").code == 0
     assert pairs_in(srdf)["base", "tip"] == "felt"
 
 

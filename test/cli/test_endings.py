@@ -60,7 +60,7 @@ def code_of(words: list[str]) -> int:
         (["view", URDF, "--html"], ".html or .htm"),
         (["show", URDF, "--svg"], "known is .svg"),
         (["collisions", "generate", URDF, "--samples", "9", "--plot"], ".png, .svg or .pdf"),
-        (["collisions", "generate", URDF, "--samples", "9", "--json"], "known is .json"),
+        (["collisions", "generate", URDF, "--samples", "9", "--report"], "known is .json"),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else "",
 )

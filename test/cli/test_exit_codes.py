@@ -55,12 +55,12 @@ WAYS = (
     "show box.urdf box.srdf",
     "fk box.urdf box.srdf",
     "usdf new box.urdf,box.srdf -o other.usdf",
-    "usdf resolve w.usdf --urdf box.urdf --srdf box.srdf",
-    "usdf edit w.usdf --joint box/hinge 0.1 --urdf box.urdf --srdf box.srdf -o edited.usdf",
+    "usdf resolve w.usdf --urdf box.urdf,box.srdf",
+    "usdf edit w.usdf --joint box/hinge 0.1 --urdf box.urdf,box.srdf -o edited.usdf",
     "bag w.usdf -o again",
-    "bag w.usdf -o again --urdf box.urdf --srdf box.srdf",
+    "bag w.usdf -o again --urdf box.urdf,box.srdf",
     "export rec -o s.npz",
-    "export rec -o s.usdf --urdf box.urdf --srdf box.srdf",
+    "export rec -o s.usdf --urdf box.urdf,box.srdf",
     "sim run w.usdf --steps 1 -o later.usdf",
 )
 STRICT = tuple(words for words in WAYS if words.split()[0] != "usdf" or words.startswith("usdf new"))
@@ -120,7 +120,7 @@ def test_real_robots_with_errors_in_their_srdf_go_the_whole_way(
     for words in (
         ("usdf", "new", f"r={urdf},{srdf}", "--time", "1", "-o", "w.usdf"),
         ("fk", urdf, srdf),
-        ("usdf", "resolve", "w.usdf", "--urdf", urdf, "--srdf", srdf),
+        ("usdf", "resolve", "w.usdf", "--urdf", f"{urdf},{srdf}"),
         ("bag", "w.usdf", "-o", "rec"),
         ("export", "rec", "-o", "s.npz"),
         ("plot", "s.npz", "-o", "s.png", "--urdf", urdf),

@@ -74,7 +74,7 @@ def test_what_has_one_right_answer_is_mended_and_nothing_else(run: RunCommand, f
 
 
 def test_a_diff_writes_nothing_and_ignored_problems_stay(run: RunCommand, files: list[Path]) -> None:
-    result = run("check", *files, "--diff", "--ignore", "unknown-element")
+    result = run("check", *files, "--dry-run", "--ignore", "unknown-element")
     assert result.code == 1
     assert '+    <child link="arm_link"/>' in result.out
     assert "<visual>" not in result.out

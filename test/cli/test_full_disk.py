@@ -151,7 +151,7 @@ def test_collisions(disk: SmallDisk, capsys: pytest.CaptureFixture[str]) -> None
     out = disk.folder / "new.srdf"
     out.write_text("old")
     words = ["collisions", "generate", URDF, SRDF, "--samples", "20", "--no-search", "--force"]
-    fails_until_it_fits(disk, of_command(capsys, *words, "-o", str(out), "--json", str(disk.folder / "r.json")))
+    fails_until_it_fits(disk, of_command(capsys, *words, "-o", str(out), "--report", str(disk.folder / "r.json")))
 
 
 def test_a_simulator_s_world_and_its_meshes(

@@ -119,7 +119,7 @@ def test_nothing_wrong_is_ever_written(
 def test_add_extends_groups_and_keeps_every_line(run: Run, urdf: Path, srdf: Path) -> None:
     before = srdf.read_text().splitlines()
     result = run(
-        "srdf", "add", srdf, "--urdf", urdf, "--joints=wheels=caster_wheel_joint", "--joints=lonely=elbow_joint",
+        "srdf", "add", "--in-place", srdf, "--urdf", urdf, "--joints=wheels=caster_wheel_joint", "--joints=lonely=elbow_joint",
         "--disable-collisions", "base_link", "palm_link",
     )  # fmt: skip
     assert result.code == 0, result.err
@@ -138,10 +138,10 @@ def test_add_extends_groups_and_keeps_every_line(run: Run, urdf: Path, srdf: Pat
 
 def test_an_error_that_was_there_before_does_not_forbid_a_change(run: Run, urdf: Path, srdf: Path) -> None:
     srdf.write_text(srdf.read_text().replace("</robot>", '  <passive_joint name="naQQQme"/>\n</robot>'))
-    result = run("srdf", "add", srdf, "--urdf", urdf, "--joints=lonely=elbow_joint")
+    result = run("srdf", "add", "--in-place", srdf, "--urdf", urdf, "--joints=lonely=elbow_joint")
     assert result.code == 0
     assert "naQQQme" in result.err
-    assert run("srdf", "add", srdf, "--urdf", urdf, "--passive-joint=naQQQme2").code == 1
+    assert run("srdf", "add", "--in-place", srdf, "--urdf", urdf, "--passive-joint=naQQQme2").code == 1
     assert "naQQQme2" not in srdf.read_text()
 
 
@@ -153,41 +153,48 @@ def test_an_error_that_was_there_before_does_not_forbid_a_rename(
 ) -> None:
     wrong = '<group name="arm"><link name="naQQQme"/></group><group_state name="reach" group="arm"/>'
     srdf.write_text(srdf.read_text().replace("</robot>", f"{wrong}</robot>"))
-    result = run("srdf", "rename", srdf, *words, "--urdf", urdf)
+    result = run("srdf", "rename", "--in-place", srdf, *words, "--urdf", urdf)
     assert result.code == 0, result.err
     assert words[2] in srdf.read_text()
 
 
 def test_rename_follows_every_reference_in_both_files(run: Run, urdf: Path, srdf: Path) -> None:
     texts = urdf.read_text(), srdf.read_text()
-    assert run("srdf", "rename", srdf, "joint", "elbow_joint", "elbow", "--urdf", urdf, "--in-urdf").code == 0
+    assert (
+        run("srdf", "rename", "--in-place", srdf, "joint", "elbow_joint", "elbow", "--urdf", urdf, "--in-urdf").code
+        == 0
+    )
     assert urdf.read_text() == texts[0].replace('"elbow_joint"', '"elbow"')
     assert srdf.read_text() == texts[1].replace('"elbow_joint"', '"elbow"')
-    assert run("srdf", "rename", srdf, "link", "wrist_link", "wrist", "--urdf", urdf, "--in-urdf").code == 0
+    assert (
+        run("srdf", "rename", "--in-place", srdf, "link", "wrist_link", "wrist", "--urdf", urdf, "--in-urdf").code == 0
+    )
     assert run("check", urdf, srdf).code == 0
     assert "wrist_link" not in urdf.read_text() + srdf.read_text()
 
 
 def test_rename_in_the_srdf_alone_is_checked_against_the_robot(run: Run, urdf: Path, srdf: Path) -> None:
     before = srdf.read_text()
-    result = run("srdf", "rename", srdf, "joint", "elbow_joint", "elbow", "--urdf", urdf)
+    result = run("srdf", "rename", "--in-place", srdf, "joint", "elbow_joint", "elbow", "--urdf", urdf)
     assert result.code == 1
     assert "unknown joint 'elbow'" in result.err
     assert srdf.read_text() == before
-    assert run("srdf", "rename", srdf, "group", "arm", "upper_arm", "--urdf", urdf).code == 0
+    assert run("srdf", "rename", "--in-place", srdf, "group", "arm", "upper_arm", "--urdf", urdf).code == 0
     assert srdf.read_text() == before.replace('"arm"', '"upper_arm"')
 
 
 @pytest.mark.parametrize("kind", ["link", "joint", "group", "end-effector", "frame"])
 def test_rename_of_what_is_not_there_says_what_is_near(run: Run, urdf: Path, srdf: Path, kind: str) -> None:
-    result = run("srdf", "rename", srdf, kind, "naQQQme", "x", "--urdf", urdf)
+    result = run("srdf", "rename", "--in-place", srdf, kind, "naQQQme", "x", "--urdf", urdf)
     assert result.code == 1
     assert "unknown" in result.err
 
 
 def test_a_name_that_is_taken_is_refused(run: Run, urdf: Path, srdf: Path) -> None:
     before = urdf.read_bytes(), srdf.read_bytes()
-    result = run("srdf", "rename", srdf, "joint", "elbow_joint", "wrist_joint", "--urdf", urdf, "--in-urdf")
+    result = run(
+        "srdf", "rename", "--in-place", srdf, "joint", "elbow_joint", "wrist_joint", "--urdf", urdf, "--in-urdf"
+    )
     assert result.code == 1
     assert (urdf.read_bytes(), srdf.read_bytes()) == before
 
@@ -196,7 +203,10 @@ def test_an_expanded_robot_with_traces_of_its_xacro_is_renamed(run: Run, urdf: P
     text = urdf.read_text()
     traces = '<!-- $(find pr2)/${name} --><robot xmlns:xacro="http://www.ros.org/wiki/xacro" name='
     urdf.write_text(text.replace("<robot name=", traces))
-    assert run("srdf", "rename", srdf, "joint", "elbow_joint", "elbow", "--urdf", urdf, "--in-urdf").code == 0
+    assert (
+        run("srdf", "rename", "--in-place", srdf, "joint", "elbow_joint", "elbow", "--urdf", urdf, "--in-urdf").code
+        == 0
+    )
     assert urdf.read_text().count('"elbow_joint"') == 0 < text.count('"elbow_joint"')
 
 
@@ -204,7 +214,7 @@ def test_an_expanded_robot_with_traces_of_its_xacro_is_renamed(run: Run, urdf: P
 def test_names_in_a_xacro_are_not_renamed(run: Run, urdf: Path, srdf: Path, macro: str) -> None:
     declared = '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" '
     urdf.write_text(urdf.read_text().replace("<robot ", declared, 1).replace("</robot>", f"{macro}</robot>"))
-    result = run("srdf", "rename", srdf, "joint", "elbow_joint", "elbow", "--urdf", urdf, "--in-urdf")
+    result = run("srdf", "rename", "--in-place", srdf, "joint", "elbow_joint", "elbow", "--urdf", urdf, "--in-urdf")
     assert result.code == 1
     assert "xacro" in result.err
 
@@ -213,7 +223,7 @@ def test_a_plugins_parameter_that_keeps_the_old_name_is_pointed_out(run: Run, ur
     names = "<frameName>wrist_link</frameName><topic>wrist_link</topic><text>wrist_link</text>"
     plugin = f"<gazebo><plugin>{names}</plugin></gazebo>\n</robot>"
     urdf.write_text(urdf.read_text().replace("</robot>", plugin))
-    result = run("srdf", "rename", srdf, "link", "wrist_link", "wrist", "--urdf", urdf, "--in-urdf")
+    result = run("srdf", "rename", "--in-place", srdf, "link", "wrist_link", "wrist", "--urdf", urdf, "--in-urdf")
     assert result.code == 0
     # Each place is reported, because it cannot be found afterwards.
     for tag in ("topic", "text"):
@@ -226,13 +236,16 @@ def test_remove_takes_away_what_nothing_refers_to(run: Run, urdf: Path, srdf: Pa
     made = tmp_path / "new.srdf"
     assert run("srdf", "new", urdf, "-o", made, *NEW, "--state", "arm/home", "elbow_joint=0").code == 0
     before = made.read_text()
-    result = run("srdf", "remove", made, "--urdf", urdf, "--group=arm")
+    result = run("srdf", "remove", "--in-place", made, "--urdf", urdf, "--group=arm")
     assert result.code == 1
     assert "unknown group 'arm' in state 'home'" in result.err
     assert "unknown group 'arm' in group 'both'" in result.err
     assert made.read_text() == before
     words = ("--group=arm", "--group=both", "--state=arm/home", "--end-effector=grip", "--virtual-joint=odom_joint")
-    assert run("srdf", "remove", made, "--urdf", urdf, *words, "--passive-joint=caster_swivel_joint").code == 0
+    assert (
+        run("srdf", "remove", "--in-place", made, "--urdf", urdf, *words, "--passive-joint=caster_swivel_joint").code
+        == 0
+    )
     assert made.read_text() == (
         '<?xml version="1.0"?>\n<robot name="rover_arm">\n  <group name="hand">\n'
         '    <joint name="left_finger_joint"/>\n    <joint name="right_finger_joint"/>\n  </group>\n</robot>\n'
@@ -248,7 +261,7 @@ def test_an_output_file_leaves_the_original_alone(run: Run, urdf: Path, srdf: Pa
 
 
 def test_without_a_robot_a_note_says_what_was_not_checked(run: Run, srdf: Path) -> None:
-    result = run("srdf", "rename", srdf, "group", "arm", "upper_arm")
+    result = run("srdf", "rename", "--in-place", srdf, "group", "arm", "upper_arm")
     assert result.code == 0
     assert "not checked" in result.err
 
@@ -261,7 +274,19 @@ def test_collision_marks_properties_and_spheres_are_added_and_removed(run: Run, 
     )
     srdf.write_text('<robot name="r">\n</robot>\n')
     before = srdf.read_text()
-    words = ("srdf", "add", srdf, "--urdf", urdf, "--enable-collisions", "b", "a", "--disable-default-collisions", "b")
+    words = (
+        "srdf",
+        "add",
+        "--in-place",
+        srdf,
+        "--urdf",
+        urdf,
+        "--enable-collisions",
+        "b",
+        "a",
+        "--disable-default-collisions",
+        "b",
+    )
     parts = ("--joint-property", "j", "gear", "3", "--spheres", "b", "0,0,1,0.5", "1,0,0,0.25")
     assert run(*words, *parts).code == 0
     semantics = load_robot(urdf, srdf).semantics
@@ -272,13 +297,13 @@ def test_collision_marks_properties_and_spheres_are_added_and_removed(run: Run, 
         ((0.0, 0.0, 1.0), 0.5), ((1.0, 0.0, 0.0), 0.25),
     ]  # fmt: skip
     again = ("--joint-property", "j", "gear", "4", "--spheres", "b", "0,0,0,1")
-    assert run("srdf", "add", srdf, "--urdf", urdf, *again).code == 0
+    assert run("srdf", "add", "--in-place", srdf, "--urdf", urdf, *again).code == 0
     semantics = load_robot(urdf, srdf).semantics
     assert semantics.joint_properties["j"] == {"gear": "4"}
     assert [sphere.radius for sphere in semantics.link_spheres["b"]] == [1.0]
     removed = ("--enable-collisions", "a", "b", "--disable-default-collisions", "b", "--joint-property", "j", "gear")
-    assert run("srdf", "remove", srdf, "--urdf", urdf, *removed, "--spheres", "b").code == 0
+    assert run("srdf", "remove", "--in-place", srdf, "--urdf", urdf, *removed, "--spheres", "b").code == 0
     assert srdf.read_text() == before
     for wrong in (("--spheres", "b", "0,0,1"), ("--enable-collisions", "a")):
-        assert run("srdf", "add", srdf, "--urdf", urdf, *wrong).code == 2
-    assert run("srdf", "remove", srdf, "--urdf", urdf, "--spheres", "b").code == 1
+        assert run("srdf", "add", "--in-place", srdf, "--urdf", urdf, *wrong).code == 2
+    assert run("srdf", "remove", "--in-place", srdf, "--urdf", urdf, "--spheres", "b").code == 1

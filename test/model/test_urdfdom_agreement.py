@@ -226,6 +226,6 @@ def test_a_byte_that_is_not_utf_8_outside_of_comments_is_an_error_with_its_place
 def test_an_edited_srdf_with_such_bytes_becomes_utf_8(tmp_path: Path) -> None:
     (tmp_path / "r.urdf").write_bytes(b'<robot name="r">' + LINKS + b"</robot>")
     (tmp_path / "r.srdf").write_bytes(b'<robot name="r">\n  <!-- 90\xb0 -->\n  <group name="g"/>\n</robot>\n\0\0')
-    assert main(["srdf", "rename", str(tmp_path / "r.srdf"), "group", "g", "h"]) == 0
+    assert main(["srdf", "rename", "--in-place", str(tmp_path / "r.srdf"), "group", "g", "h"]) == 0
     written = (tmp_path / "r.srdf").read_text(encoding="utf-8")
     assert written == '<robot name="r">\n  <!-- 90\u00b0 -->\n  <group name="h"/>\n</robot>\n'

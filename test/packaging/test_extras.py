@@ -52,7 +52,7 @@ FURTHER = {
     ],
     "bag": ["bag world.usdf -o recording", "export recording -o states"],
     "plot": ["plot world.usdf -o world.svg"],
-    "collision": ["collisions generate robot.urdf --srdf robot.srdf --update --sampler sobol"],
+    "collision": ["collisions generate robot.urdf --srdf robot.srdf --in-place --sampler sobol"],
 }
 
 PAGES = [page for page in DOCUMENTS if name(page) not in IN_ORDER]

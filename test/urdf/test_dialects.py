@@ -373,9 +373,11 @@ NEW = """<?xml version="1.0"?>
 def test_the_founding_document_s_example_is_upgraded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old, new = tmp_path / "old.urdf", tmp_path / "new.urdf"
     old.write_text(OLD)
-    assert main(["upgrade", str(old), "-o", str(new), "--diff"]) == 0
-    assert new.read_text() == NEW
+    assert main(["upgrade", str(old), "-o", str(new), "--dry-run"]) == 0
+    assert not new.exists()
     printed = capsys.readouterr()
+    assert main(["upgrade", str(old), "-o", str(new)]) == 0
+    assert new.read_text() == NEW
     assert f"--- {old}\n+++ {new}\n" in printed.out
     assert '-      <joint_properties damping="1" friction="0"/>\n' in printed.out
     assert '+    <dynamics damping="1" friction="0"/>\n' in printed.out
@@ -403,7 +405,7 @@ def test_the_diff_is_one_that_patch_takes(tmp_path: Path, capsys: pytest.Capture
     old = tmp_path / "old.urdf"
     joint = '<joint name="j" type="fixed"><parent name="p"/></joint>'
     old.write_text(f'<robot name="r">\n<link name="p"/><link name="c">{joint}</link>\n</robot>')
-    assert main(["upgrade", str(old), "--diff"]) == 0
+    assert main(["upgrade", str(old), "--dry-run"]) == 0
     diff = capsys.readouterr().out
     assert "\n-</robot>\n\\ No newline at end of file\n" in diff
     assert main(["upgrade", str(old)]) == 0
@@ -444,7 +446,7 @@ def test_a_current_robot_passes_an_upgrade_unchanged(tmp_path: Path, capsys: pyt
     ]
     old, new = tmp_path / "old.urdf", tmp_path / "new.urdf"
     old.write_text(old_text(links))
-    assert main(["upgrade", str(old), "-o", str(new), "--diff"]) == 0
+    assert main(["upgrade", str(old), "-o", str(new)]) == 0
     assert new.read_bytes() == old.read_bytes()
     assert capsys.readouterr() == ("", f"{old}: is in the current form already\n")
 

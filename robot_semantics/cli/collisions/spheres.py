@@ -111,8 +111,8 @@ def convert(arguments: argparse.Namespace) -> None:
     read = read_planner(arguments.source, robot, diagnostics, arguments.group, arguments.state, kind=kind)
     diagnostics.raise_if_failed(strict=arguments.strict)
     _print_every(diagnostics)
-    target = kind_of_result(arguments)
-    written = write_planner(read.value, target, robot, arguments.urdf, arguments.group, arguments.state)
+    target, names = kind_of_result(arguments), (arguments.group, arguments.state)
+    written = write_planner(read.value, arguments.output or "", robot, arguments.urdf, *names, kind=target)
     for note in written.notes:
         print_line(f"note: {note}", file=sys.stderr)
     print_lost((*read.lost, *written.lost))

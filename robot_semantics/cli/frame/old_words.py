@@ -20,7 +20,10 @@ ROBOT = "--urdf [NAME=]URDF[,SRDF]"
 OPTIONS: tuple[tuple[str, str, str], ...] = (
     ("export", "--from", "--start T"),
     ("export", "--format", "--to KIND"),
-    ("export, bag, plot", "--srdf", ROBOT),
+    ("check, upgrade", "--diff", "--dry-run"),
+    ("collisions generate", "--update", "--in-place"),
+    ("srdf add, srdf remove, srdf rename, collisions enable, collisions disable", "--srdf", "S.srdf"),
+    ("compose, diff, check, usdf, sim, export, bag, plot", "--srdf", ROBOT),
 )
 """Former options: the command or the commands, separated by commas; the old option; the new form."""
 
