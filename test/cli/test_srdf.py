@@ -119,7 +119,8 @@ def test_nothing_wrong_is_ever_written(
 def test_add_extends_groups_and_keeps_every_line(run: Run, urdf: Path, srdf: Path) -> None:
     before = srdf.read_text().splitlines()
     result = run(
-        "srdf", "add", "--in-place", srdf, "--urdf", urdf, "--joints=wheels=caster_wheel_joint", "--joints=lonely=elbow_joint",
+        "srdf", "add", "--in-place", srdf, "--urdf", urdf, "--joints=wheels=caster_wheel_joint",
+        "--joints=lonely=elbow_joint",
         "--disable-collisions", "base_link", "palm_link",
     )  # fmt: skip
     assert result.code == 0, result.err
