@@ -19,7 +19,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import LinkPair, shown
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import output_file
-from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, add_output, add_result, put_result
 from robot_semantics.cli.frame.printing import JSON_VERSION, add_json_argument, print_json, print_line
 from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
@@ -66,8 +66,6 @@ def run(arguments: argparse.Namespace) -> None:
     Raises:
         RobotSemanticsError: there are no pairs, or an existing file would be overwritten without permission.
     """
-    if arguments.in_place and not arguments.srdf:
-        raise UsageError("--in-place changes the SRDF: give it after the URDF")
     robot = inputs.load(arguments, whole=True)
     text = SrdfText.from_file(arguments.srdf) if arguments.srdf else SrdfText.empty(robot.name)
     matrix = sample(robot, arguments)

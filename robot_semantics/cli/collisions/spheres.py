@@ -134,8 +134,6 @@ def _generate_arguments(parser: argparse.ArgumentParser) -> None:
 
 def generate(arguments: argparse.Namespace) -> None:
     """Fit spheres, print each link, and write an SRDF at the end; an interrupted run leaves no file."""
-    if arguments.in_place and not arguments.srdf:
-        raise UsageError("--in-place changes the SRDF: give it after the URDF")
     robot = inputs.load(arguments, whole=True)
     wanted = {robot.link(name).name for name in arguments.link}
     pieces = collision_pieces(robot, arguments)

@@ -246,6 +246,8 @@ def check_outputs(arguments: argparse.Namespace) -> None:
         in_place = getattr(arguments, "in_place", False)
         if rule.needed and not (arguments.output is not None or in_place or arguments.dry_run):
             raise UsageError("missing: -o, or --dry-run" + " or --in-place" * hasattr(arguments, "in_place"))
+        if in_place and getattr(arguments, "srdf", "") is None:
+            raise UsageError("--in-place changes the SRDF: give it after the URDF")
         if rule.endings is not None and arguments.output is not None:
             kind_of_result(arguments)
     for name in getattr(arguments, "made_files", ()):
