@@ -56,7 +56,7 @@ class SdfNames:
 
         Args:
             state: the state.
-            robots: the robots of models that are in the document too, where no joint may have the name of a link.
+            robots: the robots of models. A document with them, or beside the state, has all their links and joints.
         """
         self.changes: list[str] = []
         self.world = state.name or DEFAULT_WORLD
@@ -74,7 +74,8 @@ class SdfNames:
             else:
                 links, joints = list(robot.link_names), [joint.name for joint in robot.joints[1:]]
             self._links[model.name] = self._names(links, "link", taken, part)
-            self._joints[model.name] = self._names(joints, "joint", taken if robot else set(), part)
+            # No joint of a model may have the name of a link.
+            self._joints[model.name] = self._names(joints, "joint", taken, part)
 
     def link(self, model: str, name: str) -> str:
         """Return the name of a link."""
@@ -124,7 +125,8 @@ def to_sdformat(
 
     Args:
         state: the state.
-        robots: robots by their models' names: their joints place the links that carry something.
+        robots: robots by their models' names: their joints place the links that carry something, and names are chosen
+            as for a document with these robots.
         version: the version that the document states.
         names: the names in the document, by default those of the state, as far as SDFormat allows them.
 
@@ -134,7 +136,10 @@ def to_sdformat(
     """
     check_writable(state)
     resolved = resolve(with_carriers(state, robots or {}))
-    return _SdformatExport(state, resolved, names or SdfNames(state)).converted(version)
+    models = {
+        name: robot.model if isinstance(robot, ForwardKinematics) else robot for name, robot in (robots or {}).items()
+    }
+    return _SdformatExport(state, resolved, names or SdfNames(state, models)).converted(version)
 
 
 class _SdformatExport:

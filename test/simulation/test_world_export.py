@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lxml import etree
 
 pytest.importorskip("pydrake", reason="Drake is not installed (pip install '.[drake]')")
 
@@ -322,6 +323,42 @@ def test_a_converted_state_has_a_world_that_libsdformat_accepts(
     assert ("the world" in said) is (name not in (None, "kitchen"))
     assert "model 'a::m' has a name that SDFormat reserves: it is 'a_m'" in said
     assert models_by_libsdformat(tmp_path / "w.sdf") == {}
+
+
+@pytest.mark.parametrize("kind", ["base", "tip", "joint", "model"])
+def test_a_converted_state_has_the_names_of_the_exported_world(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The state of `usdf convert` belongs to the models of `sim export`, which libsdformat and Drake read."""
+    # "a_b" and "frame" are names that another part of the robot has.
+    names = [*RESERVED, *UNUSUAL, "frame", "a_b"]
+    other = {"base": "tip", "tip": "base", "joint": "tip", "model": "tip"}[kind]
+    others = ["a::b" if name == "a_b" else "a_b" for name in names]
+    robots = {f"m{number}": {kind: name, other: others[number]} for number, name in enumerate(names)}
+    robots = {key: words for key, words in robots.items() if words.get(kind) != "frame" or kind == "joint"}
+    if kind == "model":
+        robots = {name: {} for name in names if name not in ("world", "a/b")}
+    exported(tmp_path, capsys, "sdf", **robots)
+    world = etree.parse(tmp_path / "w.sdf").getroot()[0]
+    models = {
+        str(model.get("name")): ({str(joint.get("name")) for joint in model.iter("joint")}, model)
+        for model in world.findall("model")
+        if model.find("static") is None
+    }
+    # The captured state has all links.
+    assert main(["sim", "run", str(tmp_path / "w.usdf"), "--steps", "0", "-o", str(tmp_path / "full.usdf")]) == 0
+    assert main(["usdf", "convert", str(tmp_path / "full.usdf"), "-o", str(tmp_path / "state.sdf")]) == 0
+    if has_libsdformat():
+        assert models_by_libsdformat(tmp_path / "state.sdf") == {}
+    (converted,) = etree.parse(tmp_path / "state.sdf").getroot()
+    assert converted.get("name") == world.get("name")
+    states = converted.findall("state/model_state")
+    assert [state.get("name") for state in states] == list(models)
+    for state in states:
+        joints, model = models[str(state.get("name"))]
+        assert {joint.get("name") for joint in state.findall("joint_state")} <= joints
+        links = {link.get("name") for link in model.findall("link")}
+        assert {link.get("name") for link in state.findall("link_state")} == links
 
 
 @pytest.mark.parametrize("name", ["world", "a::b", "::", "__model__", "a b", ":a"])

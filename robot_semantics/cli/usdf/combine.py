@@ -210,8 +210,8 @@ def _convert(arguments: argparse.Namespace) -> None:
     read = read_as(arguments.file, source, options, diagnostics)
     inputs.print_diagnostics(diagnostics)
     state = read.value
-    carrying = any(body.parent_link for body in state.bodies)
-    if target.startswith("mujoco") or (target == "sdformat" and carrying):
+    # Robots place the links that carry something; an SDF has names that no other part of its robots has.
+    if target.startswith("mujoco") or target == "sdformat":
         options = replace(
             options,
             robots=usdf_files.robots(arguments, usdf_files.WorldFile(state, arguments.file, None), arguments.file),
