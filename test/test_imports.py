@@ -81,7 +81,7 @@ LIBRARIES: dict[str, set[str]] = {
     "xml": {"lxml", "msgspec", "xacro"},
     "urdf": {"lxml", "numpy"},
     "srdf": {"lxml"},
-    "model": {"lxml", "numpy", "trimesh"},
+    "model": {"PIL", "lxml", "numpy", "trimesh"},
     "kinematics": {"numpy"},
     "usdf": {"lxml", "numpy"},
     "live": {"numpy"},

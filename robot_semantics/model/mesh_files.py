@@ -12,16 +12,18 @@ COLLADA files are read as in RViz: their unit is used, their up axis is ignored.
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import re
 import zipfile
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import unquote, unquote_to_bytes
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +54,6 @@ IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tga", ".tif", ".tiff", ".we
 _FORMATS = frozenset(("3mf", "dae", "glb", "gltf", "obj", "off", "ply", "stl", "zae"))
 _BYTES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
-_GLB_JSON = slice(20, None)
 
 
 class MeshTooLargeError(RobotSemanticsError):
@@ -111,7 +112,8 @@ def bounded_files(path: Path, size: int, pictures: list[str], missing: list[str]
         room = mesh_limit_for(2**62) - size
 
         def get(self, name: str) -> bytes:
-            for candidate in (name.strip(), name.strip().lstrip("/"), name.rsplit("/", 1)[-1]):
+            # The names in glTF are URIs.
+            for candidate in (name.strip(), name.strip().lstrip("/"), name.rsplit("/", 1)[-1], unquote(name)):
                 found = (Path(self.parent) / candidate).resolve()
                 if found.is_relative_to(Path(self.parent).resolve()) and found.exists():
                     content = read_bounded(found, self.room)
@@ -126,10 +128,7 @@ def bounded_files(path: Path, size: int, pictures: list[str], missing: list[str]
 
 
 def _check_gltf(path: Path, content: bytes, limit: int) -> None:
-    text = content
-    if content.startswith(b"glTF"):
-        text = content[_GLB_JSON][: int.from_bytes(content[12:16], "little")]
-    tree = json.loads(text)
+    tree = json.loads(gltf_parts(content)[0])
     values = sum(
         item["count"] * _BYTES.get(item["componentType"], 4) * _WIDTHS.get(item["type"], 16)
         for item in tree.get("accessors", [])
@@ -140,6 +139,73 @@ def _check_gltf(path: Path, content: bytes, limit: int) -> None:
     nodes = {str(number): map(str, node.get("children", ())) for number, node in enumerate(tree.get("nodes", []))}
     uses = {name: (list(children), 1) for name, children in nodes.items()}
     _check_uses(path, uses, (str(number) for scene in tree.get("scenes", []) for number in scene.get("nodes", ())))
+
+
+def gltf_parts(content: bytes) -> tuple[bytes, bytes]:
+    """Return the JSON and the binary part of a glTF file; in the form with two files the second is empty."""
+    if not content.startswith(b"glTF"):
+        return content, b""
+    size = int.from_bytes(content[12:16], "little")
+    return content[20 : 20 + size], content[28 + size :]
+
+
+def gltf_undrawn(content: bytes) -> Iterator[str]:
+    """Yield the textures of a glTF file that trimesh omits or draws elsewhere, each with the reason.
+
+    Raises:
+        Exception: any error of the JSON reader and of a damaged tree.
+    """
+    text, binary = gltf_parts(content)
+    tree = json.loads(text)
+    used: set[int] = set()
+    for number, material in enumerate(tree.get("materials", [])):
+        name = f"the texture of material '{material.get('name', number)}'"
+        if "KHR_materials_pbrSpecularGlossiness" in material.get("extensions", {}):
+            yield f"{name}: its extension KHR_materials_pbrSpecularGlossiness is not read"
+        info = material.get("pbrMetallicRoughness", {}).get("baseColorTexture")
+        if info is None:
+            continue
+        if info.get("texCoord", 0):
+            yield f"the texture coordinates of {name}: only the first set is read"
+        if "KHR_texture_transform" in info.get("extensions", {}):
+            yield f"the transform of {name}: it is not read"
+        source = tree["textures"][info["index"]].get("source")
+        if source is None:
+            yield f"{name}: its form is not read"
+        else:
+            used.add(source)
+    for number in sorted(used):
+        data = _gltf_data(tree["images"][number], tree, binary)
+        if data is not None and not _is_picture(data):
+            yield f"the picture number {number} inside it: it cannot be read"
+
+
+def _gltf_data(item: dict[str, Any], tree: dict[str, Any], binary: bytes) -> bytes | None:
+    """Return the content of a picture or buffer inside a glTF file; None for one in a file of its own."""
+    uri = item.get("uri")
+    if uri is not None:
+        head, _, data = uri.partition(",")
+        if not head.startswith("data:"):
+            return None
+        return base64.b64decode(data) if head.endswith(";base64") else unquote_to_bytes(data)
+    if "bufferView" not in item:
+        return binary
+    view = tree["bufferViews"][item["bufferView"]]
+    buffer = _gltf_data(tree["buffers"][view["buffer"]], tree, binary)
+    start = view.get("byteOffset", 0)
+    return None if buffer is None else buffer[start : start + view["byteLength"]]
+
+
+def _is_picture(data: bytes) -> bool:
+    try:
+        from PIL import Image
+    except ImportError:
+        return False
+    try:
+        Image.open(io.BytesIO(data)).load()
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return False
+    return True
 
 
 def _check_instances(path: Path, text: bytes) -> None:
@@ -236,7 +302,7 @@ class Surface:
         y_up: True if the file states that y is up; as in RViz, the surface is not turned.
         uv: (m, 3, 2) texture coordinates at the corners of the faces; NaN for a face without; None if no face has some.
         images: the textures of the file.
-        missing: names of files, such as textures, that the file names and that cannot be read.
+        undrawn: parts of the file's looks, such as textures, that the surface lacks, each with the reason.
     """
 
     vertices: FloatArray
@@ -246,7 +312,7 @@ class Surface:
     y_up: bool = False
     uv: npt.NDArray[np.float32] | None = None
     images: tuple[FaceImage, ...] = ()
-    missing: tuple[str, ...] = ()
+    undrawn: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for array in (self.vertices, self.faces, self.colours, self.uv):
@@ -313,9 +379,14 @@ def _surface(path: str, modified_ns: int) -> Surface:
         raise RobotSemanticsError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
     if surface is None:
         raise RobotSemanticsError(f"{path} has no triangles")
-    # trimesh says nothing about a damaged picture.
-    lost = missing if surface.images else [*missing, *pictures]
-    surface = replace(surface, missing=tuple(dict.fromkeys(lost)))
+    undrawn = [f"'{name}', which it names: no such file is beside the mesh" for name in missing]
+    if not surface.images:
+        # trimesh says nothing about a damaged picture.
+        why = "it is damaged, or is not the colour of a material"
+        undrawn += [f"'{name}', which it names: {why}" for name in pictures]
+    if kind in ("gltf", "glb"):
+        undrawn += gltf_undrawn(content)
+    surface = replace(surface, undrawn=tuple(dict.fromkeys(undrawn)))
     if kind != "dae":
         return surface
     unit = _unit(content[:_HEADER])
@@ -409,7 +480,11 @@ def _textures(pieces: list[trimesh.Trimesh]) -> tuple[npt.NDArray[np.float32] | 
         uv[numbers] = np.asarray(of_corners, dtype=np.float32)[piece.faces, :2]
         image = _image(piece.visual)
         if image is not None:
-            images.append(FaceImage(np.asarray(image.convert("RGBA")), numbers))
+            pixels = np.asarray(image.convert("RGBA"))
+            factor = getattr(getattr(piece.visual, "material", None), "baseColorFactor", None)
+            if factor is not None and np.asarray(factor).dtype == np.uint8:
+                pixels = np.round(pixels * (np.asarray(factor) / 255.0)).astype(np.uint8)
+            images.append(FaceImage(pixels, numbers))
     return (None if np.isnan(uv).all() else uv), tuple(images)
 
 

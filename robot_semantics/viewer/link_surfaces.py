@@ -152,9 +152,9 @@ def _textured(
     if material is not None and material.rgba is not None and material.texture is None:
         return surface
     if material is None or material.texture is None:
-        for name in surface.missing:
+        for part in surface.undrawn:
             mesh = visual.geometry.filename if isinstance(visual.geometry, urdf_tree.Mesh) else ""
-            message = f"'{mesh}' is drawn without '{name}', which it names: no such file is beside the mesh"
+            message = f"'{mesh}' is drawn without {part}"
             diagnostics.warning("unshown-texture", message, robot.places.place(visual.geometry.at))
         return surface if not surface.images else painted(surface)
     place = robot.places.place(material.at)

@@ -9,7 +9,11 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,6 +69,59 @@ COLLADA = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" versi
 </instance_material></technique_common></bind_material></instance_geometry></node></visual_scene></library_visual_scenes>
 <scene><instance_visual_scene url="#w"/></scene></COLLADA>"""
 
+PBR = "pbrMetallicRoughness"
+
+
+def gltf(image: dict[str, Any] | bytes, texture: dict[str, Any], material: dict[str, Any]) -> tuple[Any, bytes]:
+    """Return the JSON and the buffer of a glTF with the square; a picture of bytes is in the buffer. Its v is down."""
+    corners = np.array([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]], "<f4")
+    buffer = corners.tobytes() + np.array([0, 1, 1, 1, 1, 0, 0, 0], "<f4").tobytes()
+    buffer += np.array([0, 1, 2, 0, 2, 3], "<u2").tobytes()
+    ranges = [(0, 48), (48, 32), (80, 12)]
+    if isinstance(image, bytes):
+        ranges.append((len(buffer), len(image)))
+        buffer, image = buffer + image, {"bufferView": 3, "mimeType": "image/png"}
+    primitive = {"attributes": {"POSITION": 0, "TEXCOORD_0": 1}, "indices": 2, "material": 0}
+    kinds = [(5126, 4, "VEC3"), (5126, 4, "VEC2"), (5123, 6, "SCALAR")]
+    tree: dict[str, Any] = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [primitive]}],
+        "accessors": [
+            {"bufferView": number, "componentType": kind, "count": count, "type": form}
+            for number, (kind, count, form) in enumerate(kinds)
+        ],
+        "bufferViews": [{"buffer": 0, "byteOffset": start, "byteLength": size} for start, size in ranges],
+        "materials": [material],
+        "textures": [texture],
+        "images": [image],
+    }
+    return tree, buffer
+
+
+def write_gltf(
+    path: Path,
+    image: dict[str, Any] | bytes,
+    texture: dict[str, Any] | None = None,
+    **colour: object,
+) -> None:
+    material = {PBR: {"baseColorTexture": {"index": 0, **colour.pop("info", {})}, **colour}}  # type: ignore[dict-item]
+    tree, buffer = gltf(image, texture or {"source": 0}, material)
+    if path.suffix == ".gltf":
+        data = base64.b64encode(buffer).decode()
+        tree["buffers"] = [{"byteLength": len(buffer), "uri": f"data:application/octet-stream;base64,{data}"}]
+        path.write_text(json.dumps(tree))
+        return
+    tree["buffers"] = [{"byteLength": len(buffer)}]
+    text = json.dumps(tree).encode()
+    text += b" " * (-len(text) % 4)
+    buffer += bytes(-len(buffer) % 4)
+    chunks = struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(buffer), b"BIN\0") + buffer
+    path.write_bytes(b"glTF" + struct.pack("<II", 2, 12 + len(chunks)) + chunks)
+
+
 TEXTURE = '<material name="t"><texture filename="flag.png"/></material>'
 
 
@@ -81,6 +138,20 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "bad.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
     (tmp_path / "plain.obj").write_text(SQUARE.format(""))
     (tmp_path / "flag.dae").write_text(COLLADA)
+    png = (tmp_path / "flag.png").read_bytes()
+    write_gltf(tmp_path / "beside.gltf", {"uri": "flag.png"})
+    write_gltf(tmp_path / "quoted.gltf", {"uri": "fl%61g.png"})
+    write_gltf(tmp_path / "data.gltf", {"uri": f"data:image/png;base64,{base64.b64encode(png).decode()}"})
+    write_gltf(tmp_path / "inside.glb", png)
+    write_gltf(tmp_path / "lost.gltf", {"uri": "lost.png"})
+    write_gltf(tmp_path / "bad.gltf", {"uri": "bad.png"})
+    write_gltf(tmp_path / "bad_data.gltf", {"uri": "data:image/png;base64,AAAA"})
+    write_gltf(tmp_path / "bad_inside.glb", b"no picture")
+    write_gltf(tmp_path / "webp.gltf", {"uri": "flag.png"}, {"extensions": {"EXT_texture_webp": {"source": 0}}})
+    moved = {"extensions": {"KHR_texture_transform": {"offset": [0.5, 0.0]}}}
+    write_gltf(tmp_path / "moved.gltf", {"uri": "flag.png"}, info=moved)
+    write_gltf(tmp_path / "second.gltf", {"uri": "flag.png"}, info={"texCoord": 1})
+    write_gltf(tmp_path / "red.gltf", {"uri": "flag.png"}, baseColorFactor=[1.0, 0.0, 0.0, 1.0])
     return tmp_path
 
 
@@ -101,6 +172,12 @@ def shown(folder: Path, geometry: str, material: str = "") -> tuple[LinkSurface,
         ("plain.obj", "1 1 1", TEXTURE),
         ("lost.obj", "1 1 1", TEXTURE),
         ("flag.obj", "-1 1 1", ""),
+        ("beside.gltf", "1 1 1", ""),
+        ("quoted.gltf", "1 1 1", ""),
+        ("data.gltf", "1 1 1", ""),
+        ("inside.glb", "1 1 1", ""),
+        ("inside.glb", "-1 1 1", ""),
+        ("lost.gltf", "1 1 1", TEXTURE),
     ],
 )
 def test_a_texture_is_in_the_colours_where_the_picture_has_them(
@@ -126,6 +203,19 @@ def test_a_texture_is_in_the_colours_where_the_picture_has_them(
         assert (surface.colours[where] == colour).all()
 
 
+def test_a_texture_of_gltf_is_multiplied_with_the_colour_of_its_material(folder: Path) -> None:
+    part, diagnostics = shown(folder, '<mesh filename="red.gltf"/>')
+    assert list(diagnostics) == []
+    assert part.surface.colours is not None
+    assert {tuple(colour) for colour in part.surface.colours.tolist()} == {(255, 0, 0, 255), (0, 0, 0, 255)}
+
+
+def test_a_texture_of_gltf_in_a_form_that_is_not_read_is_named(folder: Path) -> None:
+    _, diagnostics = shown(folder, '<mesh filename="webp.gltf"/>')
+    assert "the texture of material '0': its form is not read" in " ".join(problem.message for problem in diagnostics)
+    assert {problem.code for problem in diagnostics} == {"unshown-texture"}
+
+
 def test_a_colour_of_the_description_is_used_instead_of_the_texture_of_the_mesh(folder: Path) -> None:
     part, diagnostics = shown(
         folder, '<mesh filename="flag.obj"/>', '<material name="m"><color rgba="1 1 0 1"/></material>'
@@ -139,6 +229,12 @@ def test_a_colour_of_the_description_is_used_instead_of_the_texture_of_the_mesh(
     [
         ('<mesh filename="lost.obj"/>', "", "'lost.obj' is drawn without 'lost.png', which it names"),
         ('<mesh filename="bad.obj"/>', "", "'bad.obj' is drawn without 'bad.png', which it names"),
+        ('<mesh filename="lost.gltf"/>', "", "'lost.gltf' is drawn without 'lost.png', which it names"),
+        ('<mesh filename="bad.gltf"/>', "", "'bad.gltf' is drawn without 'bad.png', which it names: it is damaged"),
+        ('<mesh filename="bad_data.gltf"/>', "", "without the picture number 0 inside it: it cannot be read"),
+        ('<mesh filename="bad_inside.glb"/>', "", "without the picture number 0 inside it: it cannot be read"),
+        ('<mesh filename="moved.gltf"/>', "", "without the transform of the texture of material '0'"),
+        ('<mesh filename="second.gltf"/>', "", "texture of material '0': only the first set is read"),
         ('<box size="1 1 1"/>', TEXTURE, "texture 'flag.png' is not shown: textures of a box are not drawn"),
         ('<mesh filename="flag.obj"/>', TEXTURE.replace("flag", "gone"), "texture not shown: 'gone.png' is not found"),
         ('<mesh filename="flag.obj"/>', TEXTURE.replace("flag", "bad"), "bad.png cannot be read"),
