@@ -632,32 +632,34 @@ class Reference:
         self.members: list[Sender] = []
         self._chosen: tuple[str, str] | None = None
 
-    def newest(self, clocks: Sequence[tuple[Sender, int]], now_ns: int) -> Sender | None:
+    def newest(self, clocks: Sequence[tuple[str, Sender, int]], now_ns: int) -> Sender | None:
         """Return the sender with the newest stamp of the reference; None without any sender.
 
         The topic stays the reference while it speaks, unless a better kind of sender begins to speak.
 
         Args:
-            clocks: the senders of the robots and of TF, with their clocks.
+            clocks: the senders of the robots and of TF, each with the full name of its topic and its clock.
             now_ns: the time on the steady clock.
         """
         self.members = self._choose(clocks, now_ns)
         return max(self.members, key=lambda sender: sender.last_ns, default=None)
 
-    def _choose(self, clocks: Sequence[tuple[Sender, int]], now_ns: int) -> list[Sender]:
+    def _choose(self, clocks: Sequence[tuple[str, Sender, int]], now_ns: int) -> list[Sender]:
         # A sender of a clock that was reset has no clock until it speaks.
-        clocks = [pair for pair in clocks if pair[0].may_be_held] or clocks
+        clocks = [item for item in clocks if item[1].may_be_held] or clocks
         # Where all are silent, the last ones that spoke decide.
-        newest_ns = max((sender.arrived_ns for sender, _ in clocks), default=now_ns)
-        speaking = [pair for pair in clocks if not pair[0].is_silent(newest_ns, ONCE_NS)]
-        for pairs in (speaking, clocks):
+        newest_ns = max((sender.arrived_ns for _, sender, _ in clocks), default=now_ns)
+        speaking = [item for item in clocks if not item[1].is_silent(newest_ns, ONCE_NS)]
+        for items in (speaking, clocks):
+            rows = [ClockedSender(sender.kind, topic, clock, sender.total) for topic, sender, clock in items]
             # Joint states that begin later replace odometry, and odometry replaces TF.
-            best = [pair for kinds in _REFERENCE_KINDS for pair in pairs if pair[0].kind in kinds][:1]
-            kept = [pair for pair in pairs if (pair[0].kind, pair[0].topic) == self._chosen]
-            rows = kept if kept and _rank(kept[0][0].kind) <= _rank(best[0][0].kind) else pairs
-            places = reference_of([ClockedSender(one.kind, one.topic, clock, one.total) for one, clock in rows])
+            best = min((_rank(row.kind) for row in rows), default=0)
+            kept = [number for number, row in enumerate(rows) if row[:2] == self._chosen]
+            if not kept or _rank(rows[kept[0]].kind) > best:
+                kept = list(range(len(rows)))
+            places = reference_of([rows[number] for number in kept])
             if places:
-                chosen = [rows[place][0] for place in places]
-                self._chosen = chosen[0].kind, chosen[0].topic
-                return chosen
+                chosen = [kept[place] for place in places]
+                self._chosen = rows[chosen[0]].kind, rows[chosen[0]].topic
+                return [items[number][1] for number in chosen]
         return []

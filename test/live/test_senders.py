@@ -242,19 +242,32 @@ def test_the_reference_is_a_topic_of_the_clock_that_most_share() -> None:
     assert place((joints, "/a", 0, 9), (joints, "/a", -3, 5), (joints, "/a", 70, 5)) == [0, 1]
 
 
+def clocks_of(senders: Senders, now_ns: int, space: str = "") -> list[tuple[str, Sender, int]]:
+    return [(f"{space}/{sender.topic}", sender, clock_ns) for sender, clock_ns in senders.clocks(now_ns)]
+
+
+def test_the_reference_is_the_topic_of_one_robot() -> None:
+    robots, reference, stamps = (Senders(), Senders()), Reference(), list(range(100, 110))
+    ahead = heard(robots[0], "a", [stamp + 3.0 for stamp in stamps[5:]], [float(at) for at in range(5, 10)])
+    busy = heard(robots[1], "a", [float(stamp) for stamp in stamps], [float(at) for at in range(10)])
+    clocks = [*clocks_of(robots[0], 9 * S, "/one"), *clocks_of(robots[1], 9 * S, "/two")]
+    assert reference.newest(clocks, 9 * S) is busy
+    assert ahead not in reference.members
+
+
 def test_the_reference_stays_while_it_speaks() -> None:
     reference, senders = Reference(), Senders()
     first = heard(senders, "first", [100.0, 100.1], [0.0, 0.1])
-    assert reference.newest(senders.clocks(S // 2), S // 2) is first
+    assert reference.newest(clocks_of(senders, S // 2), S // 2) is first
     odometry, _ = senders.find("odometry", "/odom", ("odom", "base"))
     for number in range(100):
         senders.take(odometry, 7 * S + number * TENTH, number * TENTH)
     senders.take(first, 101 * S, 9 * S)
-    assert reference.newest(senders.clocks(10 * S), 10 * S) is first
+    assert reference.newest(clocks_of(senders, 10 * S), 10 * S) is first
     # The joint states are silent, the odometry speaks.
     senders.take(odometry, 19 * S, 30 * S)
     senders.take(odometry, 19 * S, 30 * S)
-    assert reference.newest(senders.clocks(30 * S), 30 * S) is odometry
+    assert reference.newest(clocks_of(senders, 30 * S), 30 * S) is odometry
 
 
 # A robot: what goes out, with which stamps.

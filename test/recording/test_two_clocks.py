@@ -61,10 +61,7 @@ def matrix_tape(seconds: float = 8.0) -> Tape:
             tape.joints(stamp, [f"j{number}"], [x], log=log)
             pose = (x, 0.0, 0.0, *turned(0.0))
             tape.tf([(stamp, "map", f"t{number}", pose)], log=log)
-            tape.odometry(stamp, f"odom{number}", f"b{number}", pose, (0.0,) * 6, topic=f"/o{number}")
-            # The helper records odometry at its stamp.
-            topic, kind, _, make = tape.events[-1]
-            tape.events[-1] = topic, kind, log, make
+            tape.odometry(stamp, f"odom{number}", f"b{number}", pose, (0.0,) * 6, topic=f"/o{number}", log=log)
     return tape
 
 

@@ -106,7 +106,14 @@ class Tape:
             self.text(f"{namespace}/{topic}", example(name).read_text(encoding="utf-8"), log)
 
     def odometry(
-        self, stamp: int, frame: str, child: str, pose: Sequence[float], twist: Sequence[float], topic: str = "/odom"
+        self,
+        stamp: int,
+        frame: str,
+        child: str,
+        pose: Sequence[float],
+        twist: Sequence[float],
+        topic: str = "/odom",
+        log: int | None = None,
     ) -> None:
         def make(store: Any) -> Any:
             geometry = {name: store.types[f"geometry_msgs/msg/{name}"] for name in ("Pose", "Point", "Quaternion")}
@@ -115,7 +122,7 @@ class Tape:
             moving = store.types["geometry_msgs/msg/TwistWithCovariance"](twist_of(store, twist), np.zeros(36))
             return store.types["nav_msgs/msg/Odometry"](header(store, stamp, frame), child, with_covariance, moving)
 
-        self.add(topic, "nav_msgs/msg/Odometry", stamp, make)
+        self.add(topic, "nav_msgs/msg/Odometry", stamp if log is None else log, make)
 
     def multi_dof(
         self,

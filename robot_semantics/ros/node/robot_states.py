@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -84,19 +84,27 @@ class RobotStates:
     def reference(self) -> Sender | None:
         """Return the sender with the newest stamp of the reference; None before the first message."""
         now_ns = time.monotonic_ns()
-        return self._reference.newest([(sender, clock_ns) for _, sender, clock_ns in self.clocks(now_ns)], now_ns)
+        return self._reference.newest(self._with_topics(self.clocks(now_ns)), now_ns)
+
+    @staticmethod
+    def _with_topics(clocks: Sequence[tuple[ServedRobot | None, Sender, int]]) -> list[tuple[str, Sender, int]]:
+        return [
+            (sender.topic if served is None else served.topic_of(sender), sender, clock_ns)
+            for served, sender, clock_ns in clocks
+        ]
 
     def sender_rows(self) -> list[SenderRow]:
         """Return the table of senders, the reference first."""
         now_ns, node_ns = time.monotonic_ns(), self._robots.now_ns()
         with self._robots.lock:
             clocks = self.clocks(now_ns)
-            self._reference.newest([(sender, clock_ns) for _, sender, clock_ns in clocks], now_ns)
+            with_topics = self._with_topics(clocks)
+            self._reference.newest(with_topics, now_ns)
             # As in a recording, of the reference the sender with most messages is compared with all others.
             first = max(self._reference.members, key=lambda sender: sender.total, default=None)
             reference = next((clock_ns for _, sender, clock_ns in clocks if sender is first), 0)
             rows = []
-            for served, sender, clock_ns in clocks:
+            for (served, sender, clock_ns), (topic, *_) in zip(clocks, with_topics, strict=True):
                 robot = None if served is None else served.robot
                 interval_ns = sender.interval_ns()
                 is_reference = sender in self._reference.members
@@ -112,7 +120,7 @@ class RobotStates:
                 row = SenderRow(
                     "" if served is None else served.name,
                     sender.kind,
-                    sender.topic if served is None else served.topic_of(sender),
+                    topic,
                     sender.names,
                     (),
                     sender.total,

@@ -87,6 +87,7 @@ class ServedRobot:
         self.robot: RunningRobot | None = None
         self.traffic = Traffic()
         self.loops: dict[str, MessageLoop] = {}
+        self._full_topics: dict[tuple[str, str], str] = {}
         self._notices = Throttle(burst=50)
         self.refusals = RefusalLog(self.traffic, self.report, self.publishers_of)
         profile, options = qos.fresh(qos.LATCHED), qos.overridable()
@@ -154,9 +155,11 @@ class ServedRobot:
 
     def topic_of(self, sender: Sender) -> str:
         """Return the full name of a sender's topic."""
-        own = sender.kind in ("joint_states", "multi_dof")
-        name: str = self.node.resolve_topic_name(self.topic(sender.topic) if own else sender.topic)
-        return name
+        key = sender.kind, sender.topic
+        if key not in self._full_topics:
+            own = sender.kind in ("joint_states", "multi_dof")
+            self._full_topics[key] = self.node.resolve_topic_name(self.topic(sender.topic) if own else sender.topic)
+        return self._full_topics[key]
 
     def publisher_count(self, topic: str) -> int:
         """Return the number of known publishers on a topic."""

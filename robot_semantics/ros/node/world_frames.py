@@ -121,7 +121,7 @@ class WorldFrames:
             return
         self._alone = False
         self._loop.stop()
-        self._subscriptions.append(self._listen("/tf", qos.TF, static=False))
+        self._subscriptions.append(self._listen("/tf", qos.TF_LISTENER, static=False))
         self._loop.start(self._subscriptions)
 
     def forget(self, clock_ns: int | None = None) -> None:

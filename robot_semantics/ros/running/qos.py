@@ -39,6 +39,9 @@ Every client of a service receives the answers for all clients. With ROS's profi
 answer that is not yet taken.
 """
 
+TF_LISTENER = _reliable(1000, DurabilityPolicy.VOLATILE)
+"""Listening to /tf, where messages are taken at intervals: a frame that is rarely sent must not be lost."""
+
 STATIC_LISTENER = _reliable(100, DurabilityPolicy.TRANSIENT_LOCAL)
 """Listening to /tf_static, which several nodes publish, each its own latched message."""
 
