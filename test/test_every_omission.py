@@ -171,7 +171,7 @@ def test_two_srdfs_are_not_alike_where_a_pair_of_one_was_left_out(
 ) -> None:
     for name, text in (("a.srdf", SRDF), ("b.srdf", SRDF.replace(' link2="mid"', ""))):
         (tmp_path / name).write_text(text)
-    assert main(["collisions", "diff", f"{tmp_path}/a.srdf", f"{tmp_path}/b.srdf"]) == 1
+    assert main(["diff", f"{tmp_path}/a.srdf", f"{tmp_path}/b.srdf"]) == 1
     assert "<disable_collisions> has no attribute 'link2'" in capsys.readouterr().err
 
 

@@ -72,7 +72,16 @@ def shown_on_a_terminal(words: list[str], **environment: str) -> str:
 EVIL = "x&#x9b;2J&#x202e;\u202egpj"
 ROBOT = f'<robot name="{EVIL}"><link name="{EVIL}"/><link name="b"/><linkk/></robot>'.replace("</robot>", "")
 ROBOT += f'<joint name="j{EVIL}" type="fixed"><parent link="{EVIL}"/><child link="b"/></joint></robot>'
-COMMANDS = ["check", "check --all", "check --format github", "fk", "show", "groups", "find b", "check nothere.urdf"]
+COMMANDS = [
+    "check",
+    "check --all",
+    "check --format github",
+    "fk",
+    "show",
+    "groups",
+    "groups --link b",
+    "check nothere.urdf",
+]
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +105,7 @@ def test_a_terminal_gets_colours(robot: Path) -> None:
     assert "\x1b[1;" in shown_on_a_terminal(["check", str(robot)])
 
 
-@pytest.mark.parametrize("command", ["show", "fk", "find b"])
+@pytest.mark.parametrize("command", ["show", "fk", "groups --link b"])
 def test_json_has_no_mark_that_turns_the_text(robot: Path, command: str) -> None:
     name, *words = command.split()
     text = shown_on_a_terminal([name, str(robot), *words, "--json"])

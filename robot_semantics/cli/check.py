@@ -115,6 +115,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="check each SRDF with the URDF of its name",
     )
+    parser.add_argument("--no-robots", action="store_true", help="do not read the robots that worlds name")
     inputs.add_loading_arguments(parser)
     inputs.add_loops_argument(parser)
     add_report_arguments(parser)
@@ -266,9 +267,10 @@ class _Check:
         from robot_semantics.usdf.check import check_world_file
 
         try:
-            find, implicit = partial(self._resolver.resolve, relative_to=Path(file)), self.arguments.implicit_links
-            check_world_file(Path(file), self.diagnostics, robot=robot, find=find, implicit_links=implicit)
-            if robot is not None and any(problem.code == "other-robot" for problem in self.diagnostics):
+            look, implicit = not self.arguments.no_robots, self.arguments.implicit_links
+            find = partial(self._resolver.resolve, relative_to=Path(file))
+            check_world_file(Path(file), self.diagnostics, robot=robot, find=find, look=look, implicit_links=implicit)
+            if robot is not None and look and any(problem.code == "other-robot" for problem in self.diagnostics):
                 # Import here what only some files need: it takes longer than a check.
                 from robot_semantics.cli.saved_robots import compare_with_saved
 

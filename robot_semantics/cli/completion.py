@@ -93,7 +93,6 @@ _NAMES: dict[str, Callable[[RobotModel], Iterable[str]]] = {
     "GROUP[/STATE]": lambda robot: (*robot.semantics.groups, *_states(robot)),
     "JOINT": lambda robot: robot.joint_names[1:],
     **dict.fromkeys(("link1", "link2", "LINK", "LINK1", "LINK2"), lambda robot: robot.link_names),
-    "LINK|JOINT": lambda robot: (*robot.link_names, *robot.joint_names[1:]),
 }
 
 

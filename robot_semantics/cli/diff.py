@@ -5,39 +5,79 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics diff`: whether two descriptions are of the same robot, by motion and not by text."""
+"""`robot_semantics diff`: compare two robots by motion and not by text, two world states, or two SRDFs."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.printing import add_json_argument, counted, print_line, print_result
-from robot_semantics.cli.usdf.views import DIFF, diff_worlds
+from robot_semantics.cli.frame.printing import add_json_argument, counted, print_line, print_output, print_result
+from robot_semantics.cli.usdf.views import add_world_diff_arguments, diff_worlds
 from robot_semantics.comparison.robots import RobotComparison, compare_robots
-from robot_semantics.model.omissions import refuse_omissions
+from robot_semantics.model.omissions import omitted_parts, refuse_omissions
 from robot_semantics.model.resources import PackageResolver
+from robot_semantics.srdf.reader import srdf_from_file
+from robot_semantics.xml.document_kind import ARTICLES, DocumentKind, kind_of
 
-WORLD_ENDINGS = (".usdf", ".json")
+_ENDINGS = {".usdf": DocumentKind.USDF, ".srdf": DocumentKind.SRDF}
+_NOUNS = {DocumentKind.URDF: "robots", DocumentKind.SRDF: "SRDFs", DocumentKind.USDF: "world states"}
+_OPTIONS = {
+    DocumentKind.URDF: ("srdf_a", "srdf_b", "strict"),
+    DocumentKind.USDF: ("tolerance", "ignore", "urdf", "srdf", "no_robots"),
+}
+"""Options that only one kind of document has."""
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("first", metavar="A", help="URDF, plain or xacro; or a USDF file")
-    parser.add_argument("second", metavar="B", help="URDF or USDF file to compare with A")
+    parser.add_argument("first", metavar="A", help="URDF, SRDF or world state (USDF, JSON)")
+    parser.add_argument("second", metavar="B", help="file of the same kind to compare with A")
     parser.add_argument("--srdf-a", metavar="SRDF", help="SRDF of A")
     parser.add_argument("--srdf-b", metavar="SRDF", help="SRDF of B")
-    inputs.add_loading_arguments(parser)
+    parser.add_argument("--strict", action="store_true", help="refuse descriptions with warnings")
+    add_world_diff_arguments(parser)
     add_json_argument(parser)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    """Print the differences; return 1 if there are any."""
-    if any(Path(file).suffix in WORLD_ENDINGS for file in (arguments.first, arguments.second)):
-        return _diff_worlds(arguments)
+    """Print the differences; return 1 if there are any.
+
+    Raises:
+        UsageError: the files are of two kinds, or an option is for another kind.
+    """
+    kind = _kind(arguments.first, arguments.second)
+    for option in (option for other, options in _OPTIONS.items() if other is not kind for option in options):
+        if getattr(arguments, option):
+            raise UsageError(f"--{option.replace('_', '-')} is not for two {_NOUNS[kind]}")
+    return _COMPARE[kind](arguments)
+
+
+def _kind(first: str, second: str) -> DocumentKind:
+    """Return the kind of two files; a file that cannot be read is taken for one of the other's kind.
+
+    Raises:
+        UsageError: they are of two kinds.
+    """
+    kinds = {file: _kind_of_file(file) for file in (first, second)}
+    known = [(file, kind) for file, kind in kinds.items() if kind is not None]
+    if len({kind for _, kind in known}) > 1:
+        texts = " and ".join(f"'{file}' is {ARTICLES[kind]}" for file, kind in known)
+        raise UsageError(f"{texts}: give two files of one kind")
+    return known[0][1] if known else DocumentKind.URDF
+
+
+def _kind_of_file(file: str) -> DocumentKind | None:
+    ending = Path(file).suffix.lower()
+    return DocumentKind.USDF if ending == ".json" else kind_of(file) or _ENDINGS.get(ending)
+
+
+def _diff_robots(arguments: argparse.Namespace) -> int:
+    """Print the differences of two robots; return 1 if there are any."""
     if (arguments.srdf_a is None) is not (arguments.srdf_b is None):
         raise UsageError("--srdf-a and --srdf-b: give both SRDFs, or none")
     diagnostics = Diagnostics()
@@ -61,13 +101,56 @@ def _run(arguments: argparse.Namespace) -> int:
     return int(not found.same)
 
 
-def _diff_worlds(arguments: argparse.Namespace) -> int:
-    """Compare two world states, as `usdf diff` does."""
-    parser = argparse.ArgumentParser()
-    DIFF.declare(parser)
-    given = {key: value for key, value in vars(arguments).items() if key != "perform"}
-    words = [arguments.first, arguments.second, *["--json"] * arguments.json]
-    return diff_worlds(argparse.Namespace(**{**vars(parser.parse_args(words)), **given}))
+def _diff_srdfs(arguments: argparse.Namespace) -> int:
+    """Print the statements about collisions that only one SRDF has, or that differ; return 1 if there are any."""
+    first, second = (_statements(file, arguments) for file in (arguments.first, arguments.second))
+    rows: list[str] = []
+    results: dict[str, dict[str, object]] = {}
+    for kind, a in first.items():
+        b = second[kind]
+        only_a, only_b = sorted(a.keys() - b.keys()), sorted(b.keys() - a.keys())
+        changed = sorted(names for names in a.keys() & b.keys() if a[names] != b[names])
+        word = "" if kind == "disabled" else f"{kind.replace('_', ' ')} "
+        rows += [f"- {word}{_text(names, a[names])}" for names in only_a]
+        rows += [f"+ {word}{_text(names, b[names])}" for names in only_b]
+        rows += [f"~ {word}{' - '.join(names)}: {a[names]} -> {b[names]}" for names in changed]
+        results[kind] = {
+            "only_a": [_json(names, reason=a[names]) for names in only_a],
+            "only_b": [_json(names, reason=b[names]) for names in only_b],
+            "changed": [_json(names, a=a[names], b=b[names]) for names in changed],
+        }
+    result = {**results.pop("disabled"), **results}
+    print_output(arguments, result, rows or [f"{len(first['disabled'])} pairs, no difference"])
+    return int(bool(rows))
+
+
+def _text(names: tuple[str, ...], value: str) -> str:
+    return " - ".join(names) + (f": {value}" if value else "")
+
+
+def _json(names: tuple[str, ...], **values: str) -> dict[str, str]:
+    if len(names) > 1:
+        return {"link1": names[0], "link2": names[1], **values}
+    spheres = {"spheres" if key == "reason" else key: text for key, text in values.items() if text}
+    return {"link": names[0], **spheres}
+
+
+def _statements(file: str, arguments: argparse.Namespace) -> dict[str, dict[tuple[str, ...], str]]:
+    """Return what an SRDF states about collisions of links, by kind: pairs with their reasons, and links."""
+    diagnostics = Diagnostics()
+    semantic = srdf_from_file(file, diagnostics, xacro=inputs.xacro_of(arguments))
+    if parts := omitted_parts(diagnostics):
+        raise DescriptionError(parts)
+    inputs.print_diagnostics(diagnostics)
+    return {
+        "disabled": {item.pair: item.reason for item in semantic.disabled_collisions},
+        "enabled": {item.pair: item.reason for item in semantic.enabled_collisions},
+        "disabled_by_default": {(link.name,): "" for link in semantic.default_disabled_links},
+        "spheres": {
+            (item.link,): ", ".join(" ".join(map(repr, (*sphere.center, sphere.radius))) for sphere in item.spheres)
+            for item in semantic.link_spheres
+        },
+    }
 
 
 def as_json(found: RobotComparison) -> dict[str, object]:
@@ -96,8 +179,18 @@ def lines(found: RobotComparison) -> list[str]:
     return [*said, counted(len(found.differences), "difference")]
 
 
+_COMPARE: Mapping[DocumentKind, Callable[[argparse.Namespace], int]] = {
+    DocumentKind.URDF: _diff_robots,
+    DocumentKind.SRDF: _diff_srdfs,
+    DocumentKind.USDF: diff_worlds,
+}
+
 COMMAND = Command(
     _arguments,
     _run,
-    examples=("robot_semantics diff robot.urdf robot.urdf --srdf-a robot.srdf --srdf-b robot.srdf",),
+    examples=(
+        "robot_semantics diff robot.urdf robot.urdf --srdf-a robot.srdf --srdf-b robot.srdf",
+        "robot_semantics diff robot.srdf robot.srdf",
+        "robot_semantics diff world.usdf world.usdf --tolerance 1e-6",
+    ),
 )

@@ -21,7 +21,7 @@ from robot_semantics.base.errors import RobotSemanticsError, install_hint
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.argument_values import wait
 from robot_semantics.cli.frame.command import Command
-from robot_semantics.cli.frame.node_inputs import ros_needed
+from robot_semantics.cli.frame.node_inputs import AskedNode, add_node_argument, asked_node, ros_needed
 from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_result
 
 if TYPE_CHECKING:
@@ -56,21 +56,16 @@ _SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("--listen", type=wait, default=3.0, metavar="S", help="time to watch running robots (3)")
-    parser.add_argument(
-        "--node",
-        nargs="?",
-        const="",
-        metavar="NAME",
-        help="list the senders of a running node and their clocks",
-    )
+    add_node_argument(parser, "list the senders of a running node")
     parser.add_argument("--no-ros", action="store_true", help="check only the installation")
     add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the findings; return 1 if one is a problem."""
-    if arguments.node is not None:
-        return _print_senders(arguments)
+    node = asked_node(arguments)
+    if node is not None:
+        return _print_senders(arguments, node)
     found = []
     for level, text in _findings(arguments):
         found.append((level, text))
@@ -82,12 +77,12 @@ def run(arguments: argparse.Namespace) -> int:
     return int(any(level == "problem" for level, _ in found))
 
 
-def _print_senders(arguments: argparse.Namespace) -> int:
+def _print_senders(arguments: argparse.Namespace, node: AskedNode) -> int:
     """Print the senders of a running node."""
     with ros_needed("--node"):
         from robot_semantics.ros.tools.running_node import read_senders
 
-    rows = read_senders(arguments.node)
+    rows = read_senders(*node)
     if arguments.json:
         print_result({"senders": [_sender_json(row) for row in rows]})
         return 0

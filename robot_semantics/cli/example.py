@@ -14,20 +14,30 @@ from pathlib import Path
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import save_all
-from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.printing import print_line
-from robot_semantics.examples import FILES
+from robot_semantics.examples import FILES, example
+
+WORLD = "rover_arm.usdf"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("folder", metavar="DIR", nargs="?", default=".", help="folder for the files (.)")
+    parser.add_argument("folder", metavar="DIR", nargs="?", help="folder for the files (.)")
+    parser.add_argument(
+        "--path", nargs="?", const=WORLD, metavar="FILE", help=f"print the path of one file only ({WORLD})"
+    )
     parser.add_argument("--force", action="store_true", help="overwrite files that differ")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write the example robot, its SRDF and a world; existing files are not overwritten."""
-    folder = Path(arguments.folder)
+    """Write the example robot, its SRDF and a world, without overwriting files; or print the path of one file."""
+    if arguments.path is not None:
+        if arguments.folder is not None or arguments.force:
+            raise UsageError("--path writes nothing: give it without DIR and --force")
+        print_line(example(arguments.path))
+        return
+    folder = Path(arguments.folder or ".")
     contents = {folder / path.name: path.read_text(encoding="utf-8") for path in FILES}
     for path, content in contents.items():
         if path.exists() and not arguments.force and path.read_bytes() != content.encode():
@@ -40,4 +50,4 @@ def run(arguments: argparse.Namespace) -> None:
         print_line(path)
 
 
-COMMAND = Command(add_arguments, run, examples=("robot_semantics example .",))
+COMMAND = Command(add_arguments, run, examples=("robot_semantics example .", "robot_semantics example --path"))

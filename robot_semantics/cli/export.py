@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from robot_semantics.recording.series.formats import FORMATS
 
     suffixes = ", ".join(entry.suffixes[0] for entry in FORMATS.values())
-    parser.add_argument("bags", metavar="BAG", nargs="+", help="rosbag2 folder, .mcap, .db3 or ROS 1 .bag")
+    parser.add_argument("bags", metavar="BAG", nargs="+", help="recording of ROS 2 or ROS 1, or a series")
     parser.add_argument("-o", "--output", type=on_disk, metavar="OUT", help=f"file ({suffixes}) or folder")
     times = parser.add_argument_group("times (default: --at end)")
     add_repeatable(times, "--at", "T", "seconds from the start, @T, or end", type=time_word)
@@ -128,6 +128,8 @@ def run(arguments: argparse.Namespace) -> int:
     Returns:
         0: done; 1: the recording has problems (readable data is written), or with ``--strict`` a description has.
     """
+    if not arguments.each and _are_series(arguments.bags):
+        return _export_state(arguments)
     request = _request(arguments)
     if arguments.each:
         return _run_each(request, arguments)
@@ -145,6 +147,67 @@ def run(arguments: argparse.Namespace) -> int:
         print_all(shown)
     print_output(arguments, _report_json(report, request, (*descriptions, *problems)), _report_lines(report, request))
     return exit_code(problems, descriptions, strict=arguments.strict)
+
+
+OF_A_SERIES = ("bags", "at", "output", "format", "force", "dry_run", "strict", "quiet", "json")
+"""Options for a series; the others are for recordings."""
+
+
+def _are_series(names: Sequence[str]) -> bool:
+    """Return True for one series, False for recordings.
+
+    Raises:
+        UsageError: a series among other files.
+        OSError: a folder cannot be read.
+    """
+    from robot_semantics.recording.bags.source import is_recording
+    from robot_semantics.recording.series.formats import is_series
+
+    series = [name for name in names if is_series(Path(name)) and not is_recording(Path(name))]
+    if series and len(names) > 1:
+        raise UsageError(f"'{series[0]}' is a series: export one state of one series, or recordings")
+    return bool(series)
+
+
+def _export_state(arguments: argparse.Namespace) -> int:
+    """Write one state of a series and, beside it, the descriptions of its robots."""
+    from robot_semantics.recording.series.input import save_state, state_at
+    from robot_semantics.recording.target import check_target
+
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    usual = vars(parser.parse_args(["series"]))
+    for option in usual.keys() - OF_A_SERIES:
+        if getattr(arguments, option) != usual[option]:
+            raise UsageError(f"--{option.replace('_', '-')} is for recordings, and '{arguments.bags[0]}' is a series")
+    if len(arguments.at) > 1:
+        raise UsageError("--at: one state of a series is written; give one time")
+    if arguments.output is None and not arguments.dry_run:
+        raise UsageError("give an output with -o OUT, or use --dry-run")
+    ending = Path(arguments.output or ".usdf").suffix.lower()
+    if arguments.format not in (None, "usdf") or ending not in ("", ".usdf"):
+        raise UsageError("a state of a series is written as .usdf")
+    series, at, problems = Path(arguments.bags[0]), next(iter(arguments.at), "end"), Diagnostics()
+    state, texts = state_at(series, at, problems)
+    print_diagnostics(problems)
+    if arguments.output is not None:
+        check_target(Path(arguments.output), folder=False, force=arguments.force, inputs=[series])
+    if not arguments.dry_run:
+        save_state(state, texts, Path(arguments.output))
+    verb, target = "would write" if arguments.dry_run else "wrote", arguments.output
+    line = f"{verb} the state at {at} with {counted(len(state.models), 'model')}{f' to {target}' if target else ''}"
+    value = {
+        "series": str(series),
+        "time_ns": state.time_ns,
+        "robots": [model.name for model in state.models],
+        "frames": [frame.name for frame in state.frames],
+        "format": "usdf",
+        "states": 1,
+        "written": None if arguments.dry_run else target,
+        "problems": [problem.as_json() for problem in problems],
+    }
+    print_output(arguments, value, [line])
+    return exit_code(Diagnostics(), problems, strict=arguments.strict)
 
 
 def _run_each(request: ExportRequest, arguments: argparse.Namespace) -> int:
@@ -474,7 +537,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 COMMAND = Command(
     add_arguments,
     run,
-    examples=("robot_semantics export drive.mcap --urdf robot.urdf --at 12.5 -o world.usdf",),
+    examples=(
+        "robot_semantics export drive.mcap --urdf robot.urdf --at 12.5 -o world.usdf",
+        "robot_semantics export states/ --at 2.5 -o then.usdf",
+    ),
 )
 
 

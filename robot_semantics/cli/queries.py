@@ -5,12 +5,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Commands that answer one question about a robot: `groups`, `group`, `find`, `states`, `expand`."""
+"""Commands that answer one question about a robot: `groups`, `states`, `expand`."""
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,7 +19,6 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.files import declared_utf8
 from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs
@@ -30,15 +28,13 @@ from robot_semantics.cli.frame.console import console_for_output, table
 from robot_semantics.cli.frame.printing import add_json_argument, print_document, print_line, print_output, print_result
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.queries import (
-    end_effectors_of,
     groups_with_joint,
     groups_with_link,
     matching_states,
-    pair_status,
     states_of,
 )
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.model.semantics import NamedState
+from robot_semantics.model.semantics import Group, NamedState
 from robot_semantics.xml.document import has_macros, report_unused_arguments
 from robot_semantics.xml.document_kind import DocumentKind, document_kind
 from robot_semantics.xml.xacro import ExpandedPlaces, read_document
@@ -47,12 +43,31 @@ from robot_semantics.xml.xacro import ExpandedPlaces, read_document
 def add_groups_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
+    parser.add_argument("name", metavar="GROUP", nargs="?", help="show this group with everything derived")
+    search = parser.add_mutually_exclusive_group()
+    search.add_argument("--link", metavar="LINK", help="groups that have this link")
+    search.add_argument("--joint", metavar="JOINT", help="groups that have this joint")
     add_json_argument(parser)
 
 
-def list_groups(arguments: argparse.Namespace) -> None:
-    """Print the groups."""
-    groups = inputs.load(arguments).semantics.groups
+def run_groups(arguments: argparse.Namespace) -> None:
+    """Print the groups, one group, or the groups that have a link or joint."""
+    is_search = arguments.link is not None or arguments.joint is not None
+    if arguments.name is not None and is_search:
+        raise UsageError("give GROUP, --link or --joint")
+    model = inputs.load(arguments)
+    if arguments.name is not None:
+        _show_group(arguments, model.semantics.group(arguments.name))
+    elif is_search:
+        by_link = arguments.link is not None
+        names = groups_with_link(model, arguments.link) if by_link else groups_with_joint(model, arguments.joint)
+        print_output(arguments, {"groups": list(names)}, names)
+    else:
+        _list_groups(arguments, model)
+
+
+def _list_groups(arguments: argparse.Namespace, model: RobotModel) -> None:
+    groups = model.semantics.groups
     if arguments.json:
         print_result({"groups": list(groups)})
         return
@@ -64,23 +79,7 @@ def list_groups(arguments: argparse.Namespace) -> None:
     console_for_output().print(made)
 
 
-GROUPS = Command(add_groups_arguments, list_groups, examples=("robot_semantics groups robot.urdf robot.srdf --json",))
-
-
-# `robot_semantics group`: show one group with all derived properties.
-
-
-def add_group_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
-    parser.add_argument("name", metavar="GROUP", help="name of the group")
-    add_json_argument(parser)
-
-
-def show_group(arguments: argparse.Namespace) -> None:
-    """Print the group."""
-    model = inputs.load(arguments)
-    group = model.semantics.group(arguments.name)
+def _show_group(arguments: argparse.Namespace, group: Group) -> None:
     members = {name: value for name, value in group.as_dict().items() if name != "name"}
     if arguments.json:
         print_result(members)
@@ -96,76 +95,13 @@ def show_group(arguments: argparse.Namespace) -> None:
     console_for_output().print(members_table)
 
 
-GROUP = Command(add_group_arguments, show_group, examples=("robot_semantics group robot.urdf robot.srdf arm",))
-
-
-# `robot_semantics find`: find groups of a link or joint, the status of a pair, end effectors and more.
-
-
-def add_find_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
-    parser.add_argument("name", metavar="LINK|JOINT", nargs="?", help="groups that have this link or joint")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--link", metavar="LINK", help="groups that have this link")
-    what.add_argument("--joint", metavar="JOINT", help="groups that have this joint")
-    what.add_argument("--pair", nargs=2, metavar=("LINK1", "LINK2"), help="collision status of a pair of links")
-    what.add_argument("--end-effectors", action="store_true", help="end effectors, their groups and parents")
-    what.add_argument("--passive-joints", action="store_true", help="passive joints")
-    add_json_argument(parser)
-
-
-def find_groups(arguments: argparse.Namespace) -> None:
-    """Print the requested result."""
-    asked = (arguments.link, arguments.joint, arguments.pair, arguments.end_effectors, arguments.passive_joints)
-    if (arguments.name is not None) == any(asked):
-        before = "" if arguments.node is None else "; write it before --node"
-        raise UsageError(
-            f"give exactly one of LINK|JOINT, --link, --joint, --pair, --end-effectors, --passive-joints{before}"
-        )
-    model = inputs.load(arguments)
-    if arguments.pair:
-        status = pair_status(model, *arguments.pair)
-        reason = f" (reason: {status.reason})" if status.reason else ""
-        words = "checked" if status.checked else f"not checked: {status.cause.value}{reason}"
-        links = {"link1": status.pair.first, "link2": status.pair.second}
-        found = {**links, "checked": status.checked, "cause": status.cause.name.lower(), "reason": status.reason}
-        print_output(arguments, found, [words])
-    elif arguments.end_effectors:
-        effectors = end_effectors_of(model)
-        lines = (
-            f"{item.name}: group {item.group} on link {item.parent_link} of {item.parent_group or 'no group'}"
-            for item in effectors
-        )
-        print_output(arguments, {"end_effectors": [*map(dataclasses.asdict, effectors)]}, lines)
-    else:
-        what = "passive_joints" if arguments.passive_joints else "groups"
-        names = model.semantics.passive_joints if arguments.passive_joints else _groups(arguments, model)
-        print_output(arguments, {what: list(names)}, names)
-
-
-def _groups(arguments: argparse.Namespace, model: RobotModel) -> tuple[str, ...]:
-    if arguments.link is not None:
-        return groups_with_link(model, arguments.link)
-    if arguments.joint is not None:
-        return groups_with_joint(model, arguments.joint)
-    found: dict[str, None] = {}
-    known = False
-    for names, query in ((model.link_index, groups_with_link), (model.joint_index, groups_with_joint)):
-        if arguments.name in names:
-            known = True
-            found.update(dict.fromkeys(query(model, arguments.name)))
-    if not known:
-        raise UnknownNameError("link or joint", arguments.name, (*model.link_index, *model.joint_index))
-    return tuple(sorted(found))
-
-
-FIND = Command(
-    add_find_arguments,
-    find_groups,
+GROUPS = Command(
+    add_groups_arguments,
+    run_groups,
     examples=(
-        "robot_semantics find robot.urdf robot.srdf palm_link",
-        "robot_semantics find robot.urdf robot.srdf --pair palm_link base_link",
+        "robot_semantics groups robot.urdf robot.srdf",
+        "robot_semantics groups robot.urdf robot.srdf arm --json",
+        "robot_semantics groups robot.urdf robot.srdf --link palm_link",
     ),
 )
 

@@ -30,6 +30,7 @@ from robot_semantics.base.files import keep_pipes
 from robot_semantics.base.names import LONGEST_LINE, did_you_mean, shown
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.node_inputs import with_node_name
 from robot_semantics.cli.frame.outputs import check_outputs
 from robot_semantics.cli.frame.printing import print_json, print_line, wants_json
 
@@ -51,18 +52,16 @@ EXIT_CODES = """exit codes:
 COMMANDS: dict[str, str] = {
     "check": "report every problem of URDF, SRDF and USDF files",
     "explain": "explain a kind of problem and how to fix it",
-    "diff": "compare two robots by motion, or two world states",
+    "diff": "compare two robots by motion, two worlds or two SRDFs",
     "show": "show links, joints, groups, states and end effectors",
     "fk": "compute the poses of all links",
-    "group": "show one group with everything derived",
-    "groups": "list the groups of a robot",
+    "groups": "list groups, show one, or find those of a link",
     "states": "list named states, or find the states of given positions",
-    "find": "find groups, collision pairs, end effectors, passive joints",
     "srdf": "create and edit an SRDF, checked",
     "expand": "print a description with its xacro macros expanded",
     "upgrade": "convert an older form of URDF to the current one",
     "compose": "make one robot from a base and a part",
-    "collisions": "generate, audit and compare self-collision matrices",
+    "collisions": "generate, audit and edit self-collision matrices",
     "export": "convert recordings (rosbag2, mcap, ROS 1) to world states",
     "bag": "convert world states to a recording (rosbag2, mcap)",
     "view": "show robots, worlds and series on a page or in a picture",
@@ -75,9 +74,9 @@ COMMANDS: dict[str, str] = {
     "example": "write the files of an example robot",
     "schema": "print the schema of a format: RELAX NG or JSON Schema",
     "completion": "print the code that completes commands in a shell",
-    "usdf": "check, show, edit, compare and convert world states",
+    "usdf": "show, edit, combine and convert world states",
 }
-QUERIES = ("group", "groups", "states", "find", "expand")
+QUERIES = ("groups", "states", "expand")
 """Commands that `robot_semantics.cli.queries` holds together, each under its name in capitals."""
 
 
@@ -204,8 +203,9 @@ class _Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Allow options anywhere between positional words; argparse alone does not."""
+        args = with_node_name(sys.argv[1:] if args is None else args)
         if not (self._mixing or "_ARGCOMPLETE" in os.environ):
-            self._refuse_unknown_options(sys.argv[1:] if args is None else args)
+            self._refuse_unknown_options(args)
         if self._subparsers is not None or self._mixing:
             return super().parse_known_args(args, namespace)
         self._mixing = True
@@ -253,8 +253,6 @@ class _Parser(argparse.ArgumentParser):
                 _print_error(new)
             self.exit(EXIT_USAGE, f"error: {new}\n")
         text = shown(usage_message(message, self._option_string_actions), LONGEST_LINE)
-        if self.names_node and "--node" in self._option_string_actions and text.startswith("missing: "):
-            text += "; write it before --node"
         if any(word.partition("=")[0] == "--json" for word in self._words):
             _print_error(text)
         self.exit(EXIT_USAGE, f"{self.format_usage()}error: {text}\n")
@@ -414,7 +412,8 @@ def _invocation(action: argparse.Action) -> str:
     if not action.option_strings:
         return _metavar(action)
     names = ", ".join(sorted(action.option_strings, key=lambda name: name.startswith("--")))
-    return names if action.nargs == 0 else f"{names} {_metavar(action)}"
+    value = _metavar(action)
+    return names if action.nargs == 0 else f"{names}{value}" if value.startswith("[=") else f"{names} {value}"
 
 
 def _repetition(action: argparse.Action) -> str:

@@ -56,7 +56,7 @@ def command_schema(words: str) -> str:
     Raises:
         UnknownNameError: the command does not exist, or has no JSON output.
     """
-    if words in ("check", "usdf check"):
+    if words == "check":
         return schema("check")
     if words == "usdf show":
         return schema("json")
@@ -107,6 +107,6 @@ COMMAND = Command(
     examples=(
         "robot_semantics schema urdf",
         "robot_semantics schema srdf",
-        "robot_semantics schema json usdf diff",
+        "robot_semantics schema json usdf resolve",
     ),
 )

@@ -23,10 +23,10 @@ from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import output_file
-from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.console import console_for_output, table
 from robot_semantics.cli.frame.outputs import add_output
-from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_result
+from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_output, print_result
 from robot_semantics.kinematics.joint_orders import (
     ORDERS,
     Component,
@@ -40,6 +40,7 @@ from robot_semantics.kinematics.joint_orders import (
     velocity_components,
 )
 from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.queries import end_effectors_of, pair_status
 from robot_semantics.model.robot_model import JointModel, RobotModel
 
 # `robot_semantics show --order` and `--map`: which number is which joint in other programs.
@@ -132,8 +133,11 @@ _STYLE = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    inputs.add_robot_arguments(parser)
+    inputs.add_robot_arguments(parser, live=True)
     add_json_argument(parser)
+    parser.add_argument("--pair", nargs=2, metavar=("LINK1", "LINK2"), help="collision status of a pair of links")
+    parser.add_argument("--end-effectors", action="store_true", help="end effectors, their groups and parents")
+    parser.add_argument("--passive-joints", action="store_true", help="passive joints")
     parser.add_argument("--order", choices=ORDERS, metavar="ORDER", help="joint numbers of another program")
     parser.add_argument(
         "--map", nargs=2, choices=ORDERS, metavar=("FROM", "TO"), help="permutation between two joint orders"
@@ -143,9 +147,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+PARTS = ("pair", "end_effectors", "passive_joints", "order", "map", "svg")
+"""Options that replace the whole robot by one part or form of it."""
+
+
 def run(arguments: argparse.Namespace) -> None:
-    """Print the robot."""
+    """Print the robot, or one part of it."""
+    parts = [f"--{part.replace('_', '-')}" for part in PARTS if getattr(arguments, part)]
+    if len(parts) > 1:
+        raise UsageError(f"{' and '.join(parts)} exclude each other")
     model = inputs.load(arguments)
+    if arguments.pair:
+        _print_pair(arguments, model)
+        return
+    if arguments.end_effectors:
+        effectors = end_effectors_of(model)
+        lines = (
+            f"{item.name}: group {item.group} on link {item.parent_link} of {item.parent_group or 'no group'}"
+            for item in effectors
+        )
+        print_output(arguments, {"end_effectors": [*map(dataclasses.asdict, effectors)]}, lines)
+        return
+    if arguments.passive_joints:
+        names = model.semantics.passive_joints
+        print_output(arguments, {"passive_joints": list(names)}, names)
+        return
     if arguments.order or arguments.map:
         if arguments.order:
             show_order(model, arguments.order, as_json=arguments.json)
@@ -169,6 +195,16 @@ def run(arguments: argparse.Namespace) -> None:
         if part.row_count:
             console.print()
             console.print(part)
+
+
+def _print_pair(arguments: argparse.Namespace, model: RobotModel) -> None:
+    """Print whether the SRDF leaves a pair of links to be checked, and the reason; nothing is sampled."""
+    status = pair_status(model, *arguments.pair)
+    reason = f" (reason: {status.reason})" if status.reason else ""
+    words = "checked" if status.checked else f"not checked: {status.cause.value}{reason}"
+    links = {"link1": status.pair.first, "link2": status.pair.second}
+    value = {**links, "checked": status.checked, "cause": status.cause.name.lower(), "reason": status.reason}
+    print_output(arguments, value, [words])
 
 
 def as_json(model: RobotModel) -> JsonObject:
@@ -281,6 +317,7 @@ COMMAND = Command(
     run,
     examples=(
         "robot_semantics show robot.urdf robot.srdf",
+        "robot_semantics show robot.urdf robot.srdf --pair palm_link base_link",
         "robot_semantics show robot.urdf robot.srdf --svg robot.svg",
         "robot_semantics show robot.urdf robot.srdf --order mujoco",
     ),

@@ -239,18 +239,6 @@ def _export(arguments: argparse.Namespace) -> None:
         raise
 
 
-def _example(arguments: argparse.Namespace) -> None:
-    from robot_semantics.examples import example
-
-    print_line(example(arguments.name))
-
-
-def _add_example_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "name", metavar="FILE", nargs="?", default="rover_arm.usdf", help="file of the example world (default)"
-    )
-
-
 COMMAND = Command(
     operations={
         "run": Command(
@@ -264,12 +252,6 @@ COMMAND = Command(
             _export,
             "write the simulated world and where it stands: MJCF with a keyframe, SDFormat, Drake directives",
             examples=("robot_semantics sim export world.usdf -o world.xml",),
-        ),
-        "example": Command(
-            _add_example_arguments,
-            _example,
-            "print the path of an example file that ships with the package",
-            examples=("robot_semantics sim example",),
         ),
     },
     examples=("robot_semantics sim run world.usdf --steps 10 -o later.usdf",),

@@ -14,10 +14,10 @@ import sys
 from typing import Any
 
 from robot_semantics.base.nanoseconds import short_seconds, stamp_ns
-from robot_semantics.cli.frame.argument_values import add_repeatable, wait
+from robot_semantics.cli.frame.argument_values import add_repeatable
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.console import console_for_output, table
-from robot_semantics.cli.frame.node_inputs import ros_needed
+from robot_semantics.cli.frame.node_inputs import NODE, add_node_argument, asked_node, ros_needed
 from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_result
 
 
@@ -134,7 +134,9 @@ def _call(arguments: argparse.Namespace, operation: str, *, must_succeed: bool =
     """
     with ros_needed("talking to a node"):
         from robot_semantics.ros.tools.snapshot_client import call_snapshot_service
-    return call_snapshot_service(arguments.node, operation, arguments.timeout, must_succeed=must_succeed, **request)
+    node = asked_node(arguments, default=NODE)
+    assert node is not None
+    return call_snapshot_service(node.name, operation, node.timeout_s, must_succeed=must_succeed, **request)
 
 
 def _plain(item: Any) -> dict[str, object]:
@@ -143,8 +145,7 @@ def _plain(item: Any) -> dict[str, object]:
 
 
 def _node_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--node", default="/robot_semantics", metavar="NAME", help="node (/robot_semantics)")
-    parser.add_argument("--timeout", type=wait, default=10.0, metavar="S", help="time to wait [s] (10)")
+    add_node_argument(parser, "running node")
     add_json_argument(parser)
 
 

@@ -27,10 +27,9 @@ from robot_semantics.cli.frame.argument_values import (
     number_in_range,
     numbers_by_name,
     output_file,
-    wait,
 )
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.node_inputs import ros_needed
+from robot_semantics.cli.frame.node_inputs import NODE, add_node_argument, asked_node, ros_needed
 from robot_semantics.cli.frame.outputs import add_output
 from robot_semantics.cli.frame.pages import add_page_arguments, page_options
 from robot_semantics.cli.frame.printing import print_line
@@ -72,8 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_page_arguments(out)
     out.add_argument("--live", action="store_true", help="follow the running robots")
     out.add_argument("--sliders", nargs="*", metavar="TOPIC", help="sliders for the joints; topics that move them")
-    out.add_argument("--node", default="/robot_semantics", metavar="NAME", help="node to follow (/robot_semantics)")
-    out.add_argument("--timeout", type=wait, default=10.0, metavar="S", help="time to wait for the node [s] (10)")
+    add_node_argument(out, "node to follow")
     what = parser.add_argument_group("what")
     add_repeatable(what, "--group", "NAME", "colour this group, fade the rest")
     add_repeatable(what, "--state", "GROUP/STATE", "show this named state")
@@ -122,8 +120,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.live:
         _live(arguments)
         return
-    if arguments.srdf is not None:
-        arguments.files.append(arguments.srdf)
+    if asked_node(arguments) is not None:
+        raise UsageError("--node needs --live")
+    arguments.files += [arguments.srdf] * (arguments.srdf is not None)
     if not arguments.files:
         raise UsageError("give a file to show, or --live")
     only: Kind = "collision" if arguments.collision_geometry else "visual"
@@ -229,6 +228,8 @@ def _picture(scene: Scene, kind: Kind, arguments: argparse.Namespace) -> None:
 
 
 def _live(arguments: argparse.Namespace) -> None:
+    node = asked_node(arguments, default=NODE)
+    assert node is not None
     with ros_needed("following a node"):
         from robot_semantics.ros.tools.live_view import LiveRobots, SliderOptions
     from robot_semantics.viewer.page import three_js
@@ -243,14 +244,12 @@ def _live(arguments: argparse.Namespace) -> None:
     else:
         page_is_possible = True
     diagnostics = Diagnostics()
-    title = f"{arguments.node} · domain {os.environ.get('ROS_DOMAIN_ID', '0')}"
+    title = f"{node.name} · domain {os.environ.get('ROS_DOMAIN_ID', '0')}"
     sliders = None
     if arguments.sliders is not None:
         sliders = SliderOptions(arguments.sliders, partial(print_line, flush=True))
     kinds: Sequence[Kind] = ("visual",) if page_is_possible else ()
-    with LiveRobots(
-        arguments.node, arguments.timeout, arguments.package_path, diagnostics, kinds, sliders=sliders
-    ) as robots:
+    with LiveRobots(node.name, node.timeout_s, arguments.package_path, diagnostics, kinds, sliders=sliders) as robots:
         inputs.print_diagnostics(diagnostics)
         for state in robots.sliders().values():
             print_line(f"the sliders publish {state.topic}", flush=True)

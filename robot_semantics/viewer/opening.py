@@ -24,7 +24,7 @@ from robot_semantics.kinematics.root_motion import JointMotion, joint_motion
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.recording.bags.source import is_bag_name
+from robot_semantics.recording.bags.source import is_recording
 from robot_semantics.recording.series.formats import SUFFIXES
 from robot_semantics.recording.series.input import load_states
 from robot_semantics.transforms import invert, xyz_quat_from_matrix
@@ -84,7 +84,7 @@ def kind_of(path: Path) -> FileKind:
     Raises:
         RobotSemanticsError: it cannot be read, or its kind is unknown.
     """
-    if _is_bag(path):
+    if is_recording(path):
         return FileKind.BAG
     if path.is_dir() or SUFFIXES.get(path.suffix.lower(), "usdf") != "usdf":
         return FileKind.SERIES
@@ -144,12 +144,6 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
     if robot is None or urdf is None:
         raise RobotSemanticsError(f"{srdf}: an SRDF has nothing to show without its URDF: give both")
     return alone(actors.of(robot, None, urdf))
-
-
-def _is_bag(path: Path) -> bool:
-    """Return True if a file or folder is a recording: a rosbag2 folder, or files of ROS 1, mcap or sqlite3."""
-    files = path.iterdir() if path.is_dir() else [path]
-    return (path / "metadata.yaml").is_file() or any(is_bag_name(file.name) for file in files)
 
 
 class _Source(NamedTuple):

@@ -98,10 +98,10 @@ def refuse_wrong_kinds(urdf: str | Path | None, srdf: str | Path | None) -> None
     for expected, kind in wrong.items():
         file = urdf if expected is DocumentKind.URDF else srdf
         hint = "; 'robot_semantics usdf' has the commands for it" if kind is DocumentKind.USDF else ""
-        raise RobotSemanticsError(f"'{file}' is {_ARTICLES[kind]}, not {_ARTICLES[expected]}{hint}")
+        raise RobotSemanticsError(f"'{file}' is {ARTICLES[kind]}, not {ARTICLES[expected]}{hint}")
 
 
-_ARTICLES = {DocumentKind.URDF: "a URDF", DocumentKind.SRDF: "an SRDF", DocumentKind.USDF: "a USDF file"}
+ARTICLES = {DocumentKind.URDF: "a URDF", DocumentKind.SRDF: "an SRDF", DocumentKind.USDF: "a USDF file"}
 
 
 def kind_of(file: str | Path) -> DocumentKind | None:

@@ -110,14 +110,14 @@ def test_a_diff_lists_what_only_one_has_and_what_changed(
         '<robot name="slider"><disable_collisions link1="tip" link2="base" reason="Never"/>'
         '<disable_collisions link1="base" link2="mid" reason="Adjacent"/></robot>'
     )
-    result = run("collisions", "diff", slider[1], other)
+    result = run("diff", slider[1], other)
     assert result.code == 1
     assert result.out.splitlines() == [
         "- mid - tip: Never",
         "+ base - mid: Adjacent",
         "~ base - tip: User -> Never",
     ]
-    assert run("collisions", "diff", other, other).code == 0
+    assert run("diff", other, other).code == 0
 
 
 @pytest.mark.parametrize(
@@ -138,9 +138,9 @@ def test_a_diff_has_every_statement_about_collisions_of_links(
     files = [tmp_path / "a.srdf", tmp_path / "b.srdf"]
     for file, content in zip(files, (a, b), strict=True):
         file.write_text(f'<robot name="slider">{content}</robot>')
-    result = run("collisions", "diff", *files)
+    result = run("diff", *files)
     assert (result.code, result.out.splitlines()) == (1, lines)
-    found = json.loads(run("collisions", "diff", *files, "--json").out)
+    found = json.loads(run("diff", *files, "--json").out)
     changes = [rows for kind in ("enabled", "disabled_by_default", "spheres") for rows in found[kind].values()]
     assert sum(map(len, changes)) == 1
 
@@ -182,7 +182,7 @@ def test_a_witness_of_a_robot_with_a_virtual_joint_is_a_world_of_its_own(
     checked = run("check", out)
     assert checked.code == 0, checked.err
     assert "hash" not in checked.out
-    assert run("fk", slider[0], "--srdf", slider[1], "--world", out).code == 0
+    assert run("usdf", "resolve", out, "--links", model.name, "--urdf", slider[0], "--srdf", slider[1]).code == 0
 
 
 def test_confidence_takes_the_samples_it_needs(run: RunCommand, slider: tuple[Path, Path], tmp_path: Path) -> None:

@@ -9,21 +9,22 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
 import pytest
 
 from robot_semantics.cli import main as command_line
+from robot_semantics.cli.frame import old_words
+from robot_semantics.cli.running import all_commands
 
 # Commands about one robot and its semantics: what stands behind the SRDF.
 ABOUT_A_ROBOT: dict[str, list[str]] = {
     "show": [],
     "fk": ["--state", "arm/reach"],
-    "group": ["arm"],
-    "groups": [],
+    "groups": ["arm"],
     "states": ["arm"],
-    "find": ["tool_frame"],
     "view": ["--png", "a.png", "--force", "--size", "64x64", "--group", "arm"],
     "collisions check": ["--samples", "20"],
     "collisions table": ["--samples", "20"],
@@ -55,7 +56,7 @@ def test_the_srdf_may_stand_behind_the_urdf_or_behind_its_option_anywhere(
         assert told(words, capsys) == placed, words
 
 
-@pytest.mark.parametrize("command", ["group", "groups", "states", "find", "collisions check", "collisions table"])
+@pytest.mark.parametrize("command", ["groups", "states", "collisions check", "collisions table"])
 def test_where_the_srdf_is_needed_its_lack_is_wrong_usage(
     command: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -65,7 +66,7 @@ def test_where_the_srdf_is_needed_its_lack_is_wrong_usage(
 
 
 def test_an_srdf_that_is_given_twice_is_wrong_usage(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, error = told(["groups", "robot.urdf", "robot.srdf", "--srdf", "robot.srdf"], capsys)
+    code, _, error = told(["show", "robot.urdf", "robot.srdf", "--srdf", "robot.srdf"], capsys)
     assert code == 2
     assert "unexpected 'robot.srdf'" in error
 
@@ -78,7 +79,7 @@ def test_options_may_stand_between_a_commands_words(folder: Path, capsys: pytest
 
 
 def test_with_json_an_error_is_json_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, error = told(["group", "robot.urdf", "robot.srdf", "amr", "--json"], capsys)
+    code, out, error = told(["groups", "robot.urdf", "robot.srdf", "amr", "--json"], capsys)
     assert code == 1
     assert error == "error: unknown group 'amr'; did you mean 'arm'?\n"
     assert json.loads(out) == {
@@ -106,7 +107,7 @@ def test_with_json_the_problems_of_a_file_are_json_with_their_places(
 def test_without_json_an_error_prints_nothing_on_standard_output(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, error = told(["group", "robot.urdf", "robot.srdf", "amr"], capsys)
+    code, out, error = told(["groups", "robot.urdf", "robot.srdf", "amr"], capsys)
     assert (code, out) == (1, "")
     assert error
 
@@ -123,7 +124,7 @@ NUMBERS = {
     "sim run world.usdf --steps 1 --timestep": ["0", "nan", "-0.1"],
     "sim run world.usdf --steps 1 -o out --every": ["0", "nan"],
     "export bag -o out --run": ["0", "1.0"],
-    "usdf diff world.usdf world.usdf --tolerance": ["-1", "1_0", "nan", "position="],
+    "diff world.usdf world.usdf --tolerance": ["-1", "1_0", "nan", "position="],
     "usdf interpolate world.usdf world.usdf --share": ["nan", "half"],
 }
 
@@ -139,3 +140,36 @@ def test_an_option_that_takes_a_number_refuses_what_is_none_and_what_makes_no_se
         assert (code, out) == (2, ""), (number, out, error)
         assert option in error
     assert sorted(folder.iterdir()) == before
+
+
+OLD_WORDS = [
+    *((command, new) for command, new in old_words.COMMANDS.items()),
+    *((f"{command} {old}", new) for commands, old, new in old_words.OPTIONS for command in commands.split(", ")),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), OLD_WORDS, ids=[old for old, _ in OLD_WORDS])
+def test_an_old_word_is_wrong_usage_and_is_answered_in_one_line_with_the_new_word(
+    old: str, new: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(folder.iterdir())
+    for more in ([], ["robot.urdf", "robot.srdf"], ["--help"]):
+        code, out, error = told([*old.split(), *more], capsys)
+        assert (code, out) == (2, ""), more
+        assert error.startswith("error: '")
+        assert error.endswith(f"' is now '{new}'\n")
+        assert error.count("\n") == 1
+    assert sorted(folder.iterdir()) == before
+    code, out, _ = told([*old.split(), "--json"], capsys)
+    assert code == 2
+    assert new in json.loads(out)["error"]
+
+
+def test_no_command_has_an_old_word() -> None:
+    lines = dict(all_commands())
+    assert lines.keys().isdisjoint(old_words.COMMANDS)
+    for commands, option, _ in old_words.OPTIONS:
+        for words in commands.split(", "):
+            parser = argparse.ArgumentParser()
+            lines[words].declare(parser)
+            assert option not in parser._option_string_actions, (words, option)

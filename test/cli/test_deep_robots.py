@@ -93,5 +93,5 @@ def test_thousands_of_groups_within_each_other_take_time_in_proportion(
     assert main(["check", str(urdf), str(srdf)]) == 0
     assert time.process_time() - begin < 5.0
     capsys.readouterr()
-    assert main(["group", str(urdf), str(srdf), "g7", "--json"]) == 0
+    assert main(["groups", str(urdf), str(srdf), "g7", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["subgroups"]) == 19_999

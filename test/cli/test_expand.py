@@ -63,7 +63,7 @@ def test_check_and_srdf_find_the_packages_of_an_srdf_and_a_urdf_alike(
     urdf = with_include(tmp_path / "r.urdf.xacro", "hand.xacro")
     srdf = with_include(tmp_path / "r.srdf.xacro", "group.xacro")
     assert run("check", urdf, srdf, "--package-path", package).out == "2 files checked: no problems\n"
-    assert run("group", urdf, srdf, "g", "--package-path", package).code == 0
+    assert run("groups", urdf, srdf, "g", "--package-path", package).code == 0
     new = run("srdf", "new", urdf, "--links", "h=left_hand", "--package-path", package)
     assert new.code == 0, new.err
     assert '<link name="left_hand"/>' in new.out

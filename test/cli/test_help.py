@@ -32,12 +32,11 @@ from robot_semantics.cli.running import help_text
 
 # Commands that need a running node or a recording, serve a page, or are only for shells.
 NOT_RUN = (
-    "usdf from-series ",
+    "export ",
     "snapshot ",
     "studio ",
     "view --live",
     "view robot.urdf robot.srdf\n",
-    "export ",
     "plot ",
     "completion ",
     "doctor",
@@ -182,20 +181,20 @@ def completed(folder: Path, line: str) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "some"),
     [
-        ("robot_semantics gr", {"group", "groups"}),
+        ("robot_semantics gr", {"groups"}),
         ("robot_semantics usdf res", {"resolve"}),
         ("robot_semantics snapshot re", {"restore"}),
         ("robot_semantics view --pn", {"--png"}),
         ("robot_semantics snapshot restore --dry", {"--dry-run"}),
         ("robot_semantics export --to ", {"usdf", "jsonl", "npz", "csv"}),
-        ("robot_semantics group robot.urdf robot.srdf ", {"arm", "gripper"}),
+        ("robot_semantics groups robot.urdf robot.srdf ", {"arm", "gripper"}),
         ("robot_semantics fk robot.urdf --srdf robot.srdf --state arm/", {"arm/reach"}),
-        ("robot_semantics find robot.urdf robot.srdf palm", {"palm_link"}),
-        ("robot_semantics find robot.urdf robot.srdf --joint ", {"elbow_joint"}),
-        ("robot_semantics find robot.urdf robot.srdf --pair ", {"palm_link"}),
-        ("robot_semantics group robot.urdf --srdf robot.srdf a", {"arm"}),
+        ("robot_semantics groups robot.urdf robot.srdf --link palm", {"palm_link"}),
+        ("robot_semantics groups robot.urdf robot.srdf --joint ", {"elbow_joint"}),
+        ("robot_semantics show robot.urdf robot.srdf --pair ", {"palm_link"}),
+        ("robot_semantics groups robot.urdf --srdf robot.srdf a", {"arm"}),
         ("robot_semantics states robot.urdf robot.srdf arm/", {"arm/reach", "arm/stowed"}),
-        ("robot_semantics group missing.urdf robot.srdf ", set()),
+        ("robot_semantics groups missing.urdf robot.srdf ", set()),
     ],
 )
 def test_completion_knows_commands_options_choices_and_names_out_of_the_files_given(
@@ -262,7 +261,7 @@ def test_ros2_semantics_is_the_command_line_with_its_words_as_they_are(
     assert extension.main(parser=argparse.ArgumentParser(prog="ros2"), args=parser.parse_args([])) == 2
     listed = capsys.readouterr().out
     assert all(f"\n  {name} " in listed for name in ("check", "usdf", "sim"))
-    words = ["group", *map(str, rover), "arm", "--json"]
+    words = ["groups", *map(str, rover), "arm", "--json"]
     assert extension.main(parser=parser, args=parser.parse_args(words)) == 0
     assert json.loads(capsys.readouterr().out)["joints"][0] == "lift_joint"
     assert extension.main(parser=parser, args=parser.parse_args(["check", "no.urdf"])) == 1

@@ -49,7 +49,7 @@ COMMANDS = [
     "group crane.urdf crane.srdf arm",
     "groups crane.urdf crane.srdf",
     "states crane.urdf crane.srdf",
-    "find crane.urdf crane.srdf --link hook",
+    "groups crane.urdf crane.srdf --link hook",
     "srdf new crane.urdf --chain arm=mast..hook",
     "srdf add crane.srdf --urdf crane.urdf --chain whole=mast..hook",
     "upgrade crane.urdf",
@@ -59,10 +59,10 @@ COMMANDS = [
     "view crane.usdf --html page.html --force",
     "sim run crane.usdf --steps 1",
     "sim run crane.usdf --steps 1 --model crane=crane.urdf",
-    "usdf check crane.usdf --urdf crane.urdf",
+    "check crane.usdf --urdf crane.urdf",
     "usdf resolve crane.usdf crane::hook --urdf crane.urdf",
     "usdf edit crane.usdf --urdf crane.urdf --joint crane/slew 0.1",
-    "usdf diff crane.usdf crane.usdf --urdf crane.urdf",
+    "diff crane.usdf crane.usdf --urdf crane.urdf",
     "usdf convert crane.usdf --to mujoco --mujoco-model crane.xml --urdf crane.urdf",
 ]
 

@@ -29,42 +29,42 @@ FEW = ("--samples", "50")
 
 # Of every command: words with which it gives a result, in a folder with the example's files.
 GIVEN: dict[str, list[tuple[str, ...]]] = {
-    "check": [ROBOT, ("odd.urdf",)],
+    "check": [ROBOT, ("odd.urdf",), ("world.usdf",)],
     "explain": [(), ("unknown-link",)],
     "show": [
         ROBOT,
         ("robot.urdf",),
         *((*ROBOT, "--order", order) for order in ORDERS),
         (*ROBOT, "--map", "mujoco", "isaacsim"),
-    ],
-    "diff": [
-        ("robot.urdf", "robot.urdf", "--srdf-a", "robot.srdf", "--srdf-b", "bare.srdf"),
-        ("robot.urdf", "robot.urdf"),
-        ("world.usdf", "other.usdf"),
-    ],
-    "fk": [("robot.urdf",), (*ROBOT, "--world", "world.usdf"), (*ROBOT, "--positions", "world_joint/x=1")],
-    "group": [(*ROBOT, "arm"), (*ROBOT, "base")],
-    "groups": [ROBOT],
-    "states": [ROBOT, (*ROBOT, "arm/reach", "--fill"), (*ROBOT, "gripper", "--positions", "left_finger_joint=0.04")],
-    "find": [
-        (*ROBOT, "palm_link"),
         (*ROBOT, "--pair", "palm_link", "base_link"),
         (*ROBOT, "--pair", "palm_link", "palm_link"),
         (*ROBOT, "--end-effectors"),
         (*ROBOT, "--passive-joints"),
     ],
+    "diff": [
+        ("robot.urdf", "robot.urdf", "--srdf-a", "robot.srdf", "--srdf-b", "bare.srdf"),
+        ("robot.urdf", "robot.urdf"),
+        ("world.usdf", "world.usdf"),
+        ("world.usdf", "other.usdf"),
+        ("robot.srdf", "robot.srdf"),
+        ("robot.srdf", "block.srdf"),
+    ],
+    "fk": [("robot.urdf",), (*ROBOT, "--positions", "world_joint/x=1")],
+    "groups": [ROBOT, (*ROBOT, "arm"), (*ROBOT, "base"), (*ROBOT, "--link", "palm_link")],
+    "states": [ROBOT, (*ROBOT, "arm/reach", "--fill"), (*ROBOT, "gripper", "--positions", "left_finger_joint=0.04")],
     "collisions generate": [("robot.urdf", "-o", "pairs.srdf", *FEW)],
     "collisions check": [(*ROBOT, *FEW)],
     "collisions table": [(*ROBOT, *FEW)],
     "collisions witness": [("robot.urdf", "base_link", "palm_link", *FEW)],
     "collisions spheres check": [ROBOT, ("robot.urdf", "--spheres", "robot.srdf", "--tolerance", "0.1")],
-    "collisions diff": [("robot.srdf", "robot.srdf"), ("robot.srdf", "block.srdf")],
-    "export": [("recording", "--at", "0", "--dry-run"), ("recording", "--each", "-o", "states")],
+    "export": [
+        ("recording", "--at", "0", "--dry-run"),
+        ("series.npz", "--at", "0", "-o", "then.usdf"),
+        ("recording", "--each", "-o", "states"),
+    ],
     "doctor": [("--no-ros",)],
-    "usdf check": [("world.usdf",)],
     "usdf show": [("world.usdf",)],
-    "usdf resolve": [("world.usdf",)],
-    "usdf diff": [("world.usdf", "world.usdf"), ("world.usdf", "other.usdf")],
+    "usdf resolve": [("world.usdf",), ("world.usdf", "--links", "rover_arm")],
 }
 
 # Answered by a running node, and tested beside one.
@@ -153,7 +153,7 @@ def test_an_error_is_a_problem_as_json_and_as_a_line(command: str, how: str, pre
     first, *others = (*GIVEN[command][0], *more) or more
     result = run(*command.split(), instead or first, *others, "--json")
     assert result.code == code, result
-    assert result.err or command in ("check", "usdf check")
+    assert result.err or command == "check"
     value = json.loads(result.out)
     validate(value, PROBLEMS)
     assert not value["ok"]
@@ -164,8 +164,8 @@ def test_a_command_without_json_has_no_schema(run: RunCommand) -> None:
     result = run("schema", "json", "studio")
     assert (result.code, result.out) == (1, "")
     assert "unknown command with JSON 'studio'" in result.err
-    assert "did you mean 'usdf diff'" in run("schema", "json", "usdf", "dif").err
-    assert run("schema", "usdf", "check").code == 2
+    assert "did you mean 'usdf resolve'" in run("schema", "json", "usdf", "resolv").err
+    assert run("schema", "usdf", "resolve").code == 2
 
 
 def test_the_schema_of_a_command_is_printed(run: RunCommand) -> None:

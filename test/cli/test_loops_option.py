@@ -64,14 +64,14 @@ def test_a_world_is_made_edited_and_checked_with_closed_loops(
     assert main(["usdf", "edit", str(world), "--joint", "crank", "1.1", *named, "-o", str(edited)]) == 0
     assert joints(edited)["crank"] == 1.1
     assert is_closed(joints(edited))
-    assert main(["usdf", "check", str(edited), "--strict", *named]) == 0
+    assert main(["check", str(edited), "--strict", *named]) == 0
     rocker = re.compile(r'(name="rocker">\s*<positions>)[^<]*')
     text, count = rocker.subn(r"\g<1>0.123", edited.read_text())
     assert count == 1
     edited.write_text(text)
-    assert main(["usdf", "check", str(edited), "--urdf", urdf]) == 0
+    assert main(["check", str(edited), "--urdf", urdf]) == 0
     assert "loop-disagrees" not in capsys.readouterr().out
-    assert main(["usdf", "check", str(edited), *named]) == 0
+    assert main(["check", str(edited), *named]) == 0
     assert "'rocker' is in a closed loop" in capsys.readouterr().out
 
 
@@ -100,7 +100,7 @@ def test_resolve_computes_the_passive_joints(
 @pytest.mark.parametrize(
     "words",
     [
-        ["usdf", "check", "w.usdf"],
+        ["check", "w.usdf"],
         ["usdf", "edit", "w.usdf", "--name", "other"],
         ["export", "bag", "-o", "w.usdf"],
         ["view", "w.usdf"],

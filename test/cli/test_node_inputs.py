@@ -10,13 +10,29 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
 
 import pytest
 from support.commands import RunCommand
 
-COMMANDS = [("groups",), ("group", "arm"), ("find", "palm_link"), ("states",), ("fk",), ("usdf", "show")]
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.cli.frame import inputs
+from robot_semantics.cli.frame.node_inputs import AskedNode
+from robot_semantics.examples import example
+from robot_semantics.model.loading import load_robot
+from robot_semantics.model.robot_model import RobotModel
+
+COMMANDS = [
+    ("groups",),
+    ("groups", "arm"),
+    ("groups", "--link", "palm_link"),
+    ("show",),
+    ("states",),
+    ("fk",),
+    ("usdf", "show"),
+]
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
@@ -41,19 +57,33 @@ def test_files_beside_a_node_are_wrong_usage(run: RunCommand, words: tuple[str, 
 @pytest.mark.parametrize(
     ("line", "remedy"),
     [
-        ("fk --node elbow_joint=1", "'elbow_joint=1' is not the name of a node: write --positions elbow_joint=1"),
+        ("fk --node elbow_joint=1", "unexpected 'elbow_joint=1'; did you mean '--positions elbow_joint=1'?"),
         ("fk elbow_joint=1 --node", "unexpected 'elbow_joint=1'; did you mean '--positions elbow_joint=1'?"),
-        ("states --node elbow_joint=1 --json", "is not the name of a node: write --positions elbow_joint=1"),
-        ("groups --node robot.urdf", "'robot.urdf' is not the name of a node: --node replaces the files"),
-        ("usdf show --node world.usdf", "'world.usdf' is not the name of a node: --node replaces the files"),
-        ("group --node arm", "missing: GROUP; write it before --node"),
-        ("find --node palm_link", "--passive-joints; write it before --node"),
-        ("groups --node 2nd", "'2nd' is not the name of a node: write it before --node"),
+        ("usdf show --node world.usdf", "unexpected 'world.usdf'; see --help"),
+        ("groups --node palm_link x", "unexpected 'x'; see --help"),
+        ("groups --node=2nd", "argument --node: '2nd' is not the name of a node"),
+        ("groups --node=", "argument --node: '' is not the name of a node"),
+        ("groups robot.urdf robot.srdf --timeout 2", "--timeout needs --node"),
+        ("show --node --timeout soon", "argument --timeout: should be a number, not 'soon'"),
+        ("view robot.urdf --node", "--node needs --live"),
     ],
 )
-def test_a_word_that_is_taken_as_the_name_of_a_node_is_an_error_with_the_remedy(
-    run: RunCommand, line: str, remedy: str
-) -> None:
+def test_only_an_equals_sign_names_another_node(run: RunCommand, line: str, remedy: str) -> None:
     result = run(*line.split())
     assert result.code == 2
     assert result.err.rstrip().endswith(remedy)
+
+
+def test_the_word_behind_node_is_not_the_name_of_a_node(run: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[AskedNode] = []
+
+    def robot(node: AskedNode, _: Diagnostics) -> RobotModel:
+        asked.append(node)
+        return load_robot(example("rover_arm.urdf"), example("rover_arm.srdf"))
+
+    monkeypatch.setattr(inputs, "robot_of_node", robot)
+    for words in (("--node", "arm"), ("arm", "--node"), ("--node=/other", "arm", "--timeout", "2")):
+        result = run("groups", *words, "--json")
+        assert result.code == 0, result.err
+        assert "lift_joint" in json.loads(result.out)["joints"]
+    assert asked == [("/robot_semantics", 10.0), ("/robot_semantics", 10.0), ("/other", 2.0)]

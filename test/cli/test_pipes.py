@@ -27,10 +27,10 @@ COMMANDS = [
     "fk PIPE.urdf",
     "show PIPE.urdf {srdf}",
     "groups PIPE.urdf {srdf}",
-    "find PIPE.urdf --link base_link",
+    "groups PIPE.urdf --link base_link",
     "diff {urdf} PIPE.urdf",
     "compose PIPE.urdf {urdf} --at base_link --prefix x_ -o out.urdf",
-    "usdf check {usdf} --urdf PIPE.urdf",
+    "check {usdf} --urdf PIPE.urdf",
     "collisions check PIPE.urdf {srdf}",
 ]
 
@@ -66,9 +66,9 @@ DEVICES = [
     "fk {urdf} --loops /dev/zero",
     "usdf show /dev/zero",
     "check {urdf} --baseline /dev/zero",
-    "usdf from-series zero.npz --at 0 -o o.usdf",
-    "usdf from-series zero.parquet --at 0 -o o.usdf",
-    "usdf from-series pipe.npz --at 0 -o o.usdf",
+    "export zero.npz --at 0 -o o.usdf",
+    "export zero.parquet --at 0 -o o.usdf",
+    "export pipe.npz --at 0 -o o.usdf",
     "collisions spheres check {urdf} --spheres zero.yml",
     "collisions spheres check {urdf} --spheres zero.urdf",
 ]

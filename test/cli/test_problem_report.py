@@ -201,8 +201,8 @@ def test_problems_that_a_collection_has_not_kept_are_counted() -> None:
 def test_usdf_check_reports_as_check_does(run: RunCommand, odd: Path) -> None:
     world = odd.parent / "w.usdf"
     world.write_text("<world_state><model_state name='a'/><model_state name='b'/></world_state>")
-    assert "(missing-pose, 2 times)" in run("usdf", "check", world).out
-    assert run("usdf", "check", world, "--ignore", "missing-pose").out == "1 file checked: no problems\n"
+    assert "(missing-pose, 2 times)" in run("check", world).out
+    assert run("check", world, "--ignore", "missing-pose").out == "1 file checked: no problems\n"
 
 
 def test_other_commands_have_one_line_for_all_warnings(run: RunCommand, odd: Path) -> None:

@@ -33,7 +33,7 @@ def case(name: str) -> tuple[Path, Path]:
 
 
 def test_group_prints_everything_derived_as_json(run: Run) -> None:
-    result = run("group", *case("eef"), "arm_long", "--json")
+    result = run("groups", *case("eef"), "arm_long", "--json")
     assert result.code == 0
     printed = json.loads(result.out)
     assert list(printed) == ["version", *KEYS]
@@ -46,7 +46,7 @@ def test_group_prints_everything_derived_as_json(run: Run) -> None:
 
 
 def test_group_prints_a_table_for_people(run: Run) -> None:
-    result = run("group", *case("states"), "g2")
+    result = run("groups", *case("states"), "g2")
     assert result.code == 0
     assert ["is", "chain", "yes"] in [line.split() for line in result.out.splitlines()]
     assert ["joints", "j1"] in [line.split() for line in result.out.splitlines()]
@@ -67,20 +67,20 @@ def test_names_are_shown_as_they_are_whatever_brackets_they_have(run: Run, tmp_p
     for name in names:
         # Link, joint; group, tip link; state's group and name, value's joint; reason.
         assert shown.out.count(name) == 8
-        table = run("group", urdf, srdf, name).out
+        table = run("groups", urdf, srdf, name).out
         assert table.startswith(f"group {name} ")
         # And: joints, active, continuous, commandable, links, variables, tip, root, states.
         assert table.count(name) == 10
 
 
 def test_an_unknown_group_ends_with_its_neighbours(run: Run) -> None:
-    result = run("group", *case("eef"), "amr")
+    result = run("groups", *case("eef"), "amr")
     assert (result.code, result.out) == (1, "")
     assert "error: unknown group 'amr'; did you mean 'arm'" in result.err
 
 
 def test_strict_refuses_what_lenient_only_reports(run: Run) -> None:
-    lenient, strict = run("group", *case("eef"), "arm"), run("group", *case("eef"), "arm", "--strict")
+    lenient, strict = run("groups", *case("eef"), "arm"), run("groups", *case("eef"), "arm", "--strict")
     assert (lenient.code, strict.code) == (0, 1)
     assert strict.out == ""
     assert "eef.srdf:13:83:" in lenient.err
@@ -133,23 +133,25 @@ def test_positions_are_recognised_as_a_state(run: Run) -> None:
 
 
 def test_find_tells_groups_pairs_end_effectors_and_passive_joints(run: Run, rover: tuple[Path, Path]) -> None:
-    groups = json.loads(run("find", *case("eef"), "tool", "--json").out)["groups"]
+    groups = json.loads(run("groups", *case("eef"), "--link", "tool", "--json").out)["groups"]
     assert groups == ["arm", "arm_hand", "arm_long", "zz_small"]
-    assert run("find", *case("eef"), "--joint", "f1").out.split() == ["arm_hand", "hand", "hand2", "hand4"]
-    assert run("find", *case("eef"), "--link", "base").out == ""
-    effectors = json.loads(run("find", *case("eef"), "--end-effectors", "--json").out)["end_effectors"]
+    assert run("groups", *case("eef"), "--joint", "f1").out.split() == ["arm_hand", "hand", "hand2", "hand4"]
+    assert run("groups", *case("eef"), "--link", "base").out == ""
+    effectors = json.loads(run("show", *case("eef"), "--end-effectors", "--json").out)["end_effectors"]
     parents = {item["name"]: item["parent_group"] for item in effectors}
     theirs = json.loads((GOLDEN / "case__eef.json").read_text())["groups"]
     expected = {group["end_effector_name"]: group["end_effector_parent"][0] for group in theirs.values()}
     assert parents == {name: parent for name, parent in expected.items() if name}
-    assert run("find", *case("passive"), "--passive-joints").out.split() == ["j2", "world_joint", "tool_j"]
-    pair = json.loads(run("find", *rover, "--pair", "base_link", "lift_link", "--json").out)
+    assert run("show", *case("passive"), "--passive-joints").out.split() == ["j2", "world_joint", "tool_j"]
+    pair = json.loads(run("show", *rover, "--pair", "base_link", "lift_link", "--json").out)
     assert (pair["link1"], pair["link2"]) == ("base_link", "lift_link")
     assert isinstance(pair["checked"], bool)
 
 
-@pytest.mark.parametrize("words", [("find", "nope"), ("find", "--link", "nope"), ("find", "--pair", "a", "nope")])
+@pytest.mark.parametrize(
+    "words", [("groups", "--joint", "nope"), ("groups", "--link", "nope"), ("show", "--pair", "a", "nope")]
+)
 def test_find_refuses_unknown_names(run: Run, words: tuple[str, ...]) -> None:
     result = run(words[0], *case("passive"), *words[1:])
     assert result.code == 1
-    assert "unknown link" in result.err
+    assert "unknown link" in result.err or "unknown joint" in result.err

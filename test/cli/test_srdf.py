@@ -59,15 +59,15 @@ def test_a_new_file_has_what_was_asked_for(run: Run, urdf: Path, tmp_path: Path)
     assert run("check", urdf, made).code == 0
     groups = json.loads(run("show", urdf, "--srdf", made, "--json").out)
     assert groups
-    arm = json.loads(run("group", urdf, made, "arm", "--json").out)
+    arm = json.loads(run("groups", urdf, made, "arm", "--json").out)
     assert (arm["is_chain"], arm["base_link"], arm["tip_link"]) == (True, "lift_link", "wrist_link")
     assert arm["end_effectors"] == ["grip"]
-    both = json.loads(run("group", urdf, made, "both", "--json").out)
+    both = json.loads(run("groups", urdf, made, "both", "--json").out)
     assert both["subgroups"] == ["arm", "hand"]
     states = json.loads(run("states", urdf, made, "--json").out)["states"]
     assert states["arm"]["home"]["elbow_joint"] == [0.001]
     assert states["base"]["there"] == {"odom_joint": [1.0, 2.0, -0.5]}
-    assert run("find", urdf, made, "--passive-joints").out.split() == ["caster_swivel_joint"]
+    assert run("show", urdf, made, "--passive-joints").out.split() == ["caster_swivel_joint"]
 
 
 def test_without_an_output_the_new_text_is_printed(run: Run, urdf: Path) -> None:
@@ -133,7 +133,7 @@ def test_add_extends_groups_and_keeps_every_line(run: Run, urdf: Path, srdf: Pat
     assert sorted(line for _, lines in changes for line in lines) == sorted(
         ['    <joint name="caster_wheel_joint"/>', *lonely, pair]
     )
-    wheels = json.loads(run("group", urdf, srdf, "wheels", "--json").out)
+    wheels = json.loads(run("groups", urdf, srdf, "wheels", "--json").out)
     assert "caster_wheel_joint" in wheels["joints"]
 
 

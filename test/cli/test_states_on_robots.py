@@ -86,17 +86,18 @@ def test_fk_of_a_world_puts_the_robot_where_the_world_has_it(
 ) -> None:
     state = world(tmp_path, "<parent>map</parent><pose>1 1 0 0 0 0.1</pose><joint_state name='turn'><positions>0.25"
                   "</positions></joint_state>")  # fmt: skip
-    result = run("fk", *cart, "--world", state, "--json")
+    result = run("usdf", "resolve", state, "--links", "cart", "--urdf", *cart, "--json")
     found = json.loads(result.out)
     assert found["relative_to"] == "world"
     expected = T_WORLD_MAP @ planar(1.0, 1.0, 0.1) @ planar(0.0, 0.0, 0.25, 1.0)
     np.testing.assert_allclose(matrix(found["poses"]["arm"]), expected, atol=1e-12)
     assert "stay as they are: slide" in result.err
-    off = run("fk", *cart, "--world", world(tmp_path, "<parent>map</parent><pose>1 1 0.5 0 0 0</pose>"))
+    state = world(tmp_path, "<parent>map</parent><pose>1 1 0.5 0 0 0</pose>")
+    off = run("usdf", "resolve", state, "--links", "cart", "--urdf", *cart)
     assert (off.code, off.out) == (1, "")
     assert "not restored: model 'cart': pose: planar joint 'wj' cannot leave its plane" in off.err
-    both = run("fk", *cart, "--world", state, "--state", "all/home")
-    assert both.code == 2
+    for other in (["cart"], ["--relative-to", "map"], ["--axes", "map"]):
+        assert run("usdf", "resolve", state, "--links", "cart", *other).code == 2
 
 
 def tool_pose(run: RunCommand, state: Path, link: str) -> np.ndarray:
@@ -121,7 +122,7 @@ def test_every_command_treats_a_virtual_joints_frame_that_nothing_places_as_the_
     assert checked.code == 0
     assert "unplaced-frame" in checked.out + checked.err
     assert "pose-refused" not in checked.out + checked.err
-    put = run("fk", *cart, "--world", state, "--json")
+    put = run("usdf", "resolve", state, "--links", "cart", "--urdf", *cart, "--json")
     assert put.code == 0, put.err
     assert put.err.count("'odom' is treated as the world") == 1
     np.testing.assert_allclose(matrix(json.loads(put.out)["poses"]["arm"]), expected, atol=1e-12)
@@ -211,19 +212,19 @@ def test_check_says_which_joints_follow_from_links_and_reports_those_that_do_not
     run: RunCommand, cart: tuple[str, ...], tmp_path: Path
 ) -> None:
     state = world(tmp_path, f"<parent>odom</parent>{AT_05}")
-    good = run("usdf", "check", state)
+    good = run("check", state)
     assert good.code == 0
     assert "the values of 2 joints of 'cart' are computed from other stated values: turn, slide" in good.out
     assert "warning" not in good.out
     bent = world(tmp_path, f"<parent>odom</parent>{LINKS.format(x=1.5, y=0.9)}")
-    found = run("usdf", "check", bent, "--json")
+    found = run("check", bent, "--json")
     codes = {problem["code"] for problem in json.loads(found.out)["diagnostics"]}
     assert {"underivable-joint", "unplaced-link", "missing-joint-state"} <= codes
     assert all(problem["line"] for problem in json.loads(found.out)["diagnostics"])
-    assert run("usdf", "check", bent, "--strict").code == 1
+    assert run("check", bent, "--strict").code == 1
     tip = '<parent>odom</parent><pose>0 0 0 0 0 0</pose><link_state name="hand"><pose>1 0 1 0 0 0</pose></link_state>'
-    assert "a joint above the link is unknown" in run("usdf", "check", world(tmp_path, tip)).out
-    up = run("usdf", "check", world(tmp_path, "<parent>map</parent><pose>0 0 1 0 0 0</pose>"))
+    assert "a joint above the link is unknown" in run("check", world(tmp_path, tip)).out
+    up = run("check", world(tmp_path, "<parent>map</parent><pose>0 0 1 0 0 0</pose>"))
     assert "cannot leave its plane" in up.out
 
 
@@ -271,10 +272,10 @@ def test_what_a_hand_holds_is_where_the_hand_is_though_only_its_joints_are_state
     bodies = json.loads(run("usdf", "resolve", path, "cup", "--json").out)["bodies"]
     np.testing.assert_allclose(matrix([*bodies[0]["xyz"], *bodies[0]["quat_xyzw"]]), expected, atol=1e-12)
     cup = (str(tmp_path / "cup.urdf"), "--srdf", str(tmp_path / "cup.srdf"))
-    found = run("fk", *cup, "--world", path, "--json")
+    found = run("usdf", "resolve", path, "--links", "cup", "--urdf", *cup, "--json")
     assert found.code == 0, found.err
     np.testing.assert_allclose(matrix(json.loads(found.out)["poses"]["cup"]), expected, atol=1e-12)
-    assert "error" not in run("usdf", "check", path).out
+    assert "error" not in run("check", path).out
     pytest.importorskip("mujoco")
     out = tmp_path / "out.usdf"
     simulated = run("sim", "run", path, "--steps", "0", "-o", out)
@@ -326,7 +327,7 @@ def test_edit_puts_things_into_a_hand_and_out_of_it(run: RunCommand, cart: tuple
         found = matrix([*body["xyz"], *body["quat_xyzw"]])
         np.testing.assert_allclose(found, T_world_parent @ held, atol=1e-12, err_msg=parent)
     assert run("usdf", "edit", out, "--parent", "cup", "cart::hand", "-o", tmp_path / "again.usdf").code == 0
-    assert not run("usdf", "diff", path, tmp_path / "again.usdf").code
+    assert not run("diff", path, tmp_path / "again.usdf").code
     wrong = run("usdf", "edit", path, "--parent", "cup", "cart::hnad", "-o", out, "--force")
     assert wrong.code == 1
     assert wrong.err.count("no link 'hnad'; did you mean 'hand'?") == 1
@@ -373,7 +374,7 @@ def test_fk_of_a_world_has_a_mimic_joint_where_it_was_measured_or_where_its_lead
     path.write_text(
         f'<world_state><model_state name="lift"><pose>0 0 0 0 0 0</pose>{joints}</model_state></world_state>'
     )
-    found = run("fk", str(tmp_path / "lift.urdf"), "--world", path, "--json")
+    found = run("usdf", "resolve", path, "--links", "lift", "--urdf", tmp_path / "lift.urdf", "--json")
     assert found.code == 0, found.err
     poses = json.loads(found.out)["poses"]
     assert (poses["low"][2], poses["high"][2]) == pytest.approx(heights)
@@ -441,7 +442,7 @@ def test_a_follower_of_the_virtual_joint_is_where_the_pose_of_the_model_puts_it(
     )
     resolved = run("usdf", "resolve", path, "m::f", "--relative-to", "m::base", "--json")
     assert json.loads(resolved.out)["bodies"][0]["xyz"] == pytest.approx(expected)
-    found = run("fk", tmp_path / "m.urdf", tmp_path / "m.srdf", "--world", path, "--json")
+    found = run("usdf", "resolve", path, "--links", "m", "--json")
     assert "no stated or derived position" not in found.err
     poses = json.loads(found.out)["poses"]
     assert matrix_from_pose(poses["base"])[:3, :3].T @ (np.array(poses["f"][:3]) - poses["base"][:3]) == pytest.approx(
@@ -453,13 +454,9 @@ def test_problems_of_a_file_name_the_file(run: RunCommand, tmp_path: Path) -> No
     (tmp_path / "r.urdf").write_text('<robot name="r"><link name="b"/></robot>')
     path = tmp_path / "two.usdf"
     path.write_text('<world_state>\n<model_state name="m"/>\n<model_state name="n"/></world_state>')
-    for words in (
-        ("usdf", "resolve", path, "--urdf", tmp_path / "r.urdf"),
-        ("fk", tmp_path / "r.urdf", "--world", path),
-    ):
-        found = run(*words)
-        assert found.code == 1
-        assert f"{path}:1:1: error: no model has the name of the robot, 'r'; the models are: m, n" in found.err
+    found = run("usdf", "resolve", path, "--urdf", tmp_path / "r.urdf")
+    assert found.code == 1
+    assert f"{path}:1:1: error: no model has the name of the robot, 'r'; the models are: m, n" in found.err
     assert f"{path}:2:1: warning: 'm' has no pose in 'world'" in run("usdf", "resolve", path).err
 
 

@@ -94,7 +94,7 @@ def test_view_shows_the_recording_as_it_shows_its_series(tools: Any, world: Path
 
 
 @pytest.mark.parametrize("name", READABLE)
-def test_plot_bag_and_from_series_read_it(name: str, tools: Any, world: Path) -> None:
+def test_plot_bag_and_export_read_it(name: str, tools: Any, world: Path) -> None:
     path = export(tools, name)
     code, stdout, stderr = tools.run("plot", path, "-o", world / "plot.svg")
     assert code == 0, stderr
@@ -103,7 +103,7 @@ def test_plot_bag_and_from_series_read_it(name: str, tools: Any, world: Path) ->
     assert code == 0, stderr
     code, _, stderr = tools.run("export", world / "again", "--at", "1", "--strict", "-o", world / "back.usdf")
     assert code == 0, stderr
-    code, _, stderr = tools.run("usdf", "from-series", path, "--at", "1", "-o", world / "then.usdf")
+    code, _, stderr = tools.run("export", path, "--at", "1", "-o", world / "then.usdf")
     assert code == 0, stderr
     expected = values(read_world(world / "later.usdf"))
     for file in ("back.usdf", "then.usdf"):
@@ -115,7 +115,7 @@ def test_plot_bag_and_from_series_read_it(name: str, tools: Any, world: Path) ->
             assert (world / model.description).is_file()
 
 
-@pytest.mark.parametrize("command", ["view --html x.html", "plot -o x.svg", "bag -o x", "usdf from-series -o x.usdf"])
+@pytest.mark.parametrize("command", ["view --html x.html", "plot -o x.svg", "bag -o x", "export -o x.usdf"])
 def test_a_format_that_is_only_written_is_refused_alike(command: str, tools: Any, world: Path) -> None:
     path = export(tools, "csv")
     words = [str(world / word) if word.startswith("x") else word for word in command.split()]
@@ -126,7 +126,7 @@ def test_a_format_that_is_only_written_is_refused_alike(command: str, tools: Any
 
 def refusal(tools: Any, path: Path) -> str:
     """Read a series and return its error; it must be one line with the name of the file."""
-    code, out, stderr = tools.run("usdf", "from-series", path, "--at", "1", "-o", path.with_suffix(".usdf"), "--force")
+    code, out, stderr = tools.run("export", path, "--at", "1", "-o", path.with_suffix(".usdf"), "--force")
     if code == 0:
         return ""
     assert (code, out) == (1, "")

@@ -53,7 +53,7 @@ def test_a_state_of_a_series_is_the_state_that_export_writes_then(tools: Any, dr
     assert tools.run("export", drive, "--at", "1.25", "--links", "-o", tools.folder / "then.usdf")[0] == 0
     out = tools.folder / "again" / "state.usdf"
     out.parent.mkdir()
-    code, _, stderr = tools.run("usdf", "from-series", tools.folder / name, "--at", "1.25", "-o", out)
+    code, _, stderr = tools.run("export", tools.folder / name, "--at", "1.25", "-o", out)
     assert (code, stderr) == (0, "")
     found, expected = read_world(out), read_world(tools.folder / "then.usdf")
     assert found.frames == expected.frames
@@ -62,10 +62,8 @@ def test_a_state_of_a_series_is_the_state_that_export_writes_then(tools: Any, dr
     if name != "run.jsonl":
         assert a.description is not None
         assert (out.parent / a.description).read_text() == example("rover_arm.urdf").read_text()
-        assert tools.run("usdf", "check", out)[0] == 0
-    code, _, stderr = tools.run(
-        "usdf", "from-series", tools.folder / name, "--at", "1.3", "-o", tools.folder / "no.usdf"
-    )
+        assert tools.run("check", out)[0] == 0
+    code, _, stderr = tools.run("export", tools.folder / name, "--at", "1.3", "-o", tools.folder / "no.usdf")
     assert code == 1
     assert "no state at 1700000001.300000000 s; nearest: 1700000001.250000000, 1700000001.500000000 s" in stderr
 

@@ -187,4 +187,4 @@ def test_commands_run_where_only_rosbag2_py_is_installed(tools: Any) -> None:
     run("export", bag, "-o", again)
     assert tools.run("export", drive, "-o", tools.folder / "expected.usdf")[0] == 0
     assert state.read_bytes() == (tools.folder / "expected.usdf").read_bytes()
-    assert tools.run("usdf", "diff", state, again)[0] == 0
+    assert tools.run("diff", state, again)[0] == 0

@@ -22,7 +22,6 @@ from support.nodes import Client, NodeProcess, joint_state, text
 
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
-from robot_semantics.ros.tools import running_node
 
 pytestmark = pytest.mark.ros
 URDF, SRDF = example("rover_arm.urdf"), example("rover_arm.srdf")
@@ -56,9 +55,9 @@ def run(domain: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     "words",
     [
         ["groups"],
-        ["group", "arm"],
-        ["find", "palm_link"],
-        ["find", "--pair", "palm_link", "base_link"],
+        ["groups", "arm"],
+        ["groups", "--link", "palm_link"],
+        ["show", "--pair", "palm_link", "base_link"],
         ["states", "arm/reach"],
         ["states", "gripper", "--positions", "left_finger_joint=0.04"],
         ["fk", "--state", "arm/reach"],
@@ -80,7 +79,7 @@ def test_the_world_and_the_links_are_those_of_the_running_robot(
     client.publish_until(
         publisher, lambda: joint_state(joints, time.time_ns()), lambda: "forearm_link" in client.newest(), "transforms"
     )
-    world = json.loads(run("usdf", "show", "--node", "/robot_semantics", "--json"))
+    world = json.loads(run("usdf", "show", "--node=/robot_semantics", "--json"))
     path = tmp_path / "world.json"
     path.write_text(json.dumps(world))
     again = json.loads(run("usdf", "show", path, "--json"))
@@ -89,7 +88,7 @@ def test_the_world_and_the_links_are_those_of_the_running_robot(
     assert {name: values[name] for name in joints} == {name: [value] for name, value in joints.items()}
     positions = [f"{name}={value}" for name, value in joints.items()]
     assert run("fk", "--json", "--node") == run("fk", URDF, SRDF, "--positions", *positions, "--json")
-    assert run("fk", "--node") == run("fk", URDF, SRDF, "--world", path)
+    assert run("fk", "--node") == run("usdf", "resolve", path, "--links", "rover_arm", "--urdf", URDF, "--srdf", SRDF)
 
 
 def test_a_name_chooses_among_nodes_and_robots(
@@ -97,10 +96,7 @@ def test_a_name_chooses_among_nodes_and_robots(
     start: Callable[..., NodeProcess],
     client: Client,
     run: Run,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # A busy machine discovers nodes seconds apart.
-    monkeypatch.setattr(running_node, "QUIET_S", 6.0)
     pair = start(
         models=["left", "right"],
         left__robot_description=BLOCK,
@@ -114,23 +110,21 @@ def test_a_name_chooses_among_nodes_and_robots(
         lambda: client.call(ListGroups, "/pair/robot_semantics/right/list_groups").groups,
         "the groups of the right robot",
     )
-    message = run("groups", "--node", code=1)
-    assert "2 nodes run: choose one with --node /pair/robot_semantics, --node /robot_semantics" in message
-    message = run("groups", "--node", "/pair/robot_semantics", code=1)
-    assert "choose one with --node /pair/robot_semantics/left, --node /pair/robot_semantics/right" in message
-    message = run("groups", "--node", "/pair/robot_semantics/rigth", code=1)
+    assert run("groups", "--node") == run("groups", URDF, SRDF)
+    message = run("groups", "--node=/pair/robot_semantics", code=1)
+    assert "choose one with --node=/pair/robot_semantics/left, --node=/pair/robot_semantics/right" in message
+    message = run("groups", "--node=/pair/robot_semantics/rigth", code=1)
     assert "unknown robot 'rigth' of node '/pair/robot_semantics'; did you mean 'right'?" in message
-    assert run("groups", "--node", "pair/robot_semantics/right") == run("groups", URDF, SRDF)
+    assert run("groups", "--node=pair/robot_semantics/right") == run("groups", URDF, SRDF)
     assert (
-        run("groups", "--node", "/pair/robot_semantics/left", "--json")
+        run("groups", "--node=/pair/robot_semantics/left", "--json")
         == json.dumps({"version": 2, "groups": []}, indent=2) + "\n"
     )
     assert pair.stop() == 0
 
 
-def test_a_node_that_does_not_run_is_an_error(node: NodeProcess, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running_node, "TIMEOUT_S", 5.0)
-    message = run("groups", "--node", "/nobody", code=1)
-    assert message.startswith("error: the node /nobody does not run (waited 5 s)")
-    message = run("states", "--node", "arm/reach", code=1)
-    assert "; if 'arm/reach' is not a node, write it before --node;" in message
+def test_a_node_that_does_not_run_is_an_error(node: NodeProcess, run: Run) -> None:
+    message = run("groups", "--node=/nobody", "--timeout", "5", code=1)
+    assert message.startswith(
+        "error: the node /nobody does not run (waited 5 s); give one with --node=/robot_semantics"
+    )

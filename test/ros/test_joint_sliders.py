@@ -289,7 +289,7 @@ def test_without_the_page_s_framework_the_sliders_publish_the_default_positions(
     states = client.collect(JointState, "/headless/joint_states", 10)
     command = [sys.executable, "-m", "robot_semantics.cli.main", "view", "--live", "--sliders", "--timeout", "60"]
     with subprocess.Popen(
-        [*command, "--node", "/headless/robot_semantics"],
+        [*command, "--node=/headless/robot_semantics"],
         env={**os.environ, "ROS_DOMAIN_ID": str(client.domain), "PYTHONPATH": paths},
         stdout=subprocess.PIPE,
         text=True,

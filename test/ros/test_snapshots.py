@@ -286,7 +286,7 @@ def test_the_command_line_saves_restores_and_lists(
     assert main(["snapshot", "restore", "typd"]) == 1
     assert "did you mean 'typed'" in capsys.readouterr().err
     assert main(["snapshot", "delete", "typed"]) == 0
-    assert main(["snapshot", "list", "--node", "/nobody", "--timeout", "0.5"]) == 1
+    assert main(["snapshot", "list", "--node=/nobody", "--timeout", "0.5"]) == 1
     assert "/nobody/list_snapshots does not exist" in capsys.readouterr().err
 
 

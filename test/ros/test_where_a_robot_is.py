@@ -353,7 +353,7 @@ def test_the_node_s_own_file_is_checked_and_simulated_as_it_is(
     assert model.description is not None
     assert (one.folder / model.description).read_text() == PLAIN
     assert (one.folder / str(model.semantic)).read_text() == FIXED
-    assert main(["usdf", "check", answer.path, "--strict"]) == 0, capsys.readouterr().out
+    assert main(["check", answer.path, "--strict"]) == 0, capsys.readouterr().out
     pytest.importorskip("mujoco")
     assert main(["sim", "run", answer.path, "--steps", "2"]) == 0, capsys.readouterr().err
     one.saved("second")

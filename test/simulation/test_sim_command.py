@@ -101,7 +101,7 @@ def test_an_unrestorable_world_is_refused_unless_a_part_will_do(
     [
         (["sim", "run", "nowhere.usdf", "--steps", "1"], 1, "nowhere.usdf"),
         (["sim", "run", WORLD, "--steps", "1", "--model", "x"], 1, "'x' is not of the form NAME=URDF[,SRDF]"),
-        (["sim", "example", "rover_am.usdf"], 1, "did you mean 'rover_arm.usdf'"),
+        (["example", "--path", "rover_am.usdf"], 1, "did you mean 'rover_arm.usdf'"),
     ],
 )
 def test_what_cannot_be_done_is_said(
@@ -119,7 +119,7 @@ def test_a_negative_number_is_wrong_usage(numbers: list[str]) -> None:
 
 
 def test_the_example_is_where_the_command_says(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sim", "example"]) == 0
+    assert main(["example", "--path"]) == 0
     assert capsys.readouterr().out.strip() == WORLD
 
 

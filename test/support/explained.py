@@ -102,7 +102,7 @@ def _yaml(control: str) -> Context:
 
 def _world(text: str, options: str = "", urdf: str = _ARM.replace("{}", "")) -> Context:
     files = {"robot.urdf": urdf, "robot.srdf": _BASE, "world.usdf": text}
-    return Context(f"usdf check world.usdf {options} --all --json", files)
+    return Context(f"check world.usdf {options} --all --json", files)
 
 
 def _later(first: str, second: str) -> Context:
@@ -135,7 +135,7 @@ CONTEXTS = {
         _SEMANTIC, _FOUR_BAR.replace("{}", '<parent_origin xyz="0.35 0 0"/>')
     ),
     "model of a four-bar linkage": Context(
-        "usdf check world.usdf --urdf robot.urdf --srdf robot.srdf --all --json",
+        "check world.usdf --urdf robot.urdf --srdf robot.srdf --all --json",
         {
             "robot.urdf": _FOUR_BAR.replace("{}", '<parent_origin xyz="0.35 0 0"/>'),
             "robot.srdf": _SEMANTIC.format('<passive_joint name="coupler"/><passive_joint name="rocker"/>'),

@@ -192,9 +192,9 @@ def check(sweep: Sweep) -> None:
 
 
 def fk(sweep: Sweep) -> None:
-    """`fk --world`."""
-    files = [sweep.urdf, *([] if sweep.srdf is None else [sweep.srdf])]
-    found = json.loads(sweep("fk", *files, "--world", sweep.path("w.usdf"), "--json"))
+    """`usdf resolve --links`."""
+    files = ["--urdf", sweep.urdf, *([] if sweep.srdf is None else ["--srdf", sweep.srdf])]
+    found = json.loads(sweep("usdf", "resolve", sweep.path("w.usdf"), "--links", "m", *files, "--json"))
     sweep.assert_links({link: matrix_of(row) for link, row in found["poses"].items()})
 
 

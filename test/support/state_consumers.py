@@ -132,16 +132,16 @@ def usdf_resolve(state: WorldState, robots: Robots, folder: Path) -> Answer:
 
 
 def fk(state: WorldState, robots: Robots, folder: Path) -> Answer:
-    """`robot_semantics fk --world --json`, robot by robot."""
+    """`robot_semantics usdf resolve --links --json`, robot by robot."""
     path, answer, refused = written(state, robots, folder), Answer(), list[object]()
     for model in state.models:
-        files = [str(folder / f"{model.name}.urdf")]
+        files = ["--urdf", str(folder / f"{model.name}.urdf")]
         if robots[model.name][1] is not None:
             files += ["--srdf", str(folder / f"{model.name}.srdf")]
         try:
             words: list[str] = []
-            options = ("--world", str(path), "--model", model.name, "--json")
-            found = json.loads(command("fk", *files, *options, said=words))
+            options = ("--links", model.name, "--json")
+            found = json.loads(command("usdf", "resolve", str(path), *options, *files, said=words))
         except RefusedError as error:
             refused += error.items
             continue

@@ -84,6 +84,6 @@ def test_what_a_later_version_added_is_written_again_and_stays_valid() -> None:
 def test_check_and_show_take_a_later_version(tmp_path: Path) -> None:
     path = tmp_path / "later.usdf"
     path.write_text(NEWER)
-    assert main(["usdf", "check", str(path)]) == 0
-    assert main(["usdf", "check", str(path), "--strict"]) == 1
+    assert main(["check", str(path)]) == 0
+    assert main(["check", str(path), "--strict"]) == 1
     assert main(["usdf", "show", str(path), "--json"]) == 0

@@ -115,8 +115,8 @@ def test_other_files_are_read_only_for_a_xacro_that_a_user_names(
     for words in (
         ["check", "r.urdf"],
         ["show", "r.urdf"],
-        ["usdf", "check", "w.usdf"],
-        ["usdf", "diff", "w.usdf", "w.usdf"],
+        ["check", "w.usdf"],
+        ["diff", "w.usdf", "w.usdf"],
     ):
         main([str(tmp_path / word) if "." in word else word for word in words])
     other.unlink()
@@ -150,7 +150,7 @@ def test_what_a_world_state_names_is_never_expanded(
     )
     main(["check", str(world)])
     main(["usdf", "resolve", str(world)])
-    main(["usdf", "diff", str(world), str(world)])
+    main(["diff", str(world), str(world)])
     assert not mark.exists()
     if suffix == ".urdf.xacro":
         assert "it is expanded only if a user names it" in capsys.readouterr().out

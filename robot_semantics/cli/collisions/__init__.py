@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics collisions`: generate, check and compare self-collision matrices."""
+"""`robot_semantics collisions`: generate, check and edit self-collision matrices."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ COMMAND = Command(
         "disable": LazyCommand(f"{__name__}.edit", "DISABLE", "do not check a pair of links"),
         "witness": LazyCommand(f"{__name__}.witness", "COMMAND", "find a configuration in which two links collide"),
         "spheres": LazyCommand(f"{__name__}.spheres", "COMMAND", "check, generate and convert the spheres of links"),
-        "diff": LazyCommand(f"{__name__}.edit", "DIFF", "compare the pairs of two SRDFs"),
     },
     examples=(
         "robot_semantics collisions generate robot.urdf robot.srdf -o new.srdf --samples 500 --report why.json",

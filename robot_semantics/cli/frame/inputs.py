@@ -20,7 +20,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.cli.frame.argument_values import ROBOT_FORM, RobotArgument, add_repeatable, robot_argument
 from robot_semantics.cli.frame.command import UsageError
-from robot_semantics.cli.frame.node_inputs import add_node_argument, robot_of_node
+from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, robot_of_node
 from robot_semantics.cli.frame.printing import print_line
 from robot_semantics.cli.frame.problems import every_line, line_of_each_kind, summary
 from robot_semantics.model.omissions import refuse_omissions
@@ -181,11 +181,12 @@ def load(arguments: argparse.Namespace, *, whole: bool = False) -> RobotModel:
         RobotSemanticsError: the node does not answer.
     """
     diagnostics = Diagnostics()
+    node = asked_node(arguments) if "node" in arguments else None
     try:
-        if arguments.urdf is None:
+        if node is not None:
             if getattr(arguments, "loops", None) is not None:
                 raise RobotSemanticsError("--loops needs the URDF: the running node has its own loops")
-            model = robot_of_node(arguments.node, diagnostics)
+            model = robot_of_node(node, diagnostics)
         else:
             model = read_robot(arguments, arguments.urdf, arguments.srdf, diagnostics)
     except DescriptionError:

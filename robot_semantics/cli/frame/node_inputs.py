@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Input of commands from a running node in place of files: ``--node [NAME]``."""
+"""Input of commands from a running node in place of files: ``--node[=NAME]``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ import argparse
 import importlib.util
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.cli.frame.argument_values import wait
+from robot_semantics.cli.frame.command import UsageError
 from robot_semantics.cli.frame.printing import print_line
 
 if TYPE_CHECKING:
@@ -28,40 +29,59 @@ if TYPE_CHECKING:
 
 
 PURPOSE = "--node"
+NODE, WAIT_S = "/robot_semantics", 10.0
+"""Name of the node that ``--node`` asks, and the longest time to wait for it [s]."""
 _NAME = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*/?", re.ASCII)
 """Name of a node, or ``NODE/ROBOT``."""
 
 
-def add_node_argument(parser: argparse.ArgumentParser) -> bool:
-    """Declare ``--node``; return True if the command line has it, and has therefore no files."""
-    parser.add_argument(
-        "--node",
-        nargs="?",
-        const="",
-        type=partial(_node_name, parser),
-        metavar="NAME",
-        help="ask a running node instead of reading files",
-    )
+class AskedNode(NamedTuple):
+    """A running node to ask: its name, and the longest time to wait for it [s]."""
+
+    name: str
+    timeout_s: float
+
+
+def add_node_argument(parser: argparse._ActionsContainer, text: str = "ask a running node, not files") -> bool:
+    """Declare ``--node`` and ``--timeout``; return True if the command line has ``--node``, and so no files."""
+    # `running` gives the option without a name its name: argparse would take the next word for it.
+    parser.add_argument("--node", type=_node_name, metavar="[=NAME]", help=f"{text} ({NODE})")
+    parser.add_argument("--timeout", type=wait, metavar="S", help=f"longest wait for the node [s] ({WAIT_S:g})")
     return getattr(parser, "names_node", False)
 
 
-def _node_name(parser: argparse.ArgumentParser, word: str) -> str:
-    """Return the word after ``--node``, which argparse takes as the name also if it is not meant as one.
+def with_node_name(words: Sequence[str]) -> list[str]:
+    """Return the words of a command line with the name of the node behind each ``--node`` that has none."""
+    last = words.index("--") if "--" in words else len(words)
+    return [f"--node={NODE}" if word == "--node" and at < last else word for at, word in enumerate(words)]
+
+
+def _node_name(word: str) -> str:
+    """Check the name of a node.
 
     Raises:
         argparse.ArgumentTypeError: the word cannot be the name of a node.
     """
-    if not word or _NAME.fullmatch(word):
-        return word
-    remedy = "write it before --node"
-    if "=" in word and "--positions" in parser._option_string_actions:
-        remedy = f"write --positions {word}"
-    elif "." in word:
-        remedy = "--node replaces the files"
-    raise argparse.ArgumentTypeError(f"'{word}' is not the name of a node: {remedy}")
+    if not _NAME.fullmatch(word):
+        raise argparse.ArgumentTypeError(f"'{word}' is not the name of a node")
+    return word
 
 
-def robot_of_node(name: str, diagnostics: Diagnostics) -> RobotModel:
+def asked_node(arguments: argparse.Namespace, *, default: str | None = None) -> AskedNode | None:
+    """Return the node of ``--node``, or of the name `default`; None without one.
+
+    Raises:
+        UsageError: ``--timeout`` without a node.
+    """
+    name = default if arguments.node is None else arguments.node
+    if name is None:
+        if arguments.timeout is not None:
+            raise UsageError("--timeout needs --node")
+        return None
+    return AskedNode(name, WAIT_S if arguments.timeout is None else arguments.timeout)
+
+
+def robot_of_node(node: AskedNode, diagnostics: Diagnostics) -> RobotModel:
     """Return the robot of a running node, read leniently.
 
     Raises:
@@ -72,7 +92,7 @@ def robot_of_node(name: str, diagnostics: Diagnostics) -> RobotModel:
         from robot_semantics.ros.tools.running_node import read_robot_texts
     from robot_semantics.model.loading import robot_from_text
 
-    texts = read_robot_texts(name)
+    texts = read_robot_texts(*node)
     return robot_from_text(
         texts.urdf,
         texts.srdf or None,
@@ -83,7 +103,7 @@ def robot_of_node(name: str, diagnostics: Diagnostics) -> RobotModel:
     )
 
 
-def world_of_node(name: str) -> WorldState:
+def world_of_node(node: AskedNode) -> WorldState:
     """Return the state of the world of a running node; missing items go to stderr.
 
     Raises:
@@ -93,7 +113,7 @@ def world_of_node(name: str) -> WorldState:
         from robot_semantics.ros.tools.running_node import read_world_text
     from robot_semantics.usdf.reader import parse_document
 
-    world = read_world_text(name)
+    world = read_world_text(*node)
     for item in world.missing:
         print_line(f"missing: {item}", file=sys.stderr)
     return parse_document(world.text).state

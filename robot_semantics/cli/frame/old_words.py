@@ -11,7 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "group": "groups URDF SRDF NAME",
+    "find": "groups --link LINK or --joint JOINT, or show --pair, --end-effectors or --passive-joints",
+    "usdf check": "check WORLD",
+    "usdf diff": "diff WORLD WORLD",
+    "usdf from-series": "export SERIES --at T -o OUT.usdf",
+    "collisions diff": "diff A.srdf B.srdf",
+    "sim example": "example --path",
+}
 """Former commands and operations, and the commands that do their work."""
 
 JOINT, STATE = "--joint NAME=NUMBERS", "--state [MODEL/]GROUP/NAME"
@@ -20,6 +28,7 @@ ROBOT = "--urdf [NAME=]URDF[,SRDF]"
 OPTIONS: tuple[tuple[str, str, str], ...] = (
     ("export", "--from", "--start T"),
     ("export", "--format", "--to KIND"),
+    ("fk", "--world", "usdf resolve WORLD --links MODEL"),
     ("check, upgrade", "--diff", "--dry-run"),
     ("collisions generate", "--update", "--in-place"),
     ("srdf add, srdf remove, srdf rename, collisions enable, collisions disable", "--srdf", "S.srdf"),

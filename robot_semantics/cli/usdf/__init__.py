@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics usdf`: show, check, resolve, compare, combine, convert and change world states."""
+"""`robot_semantics usdf`: show, resolve, combine, convert and change world states."""
 
 from __future__ import annotations
 
@@ -16,22 +16,13 @@ COMMAND = Command(
         "new": LazyCommand(
             f"{__name__}.change", "NEW", "make a world state of robots: which, where and in which named states"
         ),
-        "check": LazyCommand(
-            f"{__name__}.views", "CHECK", "check world states, also against the robots they are about"
-        ),
         "show": LazyCommand(f"{__name__}.views", "SHOW", "show the content of a world state"),
         "resolve": LazyCommand(
             f"{__name__}.views", "RESOLVE", "say where everything is and how it moves, seen from any frame"
         ),
-        "diff": LazyCommand(f"{__name__}.views", "DIFF", "compare two world states; exit code 1 where they differ"),
         "merge": LazyCommand(f"{__name__}.combine", "MERGE", "put several world states into one"),
         "split": LazyCommand(f"{__name__}.combine", "SPLIT", "write one world state for each model"),
         "interpolate": LazyCommand(f"{__name__}.combine", "INTERPOLATE", "make the world state between two others"),
-        "from-series": LazyCommand(
-            f"{__name__}.change",
-            "FROM_SERIES",
-            "write one state of a series that export made, with its robots, to start from",
-        ),
         "convert": LazyCommand(
             f"{__name__}.combine", "CONVERT", "convert from and to JSON, SDFormat and MuJoCo options"
         ),
@@ -39,7 +30,6 @@ COMMAND = Command(
     },
     examples=(
         "robot_semantics usdf resolve world.usdf",
-        "robot_semantics usdf diff world.usdf world.usdf",
         "robot_semantics usdf edit world.usdf --joint rover_arm/elbow_joint 1.2 -o changed.usdf",
     ),
 )

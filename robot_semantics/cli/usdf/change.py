@@ -30,7 +30,6 @@ from robot_semantics.cli.frame.argument_values import (
 )
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.outputs import add_output
-from robot_semantics.cli.frame.printing import print_line
 from robot_semantics.cli.usdf import files as usdf_files
 from robot_semantics.cli.usdf.files import WorldFile, located_problems
 from robot_semantics.kinematics.forward import ForwardKinematics
@@ -228,7 +227,7 @@ EDIT = Command(
 )
 
 
-# `robot_semantics usdf new` and `usdf from-series`: create a world state from robots, or from a recording.
+# `robot_semantics usdf new`: create a world state from robots.
 
 
 class NewRobot(NamedTuple):
@@ -309,25 +308,6 @@ def _texts(paths: Sequence[str], robot: RobotModel, arguments: argparse.Namespac
     return Texts(robot.urdf_text, srdf.places.text.decode())
 
 
-def _from_series_arguments(parser: argparse.ArgumentParser) -> None:
-    from robot_semantics.recording.series.formats import SERIES_WORDS
-
-    parser.add_argument("series", metavar="SERIES", help=f"series ({SERIES_WORDS})")
-    parser.add_argument("--at", metavar="T", default="end", help="seconds from the start, @T since 1970, or end")
-    add_output(parser, "-o", "--output", metavar="OUT", required=True, help="USDF file to write")
-
-
-def _from_series(arguments: argparse.Namespace) -> None:
-    """Write the state and, beside it, its robots' descriptions."""
-    from robot_semantics.recording.series.input import save_state, state_at
-
-    problems = Diagnostics()
-    state, texts = state_at(Path(arguments.series), arguments.at, problems)
-    inputs.print_diagnostics(problems)
-    save_state(state, texts, Path(arguments.output))
-    print_line(f"wrote the state at {arguments.at} with {len(state.models)} models to {arguments.output}")
-
-
 NEW = Command(
     _new_arguments,
     _new,
@@ -335,9 +315,4 @@ NEW = Command(
         "robot_semantics usdf new robot.urdf,robot.srdf --state rover_arm arm/reach -o new.usdf",
         "robot_semantics usdf new a=robot.urdf b=robot.urdf --pose b '2 0 0 0 0 0' -o two.usdf",
     ),
-)
-FROM_SERIES = Command(
-    _from_series_arguments,
-    _from_series,
-    examples=("robot_semantics usdf from-series states/ --at 2.5 -o then.usdf",),
 )

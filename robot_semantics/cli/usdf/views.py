@@ -5,33 +5,31 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics usdf check`, `usdf show` and `usdf resolve`: the content of a world state, and derived values."""
+"""`robot_semantics usdf show` and `usdf resolve`: the content of a world state, derived values, and differences."""
 
 from __future__ import annotations
 
 import argparse
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.table import Table
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError, UnknownNameError
+from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.base.names import shown
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.cli.frame.argument_values import add_repeatable, number_in_range
-from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.console import console_for_output, table
-from robot_semantics.cli.frame.node_inputs import add_node_argument, world_of_node
+from robot_semantics.cli.frame.inputs import print_diagnostics
+from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, world_of_node
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_json, print_line, print_result
-from robot_semantics.cli.frame.problems import add_report_arguments, report
 from robot_semantics.cli.usdf import files as usdf_files
 from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.transforms.pose import Pose, poses_from_matrices
-from robot_semantics.usdf.check import check_world_file
 from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, StateDifference, compare
 from robot_semantics.usdf.descriptions import rebased
 from robot_semantics.usdf.frames import resolve
@@ -42,33 +40,6 @@ from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState, carr
 from robot_semantics.xml.numbers import shortest
 
 
-def _check_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="FILE", help="USDF files")
-    parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings")
-    usdf_files.add_robot_options(parser)
-    add_report_arguments(parser)
-
-
-def _check(arguments: argparse.Namespace) -> int:
-    """Print every problem of the files; return 1 if there is an error (with ``--strict``: a warning)."""
-    found = Diagnostics()
-    robot = usdf_files.given_robot(arguments, found)
-    for file in arguments.files:
-        find = None if arguments.no_robots else usdf_files.file_finder(arguments, file)
-        try:
-            check_world_file(
-                Path(file),
-                found,
-                robot=robot,
-                find=find,
-                look=not arguments.no_robots,
-                implicit_links=arguments.implicit_links,
-            )
-        except DescriptionError as error:
-            found.extend(error.diagnostics)
-    return report(found, arguments, len(arguments.files))
-
-
 def _show_arguments(parser: argparse.ArgumentParser) -> None:
     if not add_node_argument(parser):
         parser.add_argument("file", metavar="FILE", help="USDF or JSON file")
@@ -77,10 +48,11 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _show(arguments: argparse.Namespace) -> None:
     """Print the values of the file or of the running node, without derived values."""
-    if arguments.node is None:
+    node = asked_node(arguments)
+    if node is None:
         (state,) = usdf_files.read_states([arguments.file])
     else:
-        state = world_of_node(arguments.node)
+        state = world_of_node(node)
     if arguments.json:
         print_json(world_to_json(state))
         return
@@ -132,9 +104,11 @@ def numbers(row: Sequence[float] | None) -> str:
 
 
 def _resolve_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="USDF or JSON file")
+    if not add_node_argument(parser):
+        parser.add_argument("file", metavar="FILE", help="USDF or JSON file")
+    parser.add_argument("--links", metavar="MODEL", help="poses of all links of a model, by its joints")
     parser.add_argument("names", nargs="*", metavar="NAME", help="model, frame or MODEL::LINK (default: all)")
-    parser.add_argument("--relative-to", metavar="NAME", default=WORLD, help="reference frame (world)")
+    parser.add_argument("--relative-to", metavar="NAME", help="reference frame (world)")
     parser.add_argument("--axes", metavar="NAME", help="axes of twists and wrenches (reference frame)")
     usdf_files.add_robot_options(parser)
     add_json_argument(parser)
@@ -142,20 +116,46 @@ def _resolve_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _resolve(arguments: argparse.Namespace) -> None:
     """Print the poses, twists and wrenches; links without a pose follow from the joints of known robots."""
-    files = usdf_files.read_world_files([arguments.file])
-    robots = usdf_files.robots(arguments, files[0], arguments.file)
-    with usdf_files.located_problems(files) as diagnostics:
-        resolved = resolve(complete_models(files[0].state, robots), diagnostics=diagnostics)
-    names = arguments.names or [name for name in resolved.names if name != WORLD]
-    rows = _rows(resolved, names, arguments.relative_to, arguments.axes)
-    if arguments.json:
-        print_result({"relative_to": arguments.relative_to, "bodies": rows})
+    if arguments.links is not None and (arguments.names or arguments.relative_to or arguments.axes):
+        raise UsageError("--links prints one model in the world: give it without NAME, --relative-to and --axes")
+    node = asked_node(arguments)
+    if node is None:
+        (file,), path = usdf_files.read_world_files([arguments.file]), arguments.file
+    else:
+        file, path = usdf_files.WorldFile(world_of_node(node), node.name, None), "-"
+    if arguments.links is not None:
+        _resolve_links(arguments, file, path)
         return
-    title = f"seen from {arguments.relative_to}"
-    made = table("name", "x y z [m]", "qx qy qz qw", "v w [m/s rad/s]", "f t [N N m]", title=title)
+    robots = usdf_files.robots(arguments, file, path)
+    with usdf_files.located_problems([file]) as diagnostics:
+        resolved = resolve(complete_models(file.state, robots), diagnostics=diagnostics)
+    names = arguments.names or [name for name in resolved.names if name != WORLD]
+    relative_to = arguments.relative_to or WORLD
+    rows = _rows(resolved, names, relative_to, arguments.axes)
+    if arguments.json:
+        print_result({"relative_to": relative_to, "bodies": rows})
+        return
+    made = table("name", "x y z [m]", "qx qy qz qw", "v w [m/s rad/s]", "f t [N N m]", title=f"seen from {relative_to}")
     for row in rows:
         made.add_row(row["name"], *(numbers(row[key]) for key in ("xyz", "quat_xyzw", "twist", "wrench")))
     console_for_output().print(made)
+
+
+def _resolve_links(arguments: argparse.Namespace, file: usdf_files.WorldFile, path: str) -> None:
+    """Print the poses of all links of one model, and the values that its robot cannot have."""
+    # Import here: the poses of bodies need no robot.
+    from robot_semantics.cli.usdf.links import links_in_world, print_links
+
+    name = file.state.model(arguments.links).name
+    inside = Diagnostics()
+    robot = usdf_files.given_robot(arguments, inside)
+    print_diagnostics(inside)
+    if robot is None:
+        robot = usdf_files.robots(arguments, file, path).get(name)
+    if robot is None:
+        raise ArrayError("--links", f"the robot of '{name}' is unknown: give --urdf")
+    find = None if arguments.no_robots else usdf_files.file_finder(arguments, path)
+    print_links(arguments, robot, links_in_world(file.state, name, robot, find))
 
 
 def _rows(resolved: ResolvedWorld, names: list[str], relative_to: str, axes: str | None) -> list[dict[str, Any]]:
@@ -178,11 +178,6 @@ def _rows(resolved: ResolvedWorld, names: list[str], relative_to: str, axes: str
     return rows
 
 
-CHECK = Command(
-    _check_arguments,
-    _check,
-    examples=("robot_semantics usdf check world.usdf --urdf robot.urdf --srdf robot.srdf",),
-)
 SHOW = Command(
     _show_arguments,
     _show,
@@ -194,11 +189,12 @@ RESOLVE = Command(
     examples=(
         "robot_semantics usdf resolve world.usdf rover_arm::tool_frame",
         "robot_semantics usdf resolve world.usdf rover_arm::tool_frame --relative-to block_1",
+        "robot_semantics usdf resolve world.usdf --links rover_arm",
     ),
 )
 
 
-# `robot_semantics usdf diff`: print the differences between two world states, and their size.
+# `robot_semantics diff` of two world states: print the differences, and their size.
 
 
 _MOST_NUMBERS = 10
@@ -207,9 +203,8 @@ _MOST_NUMBERS = 10
 _KINDS = {kind.label.replace(" ", "-"): kind for kind in DifferenceKind}
 
 
-def _diff_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("first", metavar="FIRST", help="USDF or JSON file")
-    parser.add_argument("second", metavar="SECOND", help="USDF or JSON file")
+def add_world_diff_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `diff` for two world states."""
     add_repeatable(
         parser,
         "--tolerance",
@@ -219,7 +214,6 @@ def _diff_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_repeatable(parser, "--ignore", "KIND", "ignore this kind", type=_kind)
     usdf_files.add_robot_options(parser)
-    add_json_argument(parser)
 
 
 def diff_worlds(arguments: argparse.Namespace) -> int:
@@ -279,10 +273,3 @@ def _kind(word: str) -> DifferenceKind:
     if word not in _KINDS:
         raise argparse.ArgumentTypeError(str(UnknownNameError("kind of difference", word, _KINDS)))
     return _KINDS[word]
-
-
-DIFF = Command(
-    _diff_arguments,
-    diff_worlds,
-    examples=("robot_semantics usdf diff world.usdf world.usdf --tolerance 1e-6",),
-)

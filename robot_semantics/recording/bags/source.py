@@ -419,6 +419,12 @@ def is_bag_name(name: str) -> bool:
     return name.lower().endswith(ENDINGS)
 
 
+def is_recording(path: Path) -> bool:
+    """Return True if a file or folder is a recording: a rosbag2 folder, or files of ROS 1, mcap or sqlite3."""
+    files = path.iterdir() if path.is_dir() else [path]
+    return (path / "metadata.yaml").is_file() or any(is_bag_name(file.name) for file in files)
+
+
 def ending_of(file: Path) -> str:
     """Return the ending of a file with messages, of `ENDINGS`.
 

@@ -280,6 +280,12 @@ def readable_format(path: Path) -> Format:
     return FORMATS[name]
 
 
+def is_series(path: Path) -> bool:
+    """Return True for a file with the ending of a series, and for a folder with such files."""
+    files = path.iterdir() if path.is_dir() else [path]
+    return any(file.suffix.lower() in SUFFIXES for file in files)
+
+
 def looks_written_here(path: Path) -> bool:
     """Return True if a file looks like an earlier export in the format of its ending, so that a new one may replace
     it.

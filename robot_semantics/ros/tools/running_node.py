@@ -28,11 +28,6 @@ if TYPE_CHECKING:
     from robot_semantics_interfaces.msg import SenderStatus
 
 
-TIMEOUT_S = 10.0
-"""Maximum time to find a node, and to wait for each of its answers [s]."""
-QUIET_S = 1.0
-"""Time without a new node after which no more nodes are expected [s]."""
-
 _STATUS = f"{GetStatus.__module__.partition('.')[0]}/srv/GetStatus"
 
 
@@ -59,18 +54,19 @@ class WorldText(NamedTuple):
     missing: tuple[RestoreItem, ...]
 
 
-def read_robot_texts(name: str) -> RobotTexts:
+def read_robot_texts(name: str, timeout_s: float) -> RobotTexts:
     """Return the descriptions of a robot of a running node.
 
     Args:
-        name: the node, or ``NODE/ROBOT`` for one of several robots; empty for the only node.
+        name: the node, or ``NODE/ROBOT`` for one of several robots.
+        timeout_s: longest time to find the node, and to wait for each of its answers [s].
 
     Raises:
-        RobotSemanticsError: no node answers, or `name` does not select exactly one robot.
+        RobotSemanticsError: the node does not answer, or `name` does not select exactly one robot.
     """
-    with _selected_robot(name) as (caller, node, models, selected):
+    with _selected_robot(name, timeout_s) as (caller, node, models, selected):
         if not selected and len(models) > 1:
-            choices = ", ".join(f"--node {node}/{item}" for item in models)
+            choices = ", ".join(f"--node={node}/{item}" for item in models)
             raise RobotSemanticsError(f"the node {node} has {len(models)} robots: choose one with {choices}")
         robot = selected or "".join(models)
         prefix = f"{robot}." if robot else ""
@@ -80,32 +76,34 @@ def read_robot_texts(name: str) -> RobotTexts:
         return RobotTexts(urdf, srdf, loops.string_value, bool(implicit.bool_value))
 
 
-def read_world_text(name: str) -> WorldText:
+def read_world_text(name: str, timeout_s: float) -> WorldText:
     """Return the state of the world of a running node.
 
     Args:
-        name: the node, or ``NODE/ROBOT`` for one of several robots; empty for the only node.
+        name: the node, or ``NODE/ROBOT`` for one of several robots.
+        timeout_s: longest time to find the node, and to wait for each of its answers [s].
 
     Raises:
-        RobotSemanticsError: no node answers, or several nodes run.
+        RobotSemanticsError: the node does not answer.
     """
-    with _selected_robot(name) as (caller, node, _, model):
+    with _selected_robot(name, timeout_s) as (caller, node, _, model):
         answer = caller.ask(GetWorldState, f"{node}/get_world_state", models=[model] if model else [], with_text=True)
     if not answer.success:
         raise RobotSemanticsError(answer.message)
     return WorldText(answer.text, tuple(items_from_messages(answer.state.missing, done=False)))
 
 
-def read_senders(name: str) -> list[SenderRow]:
+def read_senders(name: str, timeout_s: float) -> list[SenderRow]:
     """Return the table of senders of a running node.
 
     Args:
-        name: the node, or ``NODE/ROBOT`` for one of several robots; empty for the only node.
+        name: the node, or ``NODE/ROBOT`` for one of several robots.
+        timeout_s: longest time to find the node, and to wait for each of its answers [s].
 
     Raises:
-        RobotSemanticsError: no node answers, or several nodes run.
+        RobotSemanticsError: the node does not answer.
     """
-    with _selected_robot(name) as (caller, node, _, model):
+    with _selected_robot(name, timeout_s) as (caller, node, _, model):
         answer = caller.ask(GetStatus, f"{node}/get_status")
     rows = [sender_row(message) for message in answer.senders]
     return [row for row in rows if not model or row.model in ("", model)]
@@ -129,9 +127,9 @@ def sender_row(message: SenderStatus) -> SenderRow:
 
 
 @contextmanager
-def _selected_robot(name: str) -> Iterator[tuple[ServiceCaller, str, list[str], str]]:
+def _selected_robot(name: str, timeout_s: float) -> Iterator[tuple[ServiceCaller, str, list[str], str]]:
     """Yield a caller, the node, the names of its robots if it can have several, and the robot that `name` selects."""
-    with ServiceCaller(TIMEOUT_S) as caller:
+    with ServiceCaller(timeout_s) as caller:
         node, model = _find(caller, name)
         (value,) = _parameters(caller, node, "models")
         models = [item for item in value.string_array_value if item]
@@ -144,27 +142,18 @@ def _find(caller: ServiceCaller, name: str) -> tuple[str, str]:
     """Return the node and the robot that a name means."""
     wanted = f"/{name.strip('/')}"
     outer, _, inner = wanted.rpartition("/")
-    end, quiet = time.monotonic() + TIMEOUT_S, 0.0
+    end = time.monotonic() + caller.timeout_s
     known: Sequence[str] = ()
     while time.monotonic() < end:
-        found = caller.nodes_with("get_status", _STATUS)
-        if name and wanted in found:
+        known = caller.nodes_with("get_status", _STATUS)
+        if wanted in known:
             return wanted, ""
-        if name and outer in found:
+        if outer in known:
             return outer, inner
-        if found != known:
-            known, quiet = found, time.monotonic() + QUIET_S
-        elif found and not name and time.monotonic() > quiet:
-            if len(found) == 1:
-                return found[0], ""
-            choices = ", ".join(f"--node {node}" for node in found)
-            raise RobotSemanticsError(f"{len(found)} nodes run: choose one with {choices}")
         time.sleep(0.05)
-    others = f"; found: {', '.join(known)}" if known else ""
-    what = f"the node {wanted} does not run" if name else "no robot_semantics node runs"
-    # The command line takes the word after --node as the name.
-    other_word = f"; if '{name}' is not a node, write it before --node" if name and name[0] != "/" else ""
-    raise RobotSemanticsError(f"{what} (waited {TIMEOUT_S:g} s){others}{other_word}; see 'robot_semantics doctor'")
+    others = f"; give one with {', '.join(f'--node={node}' for node in known)}" if known else ""
+    hint = "; see 'robot_semantics doctor'"
+    raise RobotSemanticsError(f"the node {wanted} does not run (waited {caller.timeout_s:g} s){others}{hint}")
 
 
 def _description(caller: ServiceCaller, node: str, name: str) -> str:
