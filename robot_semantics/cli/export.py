@@ -537,10 +537,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 COMMAND = Command(
     add_arguments,
     run,
-    examples=(
-        "robot_semantics export drive.mcap --urdf robot.urdf --at 12.5 -o world.usdf",
-        "robot_semantics export states/ --at 2.5 -o then.usdf",
-    ),
+    examples=("robot_semantics export drive.mcap --urdf robot.urdf --at 12.5 -o world.usdf",),
 )
 
 
