@@ -149,7 +149,7 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_code(problems, descriptions, strict=arguments.strict)
 
 
-OF_A_SERIES = ("bags", "at", "output", "format", "force", "dry_run", "strict", "quiet", "json")
+OF_A_SERIES = ("bags", "at", "output", "to", "force", "dry_run", "strict", "quiet", "json")
 """Options for a series; the others are for recordings."""
 
 
@@ -185,7 +185,7 @@ def _export_state(arguments: argparse.Namespace) -> int:
     if arguments.output is None and not arguments.dry_run:
         raise UsageError("give an output with -o OUT, or use --dry-run")
     ending = Path(arguments.output or ".usdf").suffix.lower()
-    if arguments.format not in (None, "usdf") or ending not in ("", ".usdf"):
+    if arguments.to not in (None, "usdf") or ending not in ("", ".usdf"):
         raise UsageError("a state of a series is written as .usdf")
     series, at, problems = Path(arguments.bags[0]), next(iter(arguments.at), "end"), Diagnostics()
     state, texts = state_at(series, at, problems)
