@@ -182,8 +182,7 @@ def _export_state(arguments: argparse.Namespace) -> int:
             raise UsageError(f"--{option.replace('_', '-')} is for recordings, and '{arguments.bags[0]}' is a series")
     if len(arguments.at) > 1:
         raise UsageError("--at: one state of a series is written; give one time")
-    if arguments.output is None and not arguments.dry_run:
-        raise UsageError("give an output with -o OUT, or use --dry-run")
+    is_plan = arguments.dry_run or arguments.output is None
     ending = Path(arguments.output or ".usdf").suffix.lower()
     if arguments.to not in (None, "usdf") or ending not in ("", ".usdf"):
         raise UsageError("a state of a series is written as .usdf")
@@ -192,9 +191,9 @@ def _export_state(arguments: argparse.Namespace) -> int:
     print_diagnostics(problems)
     if arguments.output is not None:
         check_target(Path(arguments.output), folder=False, force=arguments.force, inputs=[series])
-    if not arguments.dry_run:
+    if not is_plan:
         save_state(state, texts, Path(arguments.output))
-    verb, target = "would write" if arguments.dry_run else "wrote", arguments.output
+    verb, target = "would write" if is_plan else "wrote", arguments.output
     line = f"{verb} the state at {at} with {counted(len(state.models), 'model')}{f' to {target}' if target else ''}"
     value = {
         "series": str(series),
@@ -203,7 +202,7 @@ def _export_state(arguments: argparse.Namespace) -> int:
         "frames": [frame.name for frame in state.frames],
         "format": "usdf",
         "states": 1,
-        "written": None if arguments.dry_run else target,
+        "written": None if is_plan else target,
         "problems": [problem.as_json() for problem in problems],
     }
     print_output(arguments, value, [line])

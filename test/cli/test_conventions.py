@@ -142,9 +142,10 @@ def test_an_option_that_takes_a_number_refuses_what_is_none_and_what_makes_no_se
     assert sorted(folder.iterdir()) == before
 
 
+OLD_OPTIONS = [row for row in old_words.OPTIONS if row[1] != "--srdf"]
 OLD_WORDS = [
     *((command, new) for command, new in old_words.COMMANDS.items()),
-    *((f"{command} {old}", new) for commands, old, new in old_words.OPTIONS for command in commands.split(", ")),
+    *((f"{command} {old}", new) for commands, old, new in OLD_OPTIONS for command in commands.split(", ")),
 ]
 
 
@@ -168,7 +169,7 @@ def test_an_old_word_is_wrong_usage_and_is_answered_in_one_line_with_the_new_wor
 def test_no_command_has_an_old_word() -> None:
     lines = dict(all_commands())
     assert lines.keys().isdisjoint(old_words.COMMANDS)
-    for commands, option, _ in old_words.OPTIONS:
+    for commands, option, _ in OLD_OPTIONS:
         for words in commands.split(", "):
             parser = argparse.ArgumentParser()
             lines[words].declare(parser)
