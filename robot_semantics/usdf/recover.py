@@ -77,6 +77,26 @@ class Sighting(NamedTuple):
         return self.lower - tolerance <= self.there(leader) <= self.upper + tolerance
 
 
+def sighting(
+    space: JointSpace, joint: JointModel, leader: JointModel, at: int, q: FloatArray, *, observed: bool
+) -> Sighting:
+    """Return the equation of a joint, or of the leader itself, for variable number `at` of the leader.
+
+    Args:
+        space: the joint space of the robot.
+        joint: the joint.
+        leader: its leader.
+        at: number of the variable.
+        q: (size,) positions.
+        observed: True if the position is from links, so that its whole turns may be unknown.
+    """
+    place = space.positions_of(joint).start + at
+    mimics = space.mimics
+    rule = (1.0, 0.0) if joint is leader else (float(mimics.factor[place]), float(mimics.offset[place]))
+    limits = (joint.limits.lower, joint.limits.upper) if joint.position_count == 1 else (-np.inf, np.inf)
+    return Sighting(joint.name, float(q[place]), *rule, observed and turns(joint, at), *limits)
+
+
 class LeaderPosition(NamedTuple):
     """A leader's variable, and the joint with the largest difference from it [rad, m]."""
 
@@ -262,17 +282,10 @@ class _Recovery:
 
     def _led(self, leader: JointModel, group: list[JointModel], at: int) -> LeaderPosition:
         """Return variable number `at` of a leader from the joints in `group`; the leader is first, if known."""
-        sightings = []
-        for joint in group:
-            place = self.space.positions_of(joint).start + at
-            factor, offset = (1.0, 0.0) if joint is leader else self._rule(place)
-            repeats = joint.name in self._observed and turns(joint, at)
-            limits = (joint.limits.lower, joint.limits.upper) if joint.position_count == 1 else (-np.inf, np.inf)
-            sightings.append(Sighting(joint.name, float(self.q[place]), factor, offset, repeats, *limits))
+        sightings = [
+            sighting(self.space, joint, leader, at, self.q, observed=joint.name in self._observed) for joint in group
+        ]
         return leader_position(sightings, RESIDUAL_TOLERANCE)
-
-    def _rule(self, place: int) -> tuple[float, float]:
-        return float(self.space.mimics.factor[place]), float(self.space.mimics.offset[place])
 
     def observe(self, joints: list[JointModel], T_parent_child: FloatArray, reasons: dict[str, str]) -> None:
         """Compute the positions of `joints` from their transforms (n, 4, 4)."""

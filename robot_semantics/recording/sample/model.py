@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.joint_space import MimicMap, followings
+from robot_semantics.kinematics.joint_space import JointSpace, MimicMap, followings
 from robot_semantics.kinematics.loop_equations import IndexArray
 from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.kinematics.loops import ClosedLoops
@@ -39,7 +39,7 @@ from robot_semantics.transforms import matrix_from_pose, wrapped_angles
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 from robot_semantics.transforms.rows import IDENTITY_POSE, compose_poses, invert_poses
 from robot_semantics.usdf.identity import model_digest
-from robot_semantics.usdf.recover import RESIDUAL_TOLERANCE
+from robot_semantics.usdf.recover import RESIDUAL_TOLERANCE, leader_position, sighting
 
 # Closed loops of a sampled robot: the passive joints follow from the driven ones along the series.
 
@@ -396,6 +396,8 @@ class LinkJoints:
         self._robot, self._history, self._problems, self._place = robot, history, problems, place
         self._names = tuple(self._chosen(named))
         self._observer = None if robot.model is None else JointObserver(robot.model, self._names)
+        self._space = None if robot.model is None else JointSpace.of(robot.model)
+        self._followers = {} if robot.model is None else self._observed_followers(robot.model, named)
         self._told = False
         self._refused: set[str] = set()
 
@@ -420,6 +422,14 @@ class LinkJoints:
             and frame[joint.parent_link] in index
         ]
 
+    def _observed_followers(self, model: RobotModel, named: Collection[str]) -> dict[str, list[JointModel]]:
+        """Return the observed followers of each leader that no message has."""
+        found: dict[str, list[JointModel]] = {}
+        for joint, leader, _ in followings(model):
+            if joint.name in self._names and not leader.virtual and leader.name not in named:
+                found.setdefault(leader.name, []).append(joint)
+        return found
+
     def fill(self, series: ModelSeries, times_ns: IntArray, mode: str) -> None:
         """Fill the positions and ages of these joints in `series`, where their links are measured."""
         model, frame, index = self._robot.model, self._robot.frame_of_link, self._history.index
@@ -437,26 +447,79 @@ class LinkJoints:
             ages[~known, column] = -1
         found = self._observer.observe(T)
         off = np.maximum(found.distance, found.angle)
-        taken = []
+        taken: list[str] = []
+        fitting: dict[str, BoolArray] = {}
         for column, joint in enumerate(self._observer.joints):
             where, number = spans[joint.name]
             measured = ages[:, column] >= 0
-            fits = measured & (off[:, column] <= RESIDUAL_TOLERANCE)
+            fits = fitting[joint.name] = measured & (off[:, column] <= RESIDUAL_TOLERANCE)
             series.positions[fits, where] = found.q[fits, self._observer.space.positions_of(joint)]
             series.joint_age_ns[fits, number] = ages[fits, column]
             if fits.any():
                 taken.append(joint.name)
             if (measured & ~fits).any():
-                self._refuse(joint.name, float(off[measured, column].max()))
+                worst = f"they are up to {off[measured, column].max():.3g} m or rad off"
+                self._refuse(joint.name, f"joint '{joint.name}' cannot bring its links to their transforms: {worst}")
+        for name, followers in self._followers.items():
+            rows = np.any([fitting[joint.name] for joint in followers], axis=0)
+            if name in fitting:
+                rows &= fitting[name] | (ages[:, self._names.index(name)] < 0)
+            if self._lead(series, model.joint(name), followers, fitting, rows) and name not in taken:
+                taken.append(name)
         if taken and not self._told:
             self._told = True
             text = f"'{self._robot.name}': no message has {quoted(taken, 9)}; the positions follow from the links in tf"
             self._problems.note("derived-joints", text, self._place)
 
-    def _refuse(self, name: str, off: float) -> None:
+    def _lead(
+        self,
+        series: ModelSeries,
+        leader: JointModel,
+        followers: Sequence[JointModel],
+        fits: Mapping[str, BoolArray],
+        rows: BoolArray,
+    ) -> bool:
+        """Fill a leader's positions at `rows` from its link and the observed followers; return whether there are some.
+
+        Where they disagree, none of them is known. The followers then follow their leader.
+        """
+        space = self._space
+        assert space is not None
+        spans = {name: (where, number) for number, (name, where, _) in enumerate(series.spans)}
+        own, number = spans[leader.name]
+        members = [joint for joint in (leader, *followers) if joint.name in fits]
+        q, worst, filled = np.zeros(space.size), 0.0, False
+        for row in np.flatnonzero(rows).tolist():
+            group = [joint for joint in members if fits[joint.name][row]]
+            for joint in group:
+                q[space.positions_of(joint)] = series.positions[row, spans[joint.name][0]]
+            if leader.motion.has_quaternion:
+                group = group[:1]
+            found = [
+                leader_position(
+                    [sighting(space, joint, leader, at, q, observed=True) for joint in group], RESIDUAL_TOLERANCE
+                )
+                for at in range(leader.position_count)
+            ]
+            residual = max(item.residual for item in found)
+            ages = [int(series.joint_age_ns[row, spans[joint.name][1]]) for joint in group]
+            for joint in members:
+                series.positions[row, spans[joint.name][0]] = np.nan
+                series.joint_age_ns[row, spans[joint.name][1]] = -1
+            if residual <= RESIDUAL_TOLERANCE:
+                series.positions[row, own] = [item.value for item in found]
+                series.joint_age_ns[row, number] = max(ages)
+                filled = True
+            else:
+                worst = max(worst, residual)
+        if worst:
+            text = f"joint '{leader.name}' and its mimic joints disagree by up to {worst:.3g} m or rad, by their links"
+            self._refuse(leader.name, text)
+        return filled
+
+    def _refuse(self, name: str, text: str) -> None:
         if name not in self._refused:
             self._refused.add(name)
-            text = f"joint '{name}' cannot bring its links to their transforms: they are up to {off:.3g} m or rad off"
             self._problems.warning("underivable-joint", text, self._place)
 
     def _between(self, parent: int, child: int, times_ns: IntArray, mode: str) -> tuple[FloatArray, IntArray]:
