@@ -19,12 +19,11 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.files import save_all
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.argument_values import number_in_range, on_disk
+from robot_semantics.cli.frame.argument_values import number_in_range, output_file
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.outputs import add_output
+from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, URDF_ENDINGS, add_output, add_result, write_files
 from robot_semantics.cli.frame.printing import counted, print_line
 from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
 from robot_semantics.collision.merging import undecided
@@ -52,15 +51,21 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         help="pose of the part on that link [m, rad]",
     )
     parser.add_argument("--srdf", nargs="+", metavar="SRDF", help="SRDF of the base, and of the part")
-    add_output(parser, "-o", "--output", required=True, type=on_disk, metavar="OUT.urdf", help="URDF to write")
-    add_output(parser, "--srdf-output", type=on_disk, metavar="OUT.srdf", help="SRDF to write (OUT.urdf with .srdf)")
+    add_result(parser, URDF_ENDINGS, metavar="OUT.urdf", text="URDF to write")
+    add_output(
+        parser,
+        "--srdf-output",
+        type=output_file(*SRDF_ENDINGS),
+        metavar="OUT.srdf",
+        help="SRDF to write (OUT.urdf with .srdf)",
+    )
     inputs.add_package_argument(parser)
     add_sampling_arguments(parser)
 
 
 def _run(arguments: argparse.Namespace) -> None:
     """Write the composed URDF and SRDF; nothing is written if the robot has errors."""
-    output = Path(arguments.output)
+    output = Path(arguments.output or "composed.urdf")
     base, part = (XmlText(read_text(path), path) for path in (arguments.base, arguments.part))
     xyz, rpy = (" ".join(map(number_text, half)) for half in (arguments.origin[:3], arguments.origin[3:]))
     kept = Diagnostics()
@@ -99,9 +104,10 @@ def _run(arguments: argparse.Namespace) -> None:
     inputs.print_diagnostics(diagnostics)
     for problem in kept:
         print_line(problem, file=sys.stderr)
-    save_all(files)
+    written = write_files(arguments, files)
     print_line(f"{robot.name}: {counted(len(robot.links), 'link')}, {counted(len(robot.joints) - 1, 'joint')}")
-    print_line(f"written: {', '.join(map(str, files))}", file=sys.stderr)
+    if written:
+        print_line(f"written: {', '.join(map(str, files))}", file=sys.stderr)
 
 
 def _in_inputs(found: Diagnostics, composed: Mapping[str, ComposedText]) -> Diagnostics:

@@ -25,7 +25,7 @@ from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import output_file
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.console import console_for_output, table
-from robot_semantics.cli.frame.outputs import add_output
+from robot_semantics.cli.frame.outputs import add_output, write_files
 from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_output, print_result
 from robot_semantics.kinematics.joint_orders import (
     ORDERS,
@@ -183,10 +183,9 @@ def run(arguments: argparse.Namespace) -> None:
         return
     if arguments.svg:
         # Import here what only this option needs.
-        from robot_semantics.base.files import save_text
         from robot_semantics.viewer.graph import svg_graph
 
-        save_text(svg_graph(model), Path(arguments.svg))
+        write_files(arguments, {Path(arguments.svg): svg_graph(model).encode()})
         return
     console = console_for_output()
     for tree in _trees(model):

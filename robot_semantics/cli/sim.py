@@ -16,16 +16,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.files import resolved, save_all, save_bytes
+from robot_semantics.base.files import resolved, save_bytes
 from robot_semantics.base.nanoseconds import short_seconds
 from robot_semantics.cli.frame.argument_values import (
     add_repeatable,
     by_model,
     integer,
     number_in_range,
-    output_file,
     single_value,
 )
 from robot_semantics.cli.frame.command import Command, UsageError
@@ -37,9 +35,16 @@ from robot_semantics.cli.frame.inputs import (
     print_report,
     xacro_of,
 )
-from robot_semantics.cli.frame.outputs import add_output, check_not_there
+from robot_semantics.cli.frame.outputs import (
+    add_result,
+    check_not_there,
+    kind_of_result,
+    place_of_result,
+    put_result,
+    write_files,
+)
 from robot_semantics.cli.frame.printing import print_line
-from robot_semantics.cli.usdf.files import FORMATS, print_lost, save_state
+from robot_semantics.cli.usdf.files import FORMATS, print_lost, save_state, state_text
 from robot_semantics.simulation.loading import ENGINES
 from robot_semantics.simulation.simulator import Simulator
 from robot_semantics.usdf.restore_report import RestoreReport
@@ -55,15 +60,7 @@ _STEPS_AT_ONCE = 500
 def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     _add_world_arguments(parser)
     parser.add_argument("--steps", type=integer(0), required=True, metavar="N", help="number of time steps")
-    add_output(
-        parser,
-        "-o",
-        "--output",
-        dash=None,
-        metavar="OUT.usdf",
-        type=output_file(*FORMATS),
-        help="file, or folder with --every (default: stdout)",
-    )
+    add_result(parser, FORMATS, on_stdout=True, metavar="OUT.usdf", text="file, or folder with --every")
     parser.add_argument(
         "--every",
         type=number_in_range(above=0.0),
@@ -76,15 +73,7 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_export_arguments(parser: argparse.ArgumentParser) -> None:
     _add_world_arguments(parser)
-    add_output(
-        parser,
-        "-o",
-        "--output",
-        metavar="MODEL.xml",
-        required=True,
-        type=output_file(*_EXPORTS),
-        help="MJCF, or .sdf or .dmd.yaml",
-    )
+    add_result(parser, _EXPORTS, metavar="MODEL.xml", text="MJCF, or .sdf or .dmd.yaml")
 
 
 def _add_world_arguments(parser: argparse.ArgumentParser) -> None:
@@ -148,25 +137,39 @@ def _run(arguments: argparse.Namespace) -> None:
         with Bar() as bar:
             _advance(simulator, arguments.steps, bar)
         elapsed = time.perf_counter() - started
-        _save(simulator, state, arguments.output)
+        result = _captured(simulator, state, arguments.output)
+        save_state(arguments, result)
     else:
-        from robot_semantics.recording.target import whole_or_nothing
-
-        digits = len(str(arguments.steps))
-        with whole_or_nothing(Path(arguments.output), folder=True, force=arguments.force) as folder, Bar() as bar:
-            for at in [*range(0, arguments.steps, every), arguments.steps]:
-                place = Path(arguments.output) / f"step_{at:0{digits}d}.usdf"
-                _save(simulator, state, str(folder / place.name), place)
-                _advance(simulator, min(every, arguments.steps - at), bar)
+        _write_series(simulator, state, arguments, every)
         elapsed = time.perf_counter() - started
     simulated = arguments.steps * arguments.timestep
     rate = f", {simulated / elapsed:.1f} times real time" if elapsed > 0.0 and arguments.steps else ""
     restart = "continued bit for bit" if report.exact else "started from positions and velocities"
     print_line(
         f"{restart}; {arguments.steps} steps to {short_seconds(simulator.time_ns)}{rate}"
-        + (f"; written to {arguments.output}" if arguments.output else ""),
+        + (f"; written to {arguments.output}" if arguments.output and not arguments.dry_run else ""),
         file=sys.stderr,
     )
+
+
+def _write_series(simulator: Simulator, state: WorldState, arguments: argparse.Namespace, every: int) -> None:
+    """Simulate, and write a state every `every` steps into a folder."""
+    from robot_semantics.recording.target import whole_or_nothing
+
+    digits, kind = len(str(arguments.steps)), arguments.to or "usdf"
+    numbers = [*range(0, arguments.steps, every), arguments.steps]
+    with (
+        place_of_result(arguments, "states") as target,
+        whole_or_nothing(target, folder=True, force=arguments.force) as folder,
+        Bar() as bar,
+    ):
+        for number in numbers:
+            name = f"step_{number:0{digits}d}.{kind}"
+            result = _captured(simulator, state, str(Path(arguments.output or "states") / name))
+            save_bytes(state_text(result, name), folder / name)
+            _advance(simulator, min(every, arguments.steps - number), bar)
+    if arguments.dry_run:
+        print_line(f"would write {len(numbers)} states to {arguments.output or 'a folder'}")
 
 
 def _steps_between(arguments: argparse.Namespace) -> int | None:
@@ -177,8 +180,9 @@ def _steps_between(arguments: argparse.Namespace) -> int | None:
     """
     if arguments.every is None:
         return None
-    if not arguments.output or Path(arguments.output).suffix in FORMATS:
-        raise UsageError("--every writes many files: give a folder with -o")
+    is_file = arguments.output is not None and Path(arguments.output).suffix in FORMATS
+    if is_file or not (arguments.output or arguments.dry_run):
+        raise UsageError("--every writes many files: give a folder with -o, or --dry-run")
     count = round(arguments.every / arguments.timestep)
     if count < 1 or abs(count * arguments.timestep - arguments.every) > 1e-9 * arguments.timestep * count:
         raise UsageError(f"--every: {arguments.every:g} s is not a multiple of the time step, {arguments.timestep:g} s")
@@ -194,14 +198,12 @@ def _advance(simulator: Simulator, steps: int, bar: Bar) -> None:
         steps -= part
 
 
-def _save(simulator: Simulator, state: WorldState, output: str | None, place: Path | None = None) -> None:
-    """Write the simulation's state to a file; the robots' file names are relative to `place`, its final location."""
+def _captured(simulator: Simulator, state: WorldState, output: str | None) -> WorldState:
+    """Return the simulation's state; the robots' file names are relative to the folder of `output`."""
     from robot_semantics.usdf.descriptions import with_relative_paths
 
     result = replace(simulator.capture(), name=state.name, foreign=state.foreign)
-    if output:
-        result = with_relative_paths(result, resolved(place or output).parent)
-    save_state(result, output)
+    return with_relative_paths(result, resolved(output).parent) if output else result
 
 
 def _export(arguments: argparse.Namespace) -> None:
@@ -213,11 +215,11 @@ def _export(arguments: argparse.Namespace) -> None:
     from robot_semantics.simulation.sdf_export import ObjMeshes, sdf_of
 
     assert isinstance(simulator, MujocoSimulator)
-    kind = format_of(arguments.output, _EXPORTS, "mjcf")
+    kind = kind_of_result(arguments)
     if kind == "mjcf":
-        save_bytes(mjcf_of(simulator).encode(), arguments.output)
+        put_result(arguments, mjcf_of(simulator))
         return
-    output, state = Path(arguments.output), replace(simulator.capture(), name=started.name)
+    output, state = Path(arguments.output or f"world.{kind}"), replace(simulator.capture(), name=started.name)
     folder = output.with_name(f"{output.stem}_meshes")
     meshes = ObjMeshes(folder)
     if kind == "sdf":
@@ -228,11 +230,11 @@ def _export(arguments: argparse.Namespace) -> None:
     for path in meshes.surfaces:
         check_not_there(path, arguments.force)
     files = {path: obj_of(surface).encode() for path, surface in meshes.surfaces.items()}
-    is_new = bool(files) and not folder.exists()
+    is_new = bool(files) and not folder.exists() and not arguments.dry_run
     if is_new:
         folder.mkdir()
     try:
-        save_all({**files, output: converted.value.encode()})
+        write_files(arguments, {**files, output: converted.value.encode()})
     except BaseException:
         if is_new:
             folder.rmdir()

@@ -30,7 +30,7 @@ from robot_semantics.cli.frame.argument_values import (
 )
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.node_inputs import NODE, add_node_argument, asked_node, ros_needed
-from robot_semantics.cli.frame.outputs import add_output
+from robot_semantics.cli.frame.outputs import add_output, write_files
 from robot_semantics.cli.frame.pages import add_page_arguments, page_options
 from robot_semantics.cli.frame.printing import print_line
 
@@ -172,11 +172,7 @@ def run(arguments: argparse.Namespace) -> None:
         "spheres": arguments.spheres,
     }
     if arguments.html:
-        from robot_semantics.base.files import save_bytes
-        from robot_semantics.viewer.page import page
-
-        save_bytes(page(scene, **shown).encode(), Path(arguments.html))
-        print_line(f"wrote {arguments.html}")
+        _page_file(scene, shown, arguments)
         return
     three_js()
     from robot_semantics.viewer.scene_data import scene_bytes
@@ -201,10 +197,16 @@ def run(arguments: argparse.Namespace) -> None:
     )
 
 
+def _page_file(scene: Scene, content: PageContent, arguments: argparse.Namespace) -> None:
+    from robot_semantics.viewer.page import page
+
+    if write_files(arguments, {Path(arguments.html): page(scene, **content).encode()}):
+        print_line(f"wrote {arguments.html}")
+
+
 def _picture(scene: Scene, kind: Kind, arguments: argparse.Namespace) -> None:
     import numpy as np
 
-    from robot_semantics.base.files import save_bytes
     from robot_semantics.viewer.picture import View, png_bytes, render, with_legend
 
     legend = () if arguments.no_legend else tuple(arguments.group)
@@ -223,8 +225,8 @@ def _picture(scene: Scene, kind: Kind, arguments: argparse.Namespace) -> None:
         for number, (azimuth, elevation) in enumerate(angles)
     ]
     image = with_legend(np.concatenate([render(scene, view) for view in views], axis=1), legend)
-    save_bytes(png_bytes(image), Path(arguments.png))
-    print_line(f"wrote {arguments.png}: {image.shape[1]} x {image.shape[0]}")
+    if write_files(arguments, {Path(arguments.png): png_bytes(image)}):
+        print_line(f"wrote {arguments.png}: {image.shape[1]} x {image.shape[0]}")
 
 
 def _live(arguments: argparse.Namespace) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import replace
+from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -22,10 +23,10 @@ from robot_semantics.base.names import LinkPair
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import output_file
 from robot_semantics.cli.frame.command import Command
-from robot_semantics.cli.frame.outputs import add_output
+from robot_semantics.cli.frame.outputs import add_output, write_files
 from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_result
 from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
-from robot_semantics.cli.usdf.files import FORMATS, save_state
+from robot_semantics.cli.usdf.files import FORMATS, state_text
 from robot_semantics.collision.matrix import Witness
 from robot_semantics.collision.report import evidence_words, witness_json
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -85,8 +86,9 @@ def run(arguments: argparse.Namespace) -> None:
             urdf_sha256=model_digest(robot),
         )
         world = WorldState(name=f"{pair.first} against {pair.second}", models=(state,))
-        save_state(with_relative_paths(world, resolved(arguments.usdf).parent), arguments.usdf)
-        print_line(f"written: {arguments.usdf}", file=sys.stderr)
+        text = state_text(with_relative_paths(world, resolved(arguments.usdf).parent), arguments.usdf)
+        if write_files(arguments, {Path(arguments.usdf): text}):
+            print_line(f"written: {arguments.usdf}", file=sys.stderr)
     if arguments.json:
         print_result({"link1": pair.first, "link2": pair.second, **(witness_json(witness, space) or {})})
     elif arguments.group:

@@ -25,7 +25,6 @@ from robot_semantics.cli.frame.argument_values import (
     add_repeatable,
     named_state,
     nanoseconds,
-    output_file,
     unquoted_numbers,
 )
 from robot_semantics.cli.frame.command import Command, UsageError
@@ -66,17 +65,7 @@ def _edit_arguments(parser: argparse.ArgumentParser) -> None:
     add_repeatable(parser, "--remove", "NAME", "remove a model or frame")
     add_repeatable(parser, "--rename", ("OLD", "NEW"), "rename a model or frame", nargs=2)
     usdf_files.add_robot_options(parser)
-    place = parser.add_mutually_exclusive_group()
-    add_output(
-        place,
-        "-o",
-        "--output",
-        dash=None,
-        metavar="FILE",
-        type=output_file(*usdf_files.FORMATS),
-        help="file for the result: .usdf or .json (stdout)",
-    )
-    place.add_argument("--in-place", action="store_true", help="write the result into FILE")
+    usdf_files.add_output_option(parser, in_place=True)
 
 
 def add_change_arguments(parser: argparse.ArgumentParser) -> None:
@@ -97,7 +86,7 @@ def add_change_arguments(parser: argparse.ArgumentParser) -> None:
 def _edit(arguments: argparse.Namespace) -> None:
     """Write the edited state."""
     if arguments.in_place and arguments.file == "-":
-        raise ArrayError("--in-place", "there is no file to write to")
+        raise UsageError("--in-place: there is no file to write to")
     origins = usdf_files.read_world_files([arguments.file])
     state = origins[0].state
     inputs.require_urdf(arguments.urdf, arguments.loops)
@@ -116,8 +105,7 @@ def _edit(arguments: argparse.Namespace) -> None:
         diagnostics.extend(_edit_problems(state, edited, left, {name for name, _ in arguments.pose}, diagnostics))
         edited = renamed(edited, dict(arguments.rename))
         diagnostics.raise_if_failed()
-    output = arguments.file if arguments.in_place else arguments.output
-    usdf_files.write_state(edited, output, arguments.file)
+    usdf_files.write_state(arguments, edited, arguments.file)
 
 
 def refuse_poses(
@@ -274,7 +262,7 @@ def _new(arguments: argparse.Namespace) -> None:
         raise UsageError("a robot from a xacro is saved beside the world: give the file of the world with -o")
     folder = usdf_files.folder_of(arguments.output)
     state, files = described_beside(with_relative_paths(state, folder), texts)
-    usdf_files.save_state(state, arguments.output, files)
+    usdf_files.save_state(arguments, state, files)
 
 
 def _described(word: str, arguments: argparse.Namespace) -> NewRobot:

@@ -19,12 +19,11 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError
 from robot_semantics.base.errors import ArrayError
-from robot_semantics.base.files import save_all, save_bytes
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.argument_values import add_repeatable, nanoseconds, number_in_range, on_disk
+from robot_semantics.cli.frame.argument_values import add_repeatable, nanoseconds, number_in_range
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.outputs import add_output, check_not_there
-from robot_semantics.cli.frame.printing import print_document, print_line
+from robot_semantics.cli.frame.outputs import add_output, add_result, check_not_there, put_result, write_files
+from robot_semantics.cli.frame.printing import print_line
 from robot_semantics.cli.usdf import files as usdf_files
 from robot_semantics.cli.usdf.files import located_problems
 from robot_semantics.convert.sdformat_input import POSES_IN
@@ -87,15 +86,13 @@ def _merge(arguments: argparse.Namespace) -> None:
             diagnostics=diagnostics,
             robots=robots,
         )
-    usdf_files.write_state(merged, arguments.output, arguments.files[0])
+    merged = rebased(merged, first, usdf_files.folder_of(arguments.output))
+    usdf_files.save_state(arguments, merged)
 
 
 def _split_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="USDF or JSON file")
-    parser.add_argument(
-        "-o", "--output-folder", type=on_disk, metavar="DIR", default=".", help="folder for the MODEL.usdf files"
-    )
-    parser.add_argument("--force", action="store_true", help="overwrite files")
+    add_result(parser, None, metavar="DIR", text="folder for the MODEL.usdf files")
     usdf_files.add_robot_options(parser)
 
 
@@ -107,7 +104,7 @@ def _split(arguments: argparse.Namespace) -> None:
     robots = usdf_files.robots(arguments, origins[0], arguments.file) if carrying else {}
     with located_problems(origins) as diagnostics:
         parts = split(state, diagnostics, robots=robots)
-    folder = Path(arguments.output_folder)
+    folder = Path(arguments.output or "")
     paths: dict[Path, str] = {}
     for name in parts:
         path = folder / f"{re.sub(r'[^A-Za-z0-9._-]', '_', name).lstrip('.') or '_'}.usdf"
@@ -115,11 +112,13 @@ def _split(arguments: argparse.Namespace) -> None:
             raise ArrayError(arguments.file, f"models '{paths[path]}' and '{name}' would both be written to {path}")
         paths[path] = name
         check_not_there(path, arguments.force)
-    folder.mkdir(parents=True, exist_ok=True)
+    if not arguments.dry_run:
+        folder.mkdir(parents=True, exist_ok=True)
     own = usdf_files.folder_of(arguments.file)
-    save_all({path: write_world(rebased(parts[name], own, folder)).encode() for path, name in paths.items()})
-    for path in paths:
-        print_line(path)
+    texts = {path: write_world(rebased(parts[name], own, folder)).encode() for path, name in paths.items()}
+    if write_files(arguments, texts):
+        for path in paths:
+            print_line(path)
 
 
 def _interpolate_arguments(parser: argparse.ArgumentParser) -> None:
@@ -142,7 +141,8 @@ def _interpolate(arguments: argparse.Namespace) -> None:
         between = interpolate(first, second, share, robots=robots, diagnostics=diagnostics)
     if arguments.time is not None:
         between = replace(between, time_ns=arguments.time)
-    usdf_files.write_state(between, arguments.output, arguments.first)
+    between = rebased(between, usdf_files.folder_of(arguments.first), usdf_files.folder_of(arguments.output))
+    usdf_files.save_state(arguments, between)
 
 
 MERGE = Command(
@@ -167,17 +167,15 @@ INTERPOLATE = Command(
 
 def _convert_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="file to convert")
-    add_output(parser, "-o", "--output", dash=None, metavar="FILE", help="file for the result (default: stdout)")
     endings = ", ".join(f"{ending} {name}" for ending, name in ENDINGS.items())
     parser.add_argument(
         "--from",
         dest="source",
         choices=sorted(READERS),
-        help=f"its format (default by its ending: {endings})",
+        help=f"kind of FILE (by the ending: {endings})",
     )
-    parser.add_argument(
-        "--to", dest="target", choices=sorted(WRITERS), help="format of the result (default: by the ending)"
-    )
+    add_output(parser, "-o", "--output", dash=None, metavar="FILE", help="file for the result (stdout)")
+    parser.add_argument("--to", choices=sorted(WRITERS), help="its kind (by the ending; usdf)")
     parser.add_argument("--mujoco-model", metavar="XML", help="MuJoCo model of a keyframe")
     parser.add_argument("--key", metavar="NAME", help="name of the keyframe (default: the first)")
     parser.add_argument(
@@ -197,9 +195,9 @@ def _convert(arguments: argparse.Namespace) -> None:
     if arguments.order is not None:
         _write_vectors(arguments, source)
         return
-    if arguments.target is None and arguments.output is None:
-        raise UsageError("--to: give the format of the result, or a file with --output")
-    target = arguments.target or _format_of(arguments.output, "--to", format_by_ending)
+    target = arguments.to or "usdf"
+    if arguments.to is None and arguments.output is not None:
+        target = _format_of(arguments.output, "--to", format_by_ending)
     model = arguments.mujoco_model
     if model is None and source == "mujoco" and has_mujoco_model(arguments.file):
         model = arguments.file
@@ -222,16 +220,13 @@ def _convert(arguments: argparse.Namespace) -> None:
     for note in read.notes:
         print_line(f"note: {note}; --state-poses chooses another frame", file=sys.stderr)
     usdf_files.print_lost((*read.lost, *written.lost))
-    if arguments.output is None:
-        print_document(written.value)
-    else:
-        save_bytes(written.value.encode(), arguments.output)
+    put_result(arguments, written.value)
 
 
 def _write_vectors(arguments: argparse.Namespace, source: str) -> None:
     """Write the state vector of each model; list missing values on stderr."""
     if arguments.output is None or not arguments.output.endswith(".npz"):
-        raise UsageError("--order: state vectors go into an .npz file: name it with --output")
+        raise UsageError("--order: state vectors go into an .npz file: name it with -o")
     diagnostics = Diagnostics()
     options = FormatOptions(arguments.mujoco_model, arguments.key or "", state_poses=arguments.state_poses)
     read = read_as(arguments.file, source, options, diagnostics)
@@ -239,7 +234,7 @@ def _write_vectors(arguments: argparse.Namespace, source: str) -> None:
     robots = usdf_files.robots(arguments, usdf_files.WorldFile(read.value, arguments.file, None), arguments.file)
     vectors = state_vectors(read.value, robots, arguments.order)
     usdf_files.print_lost((*read.lost, *vectors.lost))
-    save_bytes(npz_bytes(vectors.value, arguments.order, read.value.time_ns), arguments.output)
+    put_result(arguments, npz_bytes(vectors.value, arguments.order, read.value.time_ns))
 
 
 def _format_of(path: str, option: str, format_by: Callable[[str], str]) -> str:

@@ -22,11 +22,9 @@ from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.files import save_all
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.argument_values import output_file
-from robot_semantics.cli.frame.outputs import add_output
-from robot_semantics.cli.frame.printing import print_document, print_line
+from robot_semantics.cli.frame.outputs import WORLD_ENDINGS, add_result, kind_of_result, put_result
+from robot_semantics.cli.frame.printing import print_line
 from robot_semantics.convert.json_form import json_text, parse_json
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -105,7 +103,7 @@ def _numbers(state: WorldState) -> dict[str, int]:
     return numbers
 
 
-FORMATS = {".usdf": "usdf", ".xml": "usdf", ".json": "json"}
+FORMATS = WORLD_ENDINGS
 """Format of a world state by the ending of its file; USDF without an ending."""
 
 
@@ -119,17 +117,9 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
     inputs.add_reading_arguments(parser)
 
 
-def add_output_option(parser: argparse.ArgumentParser) -> None:
-    """Add the output option."""
-    add_output(
-        parser,
-        "-o",
-        "--output",
-        dash=None,
-        metavar="FILE",
-        type=output_file(*FORMATS),
-        help="file for the result: .usdf or .json (stdout)",
-    )
+def add_output_option(parser: argparse.ArgumentParser, *, in_place: bool = False) -> None:
+    """Add the options of a result: a world state as USDF or JSON."""
+    add_result(parser, WORLD_ENDINGS, on_stdout=True, in_place=in_place)
 
 
 def file_finder(arguments: argparse.Namespace, path: str) -> FileFinder:
@@ -214,22 +204,34 @@ def folder_of(path: str | None) -> Path:
     return Path() if path is None or path == "-" else Path(path).parent
 
 
-def write_state(state: WorldState, output: str | None, source: str) -> None:
-    """Write a world state that was read from `source` to a file, atomically, or to stdout; keep its robot files."""
-    save_state(rebased(state, folder_of(source), folder_of(output)), output)
+def write_state(arguments: argparse.Namespace, state: WorldState, source: str) -> None:
+    """Write or print a world state that was read from `source`; keep its robot files."""
+    target = source if getattr(arguments, "in_place", False) else arguments.output
+    before = None if source == "-" else source
+    save_state(arguments, rebased(state, folder_of(source), folder_of(target)), source=before)
 
 
-def save_state(state: WorldState, output: str | None, beside: Mapping[str, bytes] = MappingProxyType({})) -> None:
-    """Write a world state to a file in the format that its ending names, or to stdout.
+def save_state(
+    arguments: argparse.Namespace,
+    state: WorldState,
+    beside: Mapping[str, bytes] = MappingProxyType({}),
+    source: str | None = None,
+) -> None:
+    """Write or print a world state, the result of a command, as USDF or JSON; see `put_result`.
 
     The files `beside` it, by name, and its own are written together: all or none.
     """
-    if output is None:
-        print_document(write_world(state))
-        return
-    text = json_text(state) if format_of(output, FORMATS, "usdf") == "json" else write_world(state)
-    folder = folder_of(output)
-    save_all({**{folder / name: content for name, content in beside.items()}, Path(output): text.encode()})
+    kind = kind_of_result(arguments)
+    if getattr(arguments, "in_place", False) and arguments.to is None and source is not None:
+        kind = FORMATS.get(Path(source).suffix.lower(), "usdf")
+    text = json_text(state) if kind == "json" else write_world(state)
+    folder = folder_of(arguments.output)
+    put_result(arguments, text, source, {folder / name: content for name, content in beside.items()})
+
+
+def state_text(state: WorldState, path: str) -> bytes:
+    """Return a world state in the format that the ending of a file names."""
+    return (json_text(state) if format_of(path, FORMATS, "usdf") == "json" else write_world(state)).encode()
 
 
 def print_lost(lost: Sequence[str]) -> None:
