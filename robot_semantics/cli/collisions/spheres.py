@@ -125,7 +125,7 @@ def _generate_arguments(parser: argparse.ArgumentParser) -> None:
     size.add_argument("--count", type=integer(1, MOST_SPHERES), metavar="N", help="largest number of spheres of a link")
     size.add_argument("--overshoot", type=number_in_range(1e-5), metavar="M", help="largest overshoot of a sphere [m]")
     add_repeatable(parser, "--link", "LINK", "link to fit (default: every link with collision geometry)")
-    add_result(parser, SRDF_ENDINGS, in_place=True, metavar="OUT.srdf", text="SRDF to write")
+    add_result(parser, SRDF_ENDINGS, in_place=True, changed="srdf", metavar="OUT.srdf", text="SRDF to write")
     parser.add_argument("--seed", type=integer(0, 2**32 - 1), default=0, help="seed of the fit (0)")
     parser.add_argument(
         "--jobs", type=integer(1), default=os.cpu_count() or 1, metavar="N", help="number of processes (all cores)"

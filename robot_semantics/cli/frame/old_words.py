@@ -31,6 +31,7 @@ OPTIONS: tuple[tuple[str, str, str], ...] = (
     ("fk", "--world", "usdf resolve WORLD --links MODEL"),
     ("check, upgrade", "--diff", "--dry-run"),
     ("collisions generate", "--update", "--in-place"),
+    ("usdf split", "--output-folder", "-o DIR"),
     ("srdf add, srdf remove, srdf rename, collisions enable, collisions disable", "--srdf", "S.srdf"),
     ("compose, diff, check, usdf, sim, export, bag, plot", "--srdf", ROBOT),
 )

@@ -33,11 +33,13 @@ class ResultRule(NamedTuple):
         endings: kind of the result by the ending of its file; None: a folder, which has no ending.
         without: kind for a name without an ending and for standard output; None: the ending is needed.
         needed: whether ``-o``, ``--in-place`` or ``--dry-run`` is needed: the result is not printed.
+        changed: the optional argument with the input that ``--in-place`` changes.
     """
 
     endings: Mapping[str, str] | None
     without: str | None
     needed: bool
+    changed: str | None = None
 
 
 class _OutputFile(argparse.Action):
@@ -76,6 +78,7 @@ def add_result(
     on_stdout: bool = False,
     in_place: bool = False,
     optional: bool = False,
+    changed: str | None = None,
     metavar: str = "FILE",
     text: str = "file for the result",
 ) -> None:
@@ -88,6 +91,7 @@ def add_result(
         on_stdout: print the result without ``-o``.
         in_place: the result may replace the input.
         optional: the command also works without any output.
+        changed: the optional argument with the input that ``--in-place`` changes.
         metavar: name of the file in the help.
         text: help of ``-o``.
     """
@@ -100,7 +104,7 @@ def add_result(
     kinds = list(dict.fromkeys((endings or {}).values()))
     if len(kinds) > 1:
         parser.add_argument("--to", choices=kinds, help="kind of result (by the ending)")
-    rule = ResultRule(endings, without or next(iter(kinds), None), needed)
+    rule = ResultRule(endings, without or next(iter(kinds), None), needed, changed)
     parser.set_defaults(result_rule=rule)
 
 
@@ -246,8 +250,8 @@ def check_outputs(arguments: argparse.Namespace) -> None:
         in_place = getattr(arguments, "in_place", False)
         if rule.needed and not (arguments.output is not None or in_place or arguments.dry_run):
             raise UsageError("missing: -o, or --dry-run" + " or --in-place" * hasattr(arguments, "in_place"))
-        if in_place and getattr(arguments, "srdf", "") is None:
-            raise UsageError("--in-place changes the SRDF: give it after the URDF")
+        if in_place and rule.changed is not None and getattr(arguments, rule.changed) is None:
+            raise UsageError(f"--in-place changes the {rule.changed.upper()}: there is none")
         if rule.endings is not None and arguments.output is not None:
             kind_of_result(arguments)
     for name in getattr(arguments, "made_files", ()):

@@ -175,7 +175,7 @@ def _convert_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"kind of FILE (by the ending: {endings})",
     )
     add_output(parser, "-o", "--output", dash=None, metavar="FILE", help="file for the result (stdout)")
-    parser.add_argument("--to", choices=sorted(WRITERS), help="its kind (by the ending; usdf)")
+    parser.add_argument("--to", choices=sorted(WRITERS), help="its kind (by the ending)")
     parser.add_argument("--mujoco-model", metavar="XML", help="MuJoCo model of a keyframe")
     parser.add_argument("--key", metavar="NAME", help="name of the keyframe (default: the first)")
     parser.add_argument(
@@ -195,9 +195,9 @@ def _convert(arguments: argparse.Namespace) -> None:
     if arguments.order is not None:
         _write_vectors(arguments, source)
         return
-    target = arguments.to or "usdf"
-    if arguments.to is None and arguments.output is not None:
-        target = _format_of(arguments.output, "--to", format_by_ending)
+    if arguments.to is None and arguments.output is None:
+        raise UsageError("--to: give the kind of the result, or a file with -o")
+    target = arguments.to or _format_of(arguments.output, "--to", format_by_ending)
     model = arguments.mujoco_model
     if model is None and source == "mujoco" and has_mujoco_model(arguments.file):
         model = arguments.file
