@@ -28,7 +28,6 @@ from robot_semantics.cli.frame.argument_values import (
     unquoted_numbers,
 )
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.outputs import add_output
 from robot_semantics.cli.usdf import files as usdf_files
 from robot_semantics.cli.usdf.files import WorldFile, located_problems
 from robot_semantics.kinematics.forward import ForwardKinematics
