@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from lxml import etree
 
@@ -22,6 +23,7 @@ from robot_semantics.srdf.reader import parse_srdf
 from robot_semantics.srdf.table import SRDF_REFERENCES
 from robot_semantics.xml.edit import Edit, NewElement, XmlText
 from robot_semantics.xml.mentions import mentions
+from robot_semantics.xml.numbers import number_text
 from robot_semantics.xml.reader import read_text
 from robot_semantics.xml.schema import Reference
 
@@ -53,6 +55,24 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "link with spheres": ("link_spheres", ("link",)),
 }
 """Removable parts by kind: their field in the tree, and the fields that form their name."""
+
+
+class Use(NamedTuple):
+    """A place of a text that names a part.
+
+    Attributes:
+        words: the part that has the place, in words.
+        at: number of the element.
+        attribute: the attribute with the name.
+    """
+
+    words: str
+    at: int
+    attribute: str
+
+
+def _is_inside(edit: Edit, other: Edit) -> bool:
+    return other.start <= edit.start and edit.end <= other.end and (edit.start, edit.end) != (other.start, other.end)
 
 
 class SrdfText:
@@ -162,6 +182,93 @@ class SrdfText:
         if not found:
             raise UnknownNameError(kind, "/".join(name), ["/".join(known) for known, _ in named])
         return self.edited([self.xml.removal(at) for at in found])
+
+    def uses(self, kind: str, *name: str) -> tuple[Use, ...]:
+        """Return the places that name a part, except the part itself: a group, a virtual joint."""
+        references = SRDF_REFERENCES[{"group": "group", "virtual joint": "joint"}[kind]]
+        own = [self.xml.places.span(item.at) for item in self._part(kind, name)]
+        found: list[Use] = []
+        for mention in mentions(self.xml.document, references):
+            start, _ = self.xml.places.span(mention.at)
+            if mention.name == name[-1] and not any(first <= start < last for first, last in own):
+                found.append(Use(self._place_words(mention.at), mention.at, mention.attribute))
+        return tuple(found)
+
+    def remove_uses(self, kind: str, *name: str) -> SrdfText:
+        """Return the text without all that names a part, see `uses`; an optional attribute is removed alone."""
+        edits = [
+            self.xml.attribute_removal(use.at, use.attribute)
+            if use.attribute == "parent_group"
+            else self.xml.removal(use.at)
+            for use in self.uses(kind, *name)
+        ]
+        # An end effector may name one group twice: its removal includes its attribute.
+        return self.edited(edit for edit in edits if not any(_is_inside(edit, other) for other in edits))
+
+    def _part(self, kind: str, name: tuple[str, ...]) -> list[Any]:
+        of_tree, fields = PARTS[kind]
+        return [item for item in getattr(self.semantic, of_tree) if tuple(getattr(item, f) for f in fields) == name]
+
+    def _place_words(self, at: int) -> str:
+        """Return the part at robot level that has the element `at`, in words."""
+        element = self.xml.document.elements[at]
+        while (above := element.getparent()) is not None and above.getparent() is not None:
+            element = above
+        name = element.get("name", element.get("joint_name", ""))
+        if self._tag(element) == "group_state":
+            return f"state {element.get('group', '')}/{name}"
+        return f"{self._tag(element).replace('_', ' ')} {name}"
+
+    def remove_member(self, group: str, kind: str, *name: str) -> SrdfText:
+        """Return the text without a member of a group: a joint, link or group by name, or a chain by both links.
+
+        Raises:
+            UnknownNameError: the group or the member does not exist.
+        """
+        (of_group,) = self._part("group", (group,)) or [None]
+        if of_group is None:
+            raise UnknownNameError("group", group, [item.name for item in self.semantic.groups])
+        members: dict[str, list[tuple[tuple[str, ...], int]]] = {
+            "joint": [((item.name,), item.at) for item in of_group.joints],
+            "link": [((item.name,), item.at) for item in of_group.links],
+            "group": [((item.name,), item.at) for item in of_group.subgroups],
+            "chain": [((item.base_link, item.tip_link), item.at) for item in of_group.chains],
+        }
+        found = [at for known, at in members[kind] if known == name]
+        if not found:
+            raise UnknownNameError(f"{kind} of the group", " ".join(name), [" ".join(one) for one, _ in members[kind]])
+        return self.edited([self.xml.removal(at) for at in found])
+
+    # --- changing
+
+    def set_attribute(self, kind: str, name: tuple[str, ...], attribute: str, value: str | None) -> SrdfText:
+        """Return the text with another value of an attribute of a part; None removes the attribute.
+
+        Raises:
+            UnknownNameError: the part does not exist.
+        """
+        parts = self._part(kind, name)
+        if not parts:
+            of_tree, fields = PARTS[kind]
+            known = ["/".join(getattr(item, f) for f in fields) for item in getattr(self.semantic, of_tree)]
+            raise UnknownNameError(kind, "/".join(name), known)
+        if value is None:
+            return self.edited([self.xml.attribute_removal(item.at, attribute) for item in parts])
+        return self.edited([self.xml.attribute(item.at, attribute, value) for item in parts])
+
+    def set_state_value(self, group: str, state: str, joint: str, values: Sequence[float]) -> SrdfText:
+        """Return the text with other values of a joint in a state [rad, m, quaternion x y z w].
+
+        Raises:
+            UnknownNameError: the state does not exist, or does not have the joint.
+        """
+        found = [item for item in self.semantic.states if (item.group, item.name) == (group, state)]
+        joints = [item for part in found for item in part.joints if item.name == joint]
+        if not joints:
+            known = [item.name for part in found for item in part.joints]
+            raise UnknownNameError("joint of the state", joint, known)
+        text = " ".join(number_text(value) for value in values)
+        return self.edited([self.xml.attribute(item.at, "value", text) for item in joints])
 
     # --- collision pairs
 

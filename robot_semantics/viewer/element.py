@@ -207,3 +207,15 @@ class KeptWork(ui.element, component=str(ASSETS / "kept_work.js")):
     def keep(self, name: str, text: str, base: str, *, unsaved: bool) -> None:
         """Keep the document `text` of the file `name`; `base` is the hash of the file."""
         self.props.update({"name": name, "text": text, "base": base, "unsaved": unsaved})
+
+
+class PartList(ui.element, component=str(ASSETS / "part_list.js")):
+    """Rows of parts of the document, each with its key; rows that do not change stay on the page as they are.
+
+    It emits ``act`` (what, kind, name, and more): ``rename`` (value), ``remove``, ``cut`` (member, members), ``set``
+    (cell, value), ``take``, ``see`` and ``hover`` (on).
+    """
+
+    def show(self, rows: Sequence[JsonObject], options: Mapping[str, Sequence[str]]) -> None:
+        """Show rows, see `robot_semantics.viewer.studio_widgets.part_row`; `options` are the lists of names by kind."""
+        self.props.update({"rows": list(rows), "options": {kind: list(names) for kind, names in options.items()}})

@@ -125,6 +125,8 @@ class Studio:
         newest: returns the robot of the present file, or raises the reason why it is invalid.
         actor: the robot's name in the viewer.
         q: (size,) the shown pose [rad, m].
+        windows: holds dialogs that outlive the button that opened them.
+        notice: shows a notice about the last change; the next change clears it.
     """
 
     def __init__(
@@ -168,9 +170,11 @@ class Studio:
                         tab.build()
                 with with_attributes(ui.tab_panel("text"), data_panel="text").classes("panel"):
                     self._text()
+            self.notice = ui.element("div")
             self._problems = ProblemList(session, self.open)
             self._problems.show()
             self._keys = Shortcuts(KEYS).on("shortcut", lambda event: self._shortcut(str(event.args)))
+            self.windows = ui.element("div")
             self._work = KeptWork().on("kept", self._offer_kept)
         self._question, self._help = self._ask(), help_dialog()
         self._offer, self._offered = self._ask_about_draft(), False
@@ -198,6 +202,7 @@ class Studio:
     def renew(self) -> None:
         """Show the current session."""
         self._seen = self.session.version
+        self.notice.clear()
         self.session.adopt_typed(self._page, Client.instances)
         robot = self.session.robot
         before, now = self.kinematics.model.root_joint, robot.root_joint
@@ -429,6 +434,8 @@ class Studio:
             return
         session, text = self.session, self.session.text
         window = with_attributes(ui.dialog(), aria_label="save the file")
+        # A refreshed head deletes what is built inside of it.
+        window.move(self.windows)
         with window as dialog, ui.card().style("width: 860px; max-width: 95vw"):
             dialog.on("hide", dialog.delete)
             ui.label("Changes of the file").style("font-weight: 600")
@@ -459,7 +466,9 @@ class Studio:
 
     def _ask_to_overwrite(self, saving: ui.dialog, text: SrdfText, path: str, problem: str) -> None:
         """Ask whether to write the file although another program changed it."""
-        with with_attributes(ui.dialog(), aria_label="overwrite the file").props("persistent") as dialog, ui.card():
+        window = with_attributes(ui.dialog(), aria_label="overwrite the file").props("persistent")
+        window.move(self.windows)
+        with window as dialog, ui.card():
             ui.label(problem).style("font-weight: 600; overflow-wrap: anywhere")
             ui.label("If you overwrite it, the changes of the other program are lost.")
             with ui.row().style("width: 100%; justify-content: flex-end"):

@@ -9,22 +9,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from nicegui import ui
 
+from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.viewer.element import Choice, with_attributes
+from robot_semantics.viewer.element import Choice
 from robot_semantics.viewer.studio_widgets import (
+    Cell,
+    Member,
     Panel,
+    Parts,
     button,
     field,
     heading,
-    messages,
+    one_of,
+    part_row,
     remark,
-    remove_button,
     toggle,
 )
 from robot_semantics.xml.edit import NewElement
@@ -68,7 +72,9 @@ class GroupsTab:
         )
         button("add", self._add, "add-group")
         ui.separator()
-        self._list()
+        self._groups_title = heading("")
+        see = {"see": lambda args: self._studio.viewer.call("setGroups", list(args["name"]))}
+        self._groups = Parts(self._studio, self._group_rows, dict, acts=see)
         ui.separator()
         heading("Add an end effector")
         self._effector_name = field("name", "effector-name")
@@ -76,15 +82,16 @@ class GroupsTab:
         self._effector_link = Choice("mounted on link (or click it)", (), name="effector-link", noun="link")
         self._effector_parent = Choice("of group (inferred if empty)", (), name="effector-parent", noun="group")
         button("add end effector", self._add_effector, "add-effector")
-        self._list_effectors()
+        self._effectors_title = heading("")
+        self._effectors = Parts(self._studio, self._effector_rows, self._options, self._edit_effector)
         self._choose(self._kind)
         self._offer()
 
     def renew(self) -> None:
         """Show the current session; typed texts stay."""
         self._offer()
-        self._list.refresh()
-        self._list_effectors.refresh()
+        self._groups.renew()
+        self._effectors.renew()
 
     def picked(self, link: str, joint: str) -> None:
         """Add the clicked link to the new members, or remove it."""
@@ -160,39 +167,57 @@ class GroupsTab:
             self._choose(self._kind)
             self._studio.viewer.call("setGroups", [name])
 
-    @ui.refreshable_method
-    def _list(self) -> None:
-        groups = self._studio.session.robot.semantics.groups
-        stated = {group.name: group for group in self._studio.session.text.semantic.groups}
-        heading(f"Groups ({len(stated)})")
-        for name, group in stated.items():
-            derived = groups.get(name)
-            with with_attributes(ui.column(), data_group_row=name).style("width: 100%; gap: 0"):
-                with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 4px"):
-                    with ui.column().style("flex: 1; min-width: 0; gap: 0"):
-                        ui.label(name).style("font-weight: 600; overflow-wrap: anywhere")
-                        parts = [f"{chain.base_link} → {chain.tip_link}" for chain in group.chains]
-                        parts += [f"joints: {len(group.joints)}"] * bool(group.joints)
-                        parts += [f"links: {len(group.links)}"] * bool(group.links)
-                        parts += [item.name for item in group.subgroups]
-                        count = f" · active joints: {len(derived.active_joints)}" if derived else " · invalid"
-                        remark((", ".join(parts) or "empty") + count)
-                    show = ui.button(icon="visibility", on_click=partial(self._studio.viewer.call, "setGroups", [name]))
-                    with_attributes(show, aria_label=f"show {name}").props("flat dense round size=sm")
-                    remove_button(self._studio, "group", name)
-                messages(self._studio, name)
+    def _group_rows(self) -> list[JsonObject]:
+        session = self._studio.session
+        groups, stated = session.robot.semantics.groups, session.text.semantic.groups
+        self._groups_title.set_text(f"Groups ({len(stated)})")
+        rows: list[JsonObject] = []
+        for group in {item.name: item for item in stated}.values():
+            derived = groups.get(group.name)
+            chips = [Member("joint", (item.name,), f"joint {item.name}") for item in group.joints]
+            chips += [Member("link", (item.name,), f"link {item.name}") for item in group.links]
+            chips += [
+                Member("chain", (item.base_link, item.tip_link), f"{item.base_link} → {item.tip_link}")
+                for item in group.chains
+            ]
+            chips += [Member("group", (item.name,), f"group {item.name}") for item in group.subgroups]
+            count = f"active joints: {len(derived.active_joints)}" if derived else "invalid"
+            marks: Json = {"data-group-row": group.name}
+            about = count if chips else f"empty · {count}"
+            rows.append(part_row(session, "group", group.name, about=about, chips=chips, marks=marks, visible=True))
+        return rows
 
-    @ui.refreshable_method
-    def _list_effectors(self) -> None:
-        effectors = self._studio.session.text.semantic.end_effectors
-        heading(f"End effectors ({len(effectors)})")
-        for item in effectors:
-            with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 4px"):
-                with with_attributes(ui.column(), data_effector=item.name).style("flex: 1; min-width: 0; gap: 0"):
-                    ui.label(item.name).style("font-weight: 600; overflow-wrap: anywhere")
-                    remark(f"{item.group} on {item.parent_link}")
-                remove_button(self._studio, "end effector", item.name)
-            messages(self._studio, item.name)
+    def _effector_rows(self) -> list[JsonObject]:
+        session = self._studio.session
+        effectors = session.text.semantic.end_effectors
+        self._effectors_title.set_text(f"End effectors ({len(effectors)})")
+        return [
+            part_row(
+                session,
+                "end effector",
+                item.name,
+                about=f"{item.group} on {item.parent_link}",
+                cells=[
+                    Cell("group", "group", item.group, list="groups"),
+                    Cell("parent_link", "mounted on link", item.parent_link, list="links"),
+                    Cell("parent_group", "of group", item.parent_group or "", list="groups"),
+                ],
+                marks={"data-effector": item.name},
+                folded=True,
+            )
+            for item in effectors
+        ]
+
+    def _edit_effector(self, name: tuple[str, ...], key: str, value: str | bool) -> Callable[[SrdfText], SrdfText]:
+        robot, text = self._studio.session.robot, str(value)
+        if key == "parent_group" and not text:
+            return lambda srdf: srdf.set_attribute("end effector", name, key, None)
+        one_of(text, robot.link_names if key == "parent_link" else list(robot.semantics.groups), key.replace("_", " "))
+        return lambda srdf: srdf.set_attribute("end effector", name, key, text)
+
+    def _options(self) -> dict[str, Sequence[str]]:
+        robot = self._studio.session.robot
+        return {"groups": list(robot.semantics.groups), "links": robot.link_names}
 
     def _add_effector(self) -> None:
         typed = self._effector_name.value or ""

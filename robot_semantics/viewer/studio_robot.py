@@ -10,31 +10,43 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from nicegui import background_tasks, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.json_value import JsonObject
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.viewer.element import Choice, with_attributes
+from robot_semantics.viewer.element import Choice
 from robot_semantics.viewer.sphere_surfaces import uncovered_parts
 from robot_semantics.viewer.studio_widgets import (
+    Cell,
     Panel,
+    Parts,
     button,
     field,
     heading,
-    messages,
+    one_of,
+    part_row,
     remark,
-    remove_button,
     small,
     toggle,
 )
 from robot_semantics.viewer.suggestions import virtual_joint_name
 from robot_semantics.xml.numbers import numbers
+
+LISTS = {
+    "passive joint": "Passive joints",
+    "joint property": "Joint properties",
+    "link disabled by default": "Links with collisions off by default",
+    "link with spheres": "Links as spheres",
+}
+"""Title of the list of each kind of part."""
 
 
 class RobotTab:
@@ -53,7 +65,8 @@ class RobotTab:
             self._frame = field("parent frame", "virtual-frame", new.VIRTUAL_JOINT_FRAMES[self._type])
             toggle(list(new.VIRTUAL_JOINT_FRAMES), self._type, self._choose_type, "data-virtual")
             button("add virtual joint", self._add_virtual, "add-virtual")
-        self._list_virtual()
+        hover = {"hover": self._hover}
+        self._lists = [Parts(self._studio, self._virtual_rows, self._virtual_options, self._edit_virtual, hover)]
         ui.separator()
         heading("Add to a joint or a link")
         remark("Click a link in the picture, or choose a name.")
@@ -81,14 +94,17 @@ class RobotTab:
 
         self._button("add spheres", self._link, spheres, "add-spheres")
         ui.separator()
-        self._lists()
+        self._titles: dict[str, ui.label] = {}
+        for kind in LISTS:
+            self._titles[kind] = heading("")
+            self._lists.append(Parts(self._studio, partial(self._list_rows, kind), dict, acts=hover))
         self._offer()
 
     def renew(self) -> None:
         """Show the current session; typed texts stay."""
         self._offer()
-        self._list_virtual.refresh()
-        self._lists.refresh()
+        for parts in self._lists:
+            parts.renew()
         background_tasks.create(self._show_spheres())
 
     def _show_joint(self, name: str | None) -> None:
@@ -133,42 +149,61 @@ class RobotTab:
         self._link.offer(robot.link_names)
         self._virtual.set_visibility(not self._studio.session.text.semantic.virtual_joints)
 
-    @ui.refreshable_method
-    def _list_virtual(self) -> None:
-        for joint in self._studio.session.text.semantic.virtual_joints:
-            about = f"{joint.type}: {joint.child_link} in {joint.parent_frame}"
-            self._row(joint.name, about, "virtual joint", joint.name)
+    def _virtual_rows(self) -> list[JsonObject]:
+        session = self._studio.session
+        passive = {item.name for item in session.text.semantic.passive_joints}
+        return [
+            part_row(
+                session,
+                "virtual joint",
+                joint.name,
+                about=f"{joint.type}: {joint.child_link} in {joint.parent_frame}",
+                cells=[
+                    Cell("type", "type", joint.type, kind="choice", list="types"),
+                    Cell("parent_frame", "parent frame", joint.parent_frame),
+                    Cell("child_link", "child link", joint.child_link, list="links"),
+                    Cell("passive", "passive (not driven)", joint.name in passive, kind="box"),
+                ],
+                folded=True,
+                shows=True,
+            )
+            for joint in session.text.semantic.virtual_joints
+        ]
 
-    @ui.refreshable_method
-    def _lists(self) -> None:
-        semantic = self._studio.session.text.semantic
-        heading(f"Passive joints ({len(semantic.passive_joints)})")
-        for passive in semantic.passive_joints:
-            self._row(passive.name, "", "passive joint", passive.name)
-        heading(f"Joint properties ({len(semantic.joint_properties)})")
-        for item in semantic.joint_properties:
-            about = f"{item.property_name} = {item.value}"
-            self._row(item.joint_name, about, "joint property", item.joint_name, item.property_name)
-        heading(f"Links with collisions off by default ({len(semantic.default_disabled_links)})")
-        for link in semantic.default_disabled_links:
-            self._row(link.name, "", "link disabled by default", link.name)
-        heading(f"Links as spheres ({len(semantic.link_spheres)})")
-        for spheres in semantic.link_spheres:
-            self._row(spheres.link, f"{len(spheres.spheres)} spheres", "link with spheres", spheres.link)
+    def _edit_virtual(self, name: tuple[str, ...], key: str, value: str | bool) -> Callable[[SrdfText], SrdfText]:
+        if key == "passive":
+            passive = new.passive_joint(name[0])
+            return lambda text: text.add([passive]) if value else text.remove("passive joint", name[0])
+        words = str(value)
+        if key == "child_link":
+            one_of(words, self._studio.session.bare.link_names, "link")
+        elif not words:
+            raise RobotSemanticsError(f"the {key.replace('_', ' ')} is empty")
+        return lambda text: text.set_attribute("virtual joint", name, key, words)
 
-    def _row(self, title: str, about: str, kind: str, *name: str) -> None:
-        """Show a part with a button to remove it; hover or focus on its name shows it in the viewer."""
-        with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 6px"):
-            shown = ui.label(title).style("overflow-wrap: anywhere; cursor: default")
-            with_attributes(shown, tabindex="0", data_shows=title)
-            what = "showLink" if kind.startswith("link") else "showJoint"
-            for event in ("mouseenter", "focus"):
-                shown.on(event, partial(self._studio.viewer.call, what, self._studio.actor, title), args=[])
-            for event in ("mouseleave", "blur"):
-                shown.on(event, partial(self._studio.viewer.call, what, self._studio.actor, None), args=[])
-            remark(about).style("flex: 1")
-            remove_button(self._studio, kind, *name)
-        messages(self._studio, name[0])
+    def _virtual_options(self) -> dict[str, Sequence[str]]:
+        return {"types": list(new.VIRTUAL_JOINT_FRAMES), "links": self._studio.session.bare.link_names}
+
+    def _list_rows(self, kind: str) -> list[JsonObject]:
+        """Return the rows of a list, and give it its title."""
+        session = self._studio.session
+        semantic = session.text.semantic
+        names: dict[str, list[tuple[tuple[str, ...], str]]] = {
+            "passive joint": [((item.name,), "") for item in semantic.passive_joints],
+            "joint property": [
+                ((item.joint_name, item.property_name), f"{item.property_name} = {item.value}")
+                for item in semantic.joint_properties
+            ],
+            "link disabled by default": [((item.name,), "") for item in semantic.default_disabled_links],
+            "link with spheres": [((item.link,), f"{len(item.spheres)} spheres") for item in semantic.link_spheres],
+        }
+        self._titles[kind].set_text(f"{LISTS[kind]} ({len(names[kind])})")
+        return [part_row(session, kind, *name, about=about, shows=True) for name, about in names[kind]]
+
+    def _hover(self, args: Mapping[str, Any]) -> None:
+        """Show the joint or link of a row in the viewer while the pointer or the focus is on it."""
+        what = "showLink" if str(args["kind"]).startswith("link") else "showJoint"
+        self._studio.viewer.call(what, self._studio.actor, args["name"][0] if args["on"] else None)
 
     def _choose_type(self, kind: str) -> None:
         self._type = kind

@@ -10,14 +10,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from nicegui import background_tasks, events, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.base.names import LinkPair
 from robot_semantics.kinematics.inverse import InverseKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -27,21 +27,24 @@ from robot_semantics.model import queries
 from robot_semantics.model.joint_types import LIMIT_TOLERANCE
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf import new
+from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.viewer.element import Choice, Thumbnail, with_attributes
+from robot_semantics.viewer.element import Choice
 from robot_semantics.viewer.scene import closed_pose
 from robot_semantics.viewer.studio_widgets import (
     NAME_CELL,
+    Cell,
     Panel,
+    Parts,
     button,
     field,
     heading,
-    messages,
+    part_row,
     remark,
-    remove_button,
     small,
 )
+from robot_semantics.xml.numbers import number_text, numbers_or_none
 
 if TYPE_CHECKING:
     from robot_semantics.collision.shapes import Piece
@@ -265,14 +268,16 @@ class StatesTab:
         self._hint = remark("")
         self._report.build()
         ui.separator()
-        self._list()
+        self._states_title = heading("")
+        take = {"take": lambda args: self._take(*args["name"])}
+        self._states = Parts(self._studio, self._rows, dict, self._edit, take)
         self._between.build()
         self._offer()
 
     def renew(self) -> None:
         """Show the current session; typed texts stay."""
         self._offer()
-        self._list.refresh()
+        self._states.renew()
         self._between.renew()
         self._report.renew()
 
@@ -292,25 +297,37 @@ class StatesTab:
         dragged = f"The gizmo moves {self._tip}; click another link to move that link."
         self._hint.set_text(dragged if self._solver else "The sliders at the left move the joints.")
 
-    @ui.refreshable_method
-    def _list(self) -> None:
+    def _rows(self) -> list[JsonObject]:
         session = self._studio.session
-        heading(f"Named states ({len(session.text.semantic.states)})")
-        for state in session.text.semantic.states:
-            with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 4px"):
-                self._thumbnail(state.group, state.name)
-                take = ui.button(f"{state.group}/{state.name}", on_click=partial(self._take, state.group, state.name))
-                with_attributes(take, data_take=f"{state.group}/{state.name}").props("no-caps dense outline align=left")
-                take.style("flex: 1; padding: 0 10px")
-                remove_button(self._studio, "state", state.group, state.name)
-            messages(self._studio, state.name)
+        states = session.text.semantic.states
+        self._states_title.set_text(f"Named states ({len(states)})")
+        rows: list[JsonObject] = []
+        for state in states:
+            cells = [
+                Cell(joint.name, joint.name, "" if joint.values is None else " ".join(map(number_text, joint.values)))
+                for joint in state.joints
+            ]
+            stances = self._stances(state.group, state.name)
+            take = f"{state.group}/{state.name}"
+            row = part_row(
+                session, "state", state.group, state.name, cells=cells, take=take, stances=stances, folded=True
+            )
+            rows.append(row)
+        return rows
 
-    def _thumbnail(self, group: str, name: str) -> None:
-        """Show a small picture of a state, from the default positions; an invalid state has none."""
+    def _edit(self, name: tuple[str, ...], joint: str, value: str | bool) -> Callable[[SrdfText], SrdfText]:
+        values = numbers_or_none(str(value).replace(",", " "))
+        if not values:
+            raise RobotSemanticsError(f"'{value}' is not a number [rad, m]")
+        return lambda text: text.set_state_value(name[0], name[1], joint, values)
+
+    def _stances(self, group: str, name: str) -> Json:
+        """Return the robot in a state, from the default positions; None if the state is invalid."""
         with contextlib.suppress(RobotSemanticsError):
             kinematics = self._studio.kinematics
             q, _ = closed_pose(kinematics, with_state(kinematics.space, group, name))
-            Thumbnail({self._studio.actor: {"q": q.tolist()}}, f"robot in the state {name}")
+            return {self._studio.actor: {"q": q.tolist()}}
+        return None
 
     def _choose(self, group: str | None) -> None:
         self._group, self._tip = group, None

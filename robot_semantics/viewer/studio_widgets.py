@@ -10,16 +10,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from nicegui import ui
+from nicegui import events, ui
 
 from robot_semantics.base.diagnostic import Diagnostic, Severity
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.srdf.edit import PARTS, SrdfText
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.edit_session import EditSession
-from robot_semantics.viewer.element import ViewerElement, with_attributes
+from robot_semantics.viewer.element import PartList, ViewerElement, with_attributes
 
 if TYPE_CHECKING:
     from robot_semantics.collision.shapes import Piece
@@ -43,6 +46,8 @@ class Panel(Protocol):
     running: Callable[[], Mapping[str, float]]
     actor: str
     q: FloatArray
+    windows: ui.element
+    notice: ui.element
 
     def do(self, title: str, edit: Callable[[SrdfText], SrdfText]) -> bool:
         """Make a change and show it; return True if the text has changed."""
@@ -105,17 +110,169 @@ def toggle(options: Sequence[str], value: str | None, chosen: Callable[[str], ob
     return with_attributes(shown, **{name: ""}).props("dense no-caps size=12px padding='2px 10px'")
 
 
-def remove_button(studio: Panel, kind: str, *name: str) -> None:
-    """Show a button that removes a part: a kind of `robot_semantics.srdf.edit.PARTS`, and its name."""
+# Rows of parts that are changed in place.
+
+
+RENAMED = {"group": "group", "end effector": "end_effector", "virtual joint": "joint"}
+"""The kind of name, as in `SrdfText.rename`, of each kind of part that can be renamed; states have their own."""
+
+
+def part_row(
+    session: EditSession,
+    kind: str,
+    *name: str,
+    about: str = "",
+    chips: Sequence[Member] = (),
+    cells: Sequence[Cell] = (),
+    **more: Json,
+) -> JsonObject:
+    """Return the row of a part: its kind (of `robot_semantics.srdf.edit.PARTS`) and name, and what it shows.
+
+    Args:
+        session: its messages about the part are shown.
+        kind: the kind of the part.
+        name: its name.
+        about: a line below the name.
+        chips: members that a click removes.
+        cells: values that are edited in place.
+        more: `marks` (attributes), `take` (words of a button), `stances` (of a picture), `visible`, `folded`, `shows`.
+    """
+    problems: list[Json] = []
+    for problem in session.about(name[-1])[:5]:
+        line = f"line {problem.place.line}: " if problem.place.line else ""
+        problems.append([problem.severity.value, line + problem.message])
+    return {
+        "key": "\n".join((kind, *name)),
+        "kind": kind,
+        "name": list(name),
+        "title": "/".join(name) if kind == "state" else name[0],
+        "renamable": kind in RENAMED or kind == "state",
+        "about": about,
+        "chips": [{"kind": chip.kind, "name": list(chip.name), "words": chip.words} for chip in chips],
+        "cells": [cell._asdict() for cell in cells] or None,
+        "problems": problems,
+        **more,
+    }
+
+
+class Member(NamedTuple):
+    """A member of a group: its kind (joint, link, group or chain), its name or two links, and its words."""
+
+    kind: str
+    name: tuple[str, ...]
+    words: str
+
+
+class Cell(NamedTuple):
+    """A value that is edited in place.
+
+    Attributes:
+        key: its name, for `Parts`.
+        label: its words.
+        value: its text, or True or False.
+        kind: text, choice or box.
+        list: the kind of names that it takes; any text without.
+    """
+
+    key: str
+    label: str
+    value: str | bool
+    kind: str = "text"
+    list: str = ""
+
+
+class Parts:
+    """A list of parts of the document on a tab, changed in place."""
+
+    def __init__(
+        self,
+        studio: Panel,
+        rows: Callable[[], list[JsonObject]],
+        options: Callable[[], Mapping[str, Sequence[str]]],
+        edit: Callable[[tuple[str, ...], str, str | bool], Callable[[SrdfText], SrdfText]] | None = None,
+        acts: Mapping[str, Callable[[Mapping[str, Any]], object]] | None = None,
+    ) -> None:
+        """Show the list.
+
+        Args:
+            studio: the panel.
+            rows: return the present rows, see `part_row`.
+            options: return the lists of names that cells take, by kind.
+            edit: return the change that gives a cell (part's name, key) a value; errors are shown.
+            acts: what ``take``, ``see`` and ``hover`` do.
+        """
+        self._studio, self._rows, self._options = studio, rows, options
+        self._edit, self._acts = edit, acts or {}
+        self._list = PartList().on("act", self._act)
+        self.renew()
+
+    def renew(self) -> None:
+        """Show the present rows."""
+        self._list.show(self._rows(), self._options())
+
+    def _act(self, event: events.GenericEventArguments) -> None:
+        args: Mapping[str, Any] = event.args
+        what, kind, name = str(args["what"]), str(args["kind"]), tuple(str(word) for word in args["name"])
+        if what == "remove":
+            remove_part(self._studio, kind, *name)
+        elif what == "rename":
+            new = str(args["value"]).strip()
+            self._studio.do(f"rename {kind} {name[-1]} to {new}", partial(_renamed, kind=kind, name=name, new=new))
+        elif what == "cut":
+            member = (str(args["member"]), *(str(word) for word in args["members"]))
+            self._studio.do(f"remove {' '.join(member)}", lambda text: text.remove_member(name[0], *member))
+        elif what == "set" and self._edit is not None:
+            key, value = str(args["cell"]), args["value"] if isinstance(args["value"], bool) else str(args["value"])
+            try:
+                edit = self._edit(name, key, value)
+            except RobotSemanticsError as error:
+                ui.notify(str(error), type="negative", position="bottom")
+            else:
+                self._studio.do(f"{key} of {kind} {'/'.join(name)}", edit)
+            # A value that was refused is shown as it was.
+            self._list.update()
+        elif what in self._acts:
+            self._acts[what](args)
+
+
+def one_of(value: str, names: Sequence[str], noun: str) -> str:
+    """Return a name of a list.
+
+    Raises:
+        UnknownNameError: the list does not have it.
+    """
+    if value not in names:
+        raise UnknownNameError(noun, value, names)
+    return value
+
+
+def _renamed(text: SrdfText, kind: str, name: tuple[str, ...], new: str) -> SrdfText:
+    of_tree, fields = PARTS[kind]
+    known = {tuple(getattr(item, field) for field in fields) for item in getattr(text.semantic, of_tree)}
+    if (*name[:-1], new) in known:
+        raise RobotSemanticsError(f"there is already a {kind} '{new}'")
+    if kind == "state":
+        return text.rename_state(name[0], name[1], new)
+    return text.rename(RENAMED[kind], name[0], new)
+
+
+def remove_part(studio: Panel, kind: str, *name: str) -> None:
+    """Remove a part; if others name it, say so and offer to remove them also."""
     title = f"remove {kind} {'/'.join(name)}"
-    button = ui.button(icon="delete", on_click=lambda: studio.do(title, lambda text: text.remove(kind, *name)))
-    with_attributes(button, aria_label=title).props("flat dense round size=sm")
+    uses = studio.session.text.uses(kind, *name) if kind in ("group", "virtual joint") else ()
+    if not studio.do(title, lambda text: text.remove(kind, *name)) or not uses:
+        return
 
+    def remove() -> None:
+        studio.do(f"remove the uses of {name[0]}", lambda text: text.remove_uses(kind, *name))
 
-def messages(studio: Panel, *names: str) -> None:
-    """Show the messages of the check about these names."""
-    for problem in studio.session.about(*names)[:5]:
-        problem_line(problem)
+    with studio.notice, ui.card().classes("notice").props("data-uses role=status"):
+        small(f"The {kind} '{name[0]}' is removed. These parts still name it:").style("font-weight: 600")
+        for words in dict.fromkeys(use.words for use in uses):
+            small(words)
+        with ui.row().style("width: 100%; justify-content: flex-end; gap: 6px"):
+            ui.button("keep them", on_click=studio.notice.clear).props("flat dense no-caps")
+            button("remove them also", remove, "remove-uses")
 
 
 def problem_line(problem: Diagnostic) -> ui.row:

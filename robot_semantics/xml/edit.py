@@ -123,6 +123,21 @@ class XmlText:
                 return Edit(start + found.start(2), start + last, f"{quote}{escape(value, quote)}{quote}".encode())
         return Edit(start + last, start + last, f' {name}="{escape(value)}"'.encode())
 
+    def attribute_removal(self, at: int, name: str) -> Edit:
+        """Return the edit that removes an attribute of element `at` with the white space before it.
+
+        An element without the attribute gives an edit that changes nothing.
+        """
+        start, _ = self.places.span(at)
+        tag = self._start_tag(at)
+        name_end = len(_TAG_NAME.match(tag).group())  # type: ignore[union-attr]  # a start tag has a name
+        last = name_end
+        for found in _ATTRIBUTE.finditer(tag, name_end):
+            if found.group(1) == name.encode():
+                return Edit(start + last, start + found.end(), b"")
+            last = found.end()
+        return Edit(start + last, start + last, b"")
+
     def removal(self, at: int) -> Edit:
         """Return the edit that removes element `at`, and its line if the line has nothing else."""
         start, end = self.places.span(at)

@@ -244,3 +244,48 @@ def test_a_text_that_is_no_srdf_is_refused() -> None:
     for text in ("", "<robot name='r'>", "<sdf/>"):
         with pytest.raises(DescriptionError):
             SrdfText(text)
+
+
+USED = """<robot name="r">
+  <group name="a"><joint name="v"/></group>
+  <group name="b"><group name="a"/><group name="b"/></group>
+  <group_state name="s" group="a"><joint name="v" value="1"/></group_state>
+  <end_effector name="e" group="b" parent_link="l" parent_group="a"/>
+  <virtual_joint name="v" type="fixed" parent_frame="world" child_link="l"/>
+  <passive_joint name="v"/>
+</robot>
+"""
+
+
+def test_a_used_part_goes_with_all_that_names_it() -> None:
+    text = SrdfText(USED)
+    assert [use.words for use in text.uses("group", "a")] == ["group b", "state a/s", "end effector e"]
+    after = str(text.remove("group", "a").remove_uses("group", "a"))
+    assert '"a"' not in after
+    assert '<end_effector name="e" group="b" parent_link="l"/>' in after
+    after = str(text.remove("group", "b").remove_uses("group", "b"))
+    assert "end_effector" not in after
+    assert '"b"' not in after
+    assert [use.words for use in text.uses("virtual joint", "v")] == ["group a", "state a/s", "passive joint v"]
+    after = str(text.remove_uses("virtual joint", "v"))
+    assert after.count('"v"') == 1
+    assert '<group name="a"></group>' in after
+
+
+def test_attributes_members_and_values_are_set_alone() -> None:
+    text = SrdfText(USED)
+    assert changed_lines(USED, str(text.set_attribute("end effector", ("e",), "parent_group", None))) == [
+        '-  <end_effector name="e" group="b" parent_link="l" parent_group="a"/>',
+        '+  <end_effector name="e" group="b" parent_link="l"/>',
+    ]
+    assert 'type="planar"' in str(text.set_attribute("virtual joint", ("v",), "type", "planar"))
+    assert 'value="0.5"' in str(text.set_state_value("a", "s", "v", [0.5]))
+    assert '<group name="b"><group name="b"/></group>' in str(text.remove_member("b", "group", "a"))
+    with pytest.raises(UnknownNameError):
+        text.remove_member("b", "joint", "a")
+    with pytest.raises(UnknownNameError):
+        text.remove_member("c", "joint", "a")
+    with pytest.raises(UnknownNameError):
+        text.set_attribute("end effector", ("f",), "group", "a")
+    with pytest.raises(UnknownNameError):
+        text.set_state_value("a", "s", "w", [0.5])

@@ -1,0 +1,160 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Parts of an SRDF are changed in place in the studio: names with all references, members, values, what uses a part."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.browser import Browser
+from support.person import Person
+from support.served import Served
+
+from robot_semantics import Diagnostics
+from robot_semantics.examples import example
+from robot_semantics.model.loading import load_robot
+
+
+def quoted(selector: str) -> str:
+    return f"document.querySelector({json.dumps(selector)})"
+
+
+def rename(person: Person, selector: str, new: str) -> None:
+    """Double click a name, type another one and press Enter."""
+    browser = person.browser
+    browser.wait(f"{quoted(selector)} !== null")
+    browser.run(f"{quoted(selector)}.scrollIntoView({{block: 'center'}})")
+    x, y = browser.run(
+        f"(() => {{ const b = {quoted(selector)}.getBoundingClientRect(); return [b.x + 5, b.y + 5]; }})()"
+    )
+    for count in (1, 2):
+        for kind in ("mousePressed", "mouseReleased"):
+            browser._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=count)
+    person.sees("document.activeElement.classList.contains('part-field')")
+    browser.run("document.activeElement.select()")
+    browser.type(new)
+    browser.press("Enter")
+
+
+def fill(person: Person, row: str, cell: str, value: str) -> None:
+    """Change a value of a row that is unfolded."""
+    field = f"{row} [data-cell='{cell}']"
+    person.sees(f"{quoted(field)} !== null")
+    person.browser.run(f"{quoted(field)}.focus(); {quoted(field)}.select()")
+    person.browser.type(value)
+    person.browser.press("Enter")
+
+
+@pytest.mark.timeout(200)
+def test_names_members_and_values_are_changed_in_place(browser: Browser, tmp_path: Path) -> None:
+    srdf = tmp_path / "rover.srdf"
+    srdf.write_bytes(example("rover_arm.srdf").read_bytes())
+    urdf = example("rover_arm.urdf")
+    before = load_robot(urdf, srdf).semantics
+    command = ("-m", "robot_semantics.cli.main", "studio", str(urdf), str(srdf), "--no-browser")
+    with Served(*command) as served:
+        person = Person(browser, served)
+        person.tab("groups")
+        # A group's new name is in its states, its end effector and the groups that have it; an old name is refused.
+        rename(person, "[data-group-row=arm] [data-rename]", "gripper")
+        person.sees("document.body.innerText.includes(\"there is already a group 'gripper'\")")
+        rename(person, "[data-group-row=arm] [data-rename]", "limb")
+        person.sees("document.querySelector('[data-group-row=limb]') !== null")
+        rename(person, "[data-effector] [data-rename]", "tool")
+        person.sees("document.querySelector('[data-effector=tool]') !== null")
+        effector = before.end_effectors[next(iter(before.end_effectors))]
+        browser.run(f"{quoted('[data-effector=tool] [data-change]')}.click()")
+        fill(person, "[data-effector=tool]", "parent_link", "no_such_link")
+        person.sees("document.body.innerText.includes('no_such_link')")
+        fill(person, "[data-effector=tool]", "parent_link", "forearm_link")
+        person.sees("viewer.robots[0].endEffectors[0].parentLink === 'forearm_link'")
+        # A member goes by its ×.
+        chips = "document.querySelectorAll('[data-group-row=gripper] .part-chip').length"
+        count = browser.run(chips)
+        browser.run(f"{quoted('[data-group-row=gripper] [data-cut]')}.click()")
+        person.sees(f"{chips} === {count - 1}")
+        person.press("undo")
+        person.sees(f"{chips} === {count}")
+        person.tab("states")
+        person.sees("document.querySelector('[data-take=\"limb/reach\"]') !== null")
+        rename(person, "[data-take='limb/reach']", "stretch")
+        person.sees("document.querySelector('[data-take=\"limb/stretch\"]') !== null")
+        row = ".part:has([data-take='limb/stretch'])"
+        browser.run(f"{quoted(row + ' [data-change]')}.click()")
+        fill(person, row, "elbow_joint", "0,5x")
+        person.sees("document.body.innerText.includes('is not a number')")
+        fill(person, row, "elbow_joint", "0.625")
+        person.sees("viewer.robots[0].states.find((one) => one.name === 'stretch').joints.elbow_joint[0] === 0.625")
+        person.tab("robot")
+        virtual = load_robot(urdf, srdf).root_joint
+        row = f".part:has([data-rename='{virtual.name}'])"
+        person.sees(f"{quoted(row)} !== null")
+        browser.run(f"{quoted(row + ' [data-change]')}.click()")
+        browser.run(f"{quoted(row + ' [data-cell=passive]')}.click()")
+        person.sees(f"viewer.robots[0].passive.includes('{virtual.name}')")
+        fill(person, row, "parent_frame", "map")
+        person.sees("viewer.robots[0].frame === 'map'")
+        browser.run(
+            f"(() => {{ const box = {quoted(row + ' [data-cell=type]')}; box.value = 'floating';"
+            " box.dispatchEvent(new Event('change')); })()"
+        )
+        person.sees(f"viewer.robots[0].variables.includes('{virtual.name}/rot_w')")
+        person.press("undo")
+        person.sees(f"!viewer.robots[0].variables.includes('{virtual.name}/rot_w')")
+        for dark in (False, True):
+            browser.run(f"viewer.shows.dark !== {json.dumps(dark)} && viewer.find('dark').click()")
+            browser.drawn()
+            assert browser.audit(".beside") == []
+        person.save()
+        assert browser.complaints == []
+    problems = Diagnostics()
+    robot = load_robot(urdf, srdf, diagnostics=problems)
+    assert [str(problem) for problem in problems] == []
+    after = robot.semantics
+    assert set(after.groups) == {"limb" if name == "arm" else name for name in before.groups}
+    assert after.groups["gripper"].links == before.groups["gripper"].links
+    assert after.end_effectors["tool"].group == effector.group
+    assert after.end_effectors["tool"].parent_link == "forearm_link"
+    assert after.state("limb", "stretch").joints["elbow_joint"] == (0.625,)
+    assert robot.root_joint.parent_link == "map"
+    assert virtual.name in after.passive_joints
+
+
+@pytest.mark.timeout(200)
+def test_the_removal_of_a_used_part_says_what_uses_it(browser: Browser, tmp_path: Path) -> None:
+    srdf = tmp_path / "rover.srdf"
+    srdf.write_bytes(example("rover_arm.srdf").read_bytes())
+    urdf = example("rover_arm.urdf")
+    semantics = load_robot(urdf, srdf).semantics
+    states = [name for group, name in semantics.states if group == "gripper"]
+    with Served("-m", "robot_semantics.cli.main", "studio", str(urdf), str(srdf), "--no-browser") as served:
+        person = Person(browser, served)
+        person.tab("groups")
+        remove = quoted('[aria-label="remove group gripper"]')
+        person.sees(f"Boolean({remove})")
+        for answer in ("undo", "remove-uses"):
+            browser.run(f"{remove}.click()")
+            person.sees("document.querySelector('[data-group-row=gripper]') === null")
+            person.sees("document.querySelector('[data-uses]') !== null")
+            words = browser.run("document.querySelector('[data-uses]').innerText")
+            assert all(f"state gripper/{name}" in words for name in states)
+            assert any(f"end effector {item.name}" in words for item in semantics.end_effectors.values())
+            assert browser.audit(".beside") == []
+            person.press(answer)
+            person.sees("document.querySelector('[data-uses]') === null")
+            person.sees(f"({remove} !== null) === {json.dumps(answer == 'undo')}")
+        person.save()
+        assert browser.complaints == []
+    problems = Diagnostics()
+    after = load_robot(urdf, srdf, diagnostics=problems).semantics
+    assert [str(problem) for problem in problems] == []
+    assert "gripper" not in after.groups
+    assert not any(group == "gripper" for group, _ in after.states)
+    assert "gripper" not in srdf.read_text()
