@@ -10,9 +10,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 from nicegui import background_tasks, run, ui
@@ -25,6 +24,7 @@ from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.element import Choice
 from robot_semantics.viewer.sphere_surfaces import uncovered_parts
 from robot_semantics.viewer.studio_widgets import (
+    Act,
     Cell,
     Panel,
     Parts,
@@ -200,7 +200,7 @@ class RobotTab:
         self._titles[kind].set_text(f"{LISTS[kind]} ({len(names[kind])})")
         return [part_row(session, kind, *name, about=about, shows=True) for name, about in names[kind]]
 
-    def _hover(self, args: Mapping[str, Any]) -> None:
+    def _hover(self, args: Act) -> None:
         """Show the joint or link of a row in the viewer while the pointer or the focus is on it."""
         what = "showLink" if str(args["kind"]).startswith("link") else "showJoint"
         self._studio.viewer.call(what, self._studio.actor, args["name"][0] if args["on"] else None)

@@ -155,6 +155,10 @@ def part_row(
     }
 
 
+Act = Mapping[str, Any]
+"""What a person did with a row: ``what``, ``kind``, ``name``, and more, see `PartList`."""
+
+
 class Member(NamedTuple):
     """A member of a group: its kind (joint, link, group or chain), its name or two links, and its words."""
 
@@ -190,7 +194,7 @@ class Parts:
         rows: Callable[[], list[JsonObject]],
         options: Callable[[], Mapping[str, Sequence[str]]],
         edit: Callable[[tuple[str, ...], str, str | bool], Callable[[SrdfText], SrdfText]] | None = None,
-        acts: Mapping[str, Callable[[Mapping[str, Any]], object]] | None = None,
+        acts: Mapping[str, Callable[[Act], object]] | None = None,
     ) -> None:
         """Show the list.
 
@@ -211,7 +215,7 @@ class Parts:
         self._list.show(self._rows(), self._options())
 
     def _act(self, event: events.GenericEventArguments) -> None:
-        args: Mapping[str, Any] = event.args
+        args: Act = event.args
         what, kind, name = str(args["what"]), str(args["kind"]), tuple(str(word) for word in args["name"])
         if what == "remove":
             remove_part(self._studio, kind, *name)
