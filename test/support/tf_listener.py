@@ -13,7 +13,7 @@ import threading
 
 import rclpy
 import tf2_ros
-from geometry_msgs.msg import TransformStamped
+from geometry_msgs.msg import Quaternion, Transform, TransformStamped
 from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import deserialize_message
@@ -45,6 +45,7 @@ class Listener:
         self._node.create_subscription(TFMessage, "/tf", self._messages.append, 5000, raw=True)
         self.buffer = tf2_ros.Buffer(cache_time=Duration(seconds=100))
         self.stamps: dict[str, list[int]] = {}
+        self.transforms: dict[tuple[str, int], Transform] = {}
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._spin)
         self._thread.start()
@@ -53,17 +54,29 @@ class Listener:
         while not self._stopped.is_set():
             self._executor.spin_once(timeout_sec=0.05)
 
-    def close(self) -> None:
+    @property
+    def has_heard(self) -> bool:
+        return bool(self._messages)
+
+    def close(self, *, but: tuple[str, ...] = ()) -> None:
+        """Stop listening, and put everything into the buffer but the frames whose names begin so."""
         self._stopped.set()
         self._thread.join()
         for data in self._messages:
             for item in deserialize_message(data, TFMessage).transforms:
-                self.buffer.set_transform(item, "node")
+                if not item.child_frame_id.startswith(but or "\0"):
+                    self.buffer.set_transform(item, "node")
                 stamp = item.header.stamp.sec * S + item.header.stamp.nanosec
                 self.stamps.setdefault(item.child_frame_id, []).append(stamp)
+                self.transforms[item.child_frame_id, stamp] = item.transform
         self._node.destroy_node()
         rclpy.shutdown(context=self._context)
 
     def x(self, parent: str, child: str, stamp_ns: int) -> float:
-        found = self.buffer.lookup_transform(parent, child, Time(nanoseconds=stamp_ns))
-        return float(found.transform.translation.x)
+        return float(self._transform(parent, child, stamp_ns).translation.x)
+
+    def rotation(self, parent: str, child: str, stamp_ns: int) -> Quaternion:
+        return self._transform(parent, child, stamp_ns).rotation
+
+    def _transform(self, parent: str, child: str, stamp_ns: int) -> Transform:
+        return self.buffer.lookup_transform(parent, child, Time(nanoseconds=stamp_ns)).transform

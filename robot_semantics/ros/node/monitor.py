@@ -133,15 +133,18 @@ class Monitor:
                 if new:
                     publishers = " and ".join(self._publishers(served, topic))
                     served.report(
-                        f"{quoted(new, 8)} come from several publishers on {topic}: {publishers};"
+                        f"{quoted(new, 8)} come from several publishers on {self._topic(served, topic)}: {publishers};"
                         " their transforms will jump"
                     )
             self._reported[served.prefix] = contested
 
     @staticmethod
-    def _publishers(served: ServedRobot, topic: str) -> list[str]:
-        own = topic in ("joint_states", "multi_dof_joint_states")
-        return sorted(set(served.publishers_of(served.topic(topic) if own else topic)))
+    def _topic(served: ServedRobot, topic: str) -> str:
+        """Return the topic of a sender; the robots of one node have topics of their own."""
+        return served.topic(topic) if topic in ("joint_states", "multi_dof_joint_states") else topic
+
+    def _publishers(self, served: ServedRobot, topic: str) -> list[str]:
+        return sorted(set(served.publishers_of(self._topic(served, topic))))
 
     def _has_other_tf_publishers(self) -> bool:
         robots = self._robots
@@ -210,7 +213,9 @@ class Monitor:
             "transforms of others left out": self._frames.left_out_count,
             **{f"left out: {shown(frame.name)}": frame.reason for frame in self._frames.left_out()[:_MOST_NAMED]},
             **{
-                f"published on {topic} by {', '.join(self._publishers(served, topic))}": ", ".join(joints)
+                f"published on {self._topic(served, topic)} by {', '.join(self._publishers(served, topic))}": ", ".join(
+                    joints
+                )
                 for topic, joints in contested.items()
             },
             **{f"error {number}": text for number, text in enumerate(traffic.last_errors, 1)},
