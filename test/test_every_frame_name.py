@@ -13,6 +13,7 @@ The oracle is the same input without the slash, and arithmetic on its numbers.
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -101,6 +102,31 @@ def test_every_slash_of_a_world_state_is_a_warning_at_its_place() -> None:
     assert [(item.code, item.place.line) for item in problems] == [
         *(("leading-slash", 1), ("leading-slash", 2), ("leading-slash", 2), ("leading-slash", 3))
     ]
+
+
+def test_every_slash_of_a_world_in_json_is_a_warning_with_its_path(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = {"pose": {"xyz_rpy": [0, 0, 0, 0, 0, 0]}}
+    frames = [
+        {**body, "name": "/odom", "parent": "/map"},
+        {**body, "name": "map"},
+        {**body, "name": "x", "parent": "/m"},
+    ]
+    models = [{**body, "name": "/m", "parent": "/odom"}]
+    text = json.dumps({"models": models, "frames": frames})
+    problems = Diagnostics()
+    state = parse_json(text, "w.json", problems)
+    assert [(item.code, item.place.path) for item in problems] == [
+        *(("leading-slash", f"/{path}") for path in ("models/0/parent", "frames/0/name", "frames/0/parent"))
+    ]
+    assert [frame.parent for frame in state.frames] == ["map", "world", "/m"]
+    (tmp_path / "w.json").write_text(text)
+    for command in ("resolve", "show"):
+        assert main(["usdf", command, str(tmp_path / "w.json")]) == 0
+        stderr = capsys.readouterr().err
+        assert "'/odom' begins with a slash; tf2 drops it, so it is 'odom' [/models/0/parent]" in stderr
+        assert "3 times" in stderr
 
 
 def test_a_model_keeps_its_name_also_as_a_parent() -> None:

@@ -76,8 +76,9 @@ def write(file: str, _robot: str, _positions: Mapping[str, Any]) -> Answer:
     """Write a world state again, from USDF or from its JSON form."""
     path = Path(file)
     try:
-        state = read_world(path) if path.suffix == ".usdf" else parse_json(path.read_bytes(), file)
-        return {"written": write_world(state), "problems": []}
+        found = Diagnostics()
+        state = read_world(path) if path.suffix == ".usdf" else parse_json(path.read_bytes(), file, found)
+        return {"written": write_world(state), "problems": problems(found)}
     except DescriptionError as error:
         return {"refused": True, "problems": problems(error.diagnostics)}
 

@@ -253,6 +253,7 @@ class Reader {
     }
     if (name == "world") problem(Severity::note, "other-root", "<world> is read as <world_state>", root);
     world(root);
+    drop_slashes();
     check_names();
     check_parents();
     if (document_.failed()) {
@@ -798,6 +799,23 @@ class Reader {
   }
 
   // -- names and parents (chapters 3 and 4) --
+
+  // U3.6: a frame loses one leading slash, as in tf2; a model keeps its own, also as a parent.
+  void drop_slashes() {
+    std::vector<Body> &bodies = document_.state.bodies;
+    std::set<std::string> models;
+    for (const Body &body : bodies)
+      if (body.is_model) models.insert(body.name);
+    const auto drop = [&](std::string &name, Node node, const std::string &attribute) {
+      if (name.empty() || name.front() != '/') return;
+      problem(Severity::warning, "leading-slash", "'" + name + "' begins with a slash", node, attribute);
+      name.erase(0, 1);
+    };
+    for (std::size_t at = 0; at < bodies.size(); ++at) {
+      if (!bodies[at].is_model) drop(bodies[at].name, bodies_[at].node, "name");
+      if (!models.count(bodies[at].parent)) drop(bodies[at].parent, parent_node(at), "");
+    }
+  }
 
   void twice(Node node) { problem(Severity::error, "duplicate-name", "the name is there already", node, "name"); }
 

@@ -15,6 +15,8 @@ from collections import Counter
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.json_value import Json, JsonObject
+from robot_semantics.base.names import frame_name
+from robot_semantics.usdf.reader import warn_of_slash
 from robot_semantics.usdf.table import NAMESPACE, USDF
 from robot_semantics.usdf.validity import problems
 from robot_semantics.usdf.world_state import WorldState
@@ -38,8 +40,8 @@ def json_text(state: WorldState) -> str:
     return json.dumps(world_to_json(state), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def parse_json(text: str | bytes, source: str = "<json>") -> WorldState:
-    """Return the state of a JSON text.
+def parse_json(text: str | bytes, source: str = "<json>", diagnostics: Diagnostics | None = None) -> WorldState:
+    """Return the state of a JSON text; warnings are added to `diagnostics`, if given.
 
     Raises:
         DescriptionError: the text is not JSON, or not a world state; the error has all problems, each with its path.
@@ -54,7 +56,7 @@ def parse_json(text: str | bytes, source: str = "<json>") -> WorldState:
     except (UnicodeDecodeError, RecursionError, ValueError) as error:
         found.error("not-json", f"not JSON: {error}", SourcePlace(source, 1, 1))
     found.raise_if_failed()
-    return world_from_json(values, source)
+    return world_from_json(values, source, diagnostics)
 
 
 def _object(pairs: list[tuple[str, Json]]) -> JsonObject:
@@ -66,8 +68,8 @@ def _object(pairs: list[tuple[str, Json]]) -> JsonObject:
     return values
 
 
-def world_from_json(values: Json, source: str = "<json>") -> WorldState:
-    """Return the state of plain values in the form of `world_to_json`.
+def world_from_json(values: Json, source: str = "<json>", diagnostics: Diagnostics | None = None) -> WorldState:
+    """Return the state of plain values in the form of `world_to_json`; warnings are added to `diagnostics`, if given.
 
     Raises:
         DescriptionError: they are not a world state; the error has all problems, each with its path.
@@ -83,4 +85,19 @@ def world_from_json(values: Json, source: str = "<json>") -> WorldState:
         place = SourcePlace(source, path=problem.path)
         found.error(problem.code, problem.message, place, name=problem.name, valid=problem.valid)
     found.raise_if_failed()
+    if diagnostics is not None and isinstance(values, dict):
+        _report_slashes(values, state, source, diagnostics)
     return state
+
+
+def _report_slashes(values: JsonObject, state: WorldState, source: str, found: Diagnostics) -> None:
+    """Warn about frames that are written with a leading slash."""
+    models = {model.name for model in state.models}
+    for kind in ("models", "frames"):
+        bodies = values.get(kind)
+        for number, body in enumerate(bodies if isinstance(bodies, list) else ()):
+            for key in ("name", "parent") if kind == "frames" else ("parent",):
+                written = body.get(key) if isinstance(body, dict) else None
+                is_frame = key == "name" or written not in models
+                if isinstance(written, str) and is_frame and frame_name(written) != written:
+                    warn_of_slash(written, found, SourcePlace(source, path=f"/{kind}/{number}/{key}"))

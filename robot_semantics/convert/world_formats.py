@@ -180,7 +180,7 @@ Reader = Callable[[str, FormatOptions, Diagnostics | None], Converted[WorldState
 
 READERS: Mapping[str, Reader] = {
     "usdf": lambda path, options, diagnostics: Converted(read_world(path, diagnostics)),
-    "json": lambda path, options, diagnostics: Converted(parse_json(read_text(path), path)),
+    "json": lambda path, options, diagnostics: Converted(parse_json(read_text(path), path, diagnostics)),
     "sdformat": lambda path, options, diagnostics: sdformat_from_file(path, options.state_poses),
     "mujoco": _from_keyframe,
 }

@@ -13,6 +13,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import frame_name
 from robot_semantics.base.nanoseconds import seconds_text
@@ -137,9 +138,14 @@ def _report_slashes(document: XmlDocument, state: WorldState, found: Diagnostics
         written = element.get("name", "") if is_frame else (element.text or "").strip(XML_SPACE)
         if frame_name(written) == written or (written in models and not is_frame):
             continue
-        message = f"the frame name '{written}' begins with a slash; tf2 drops it, so it is '{frame_name(written)}'"
         place = document.places.place(document.at(element), "name" if is_frame else None)
-        found.warning("leading-slash", message, place)
+        warn_of_slash(written, found, place)
+
+
+def warn_of_slash(written: str, found: Diagnostics, place: SourcePlace) -> None:
+    """Warn about the name of a frame that begins with a slash."""
+    message = f"the frame name '{written}' begins with a slash; tf2 drops it, so it is '{frame_name(written)}'"
+    found.warning("leading-slash", message, place)
 
 
 def _refuse_other_namespaces(document: XmlDocument) -> None:

@@ -240,7 +240,6 @@ OTHERWISE = {
     "the motion of a robot with its SRDF": {
         "loop-disagrees", "loop-freedom", "loop-open", "loop-overdetermined", "loop-underdetermined",
     },
-    "advice of this package about valid values": {"leading-slash", "unlimited-range"},
     "our own mistake, or a list that was cut": {"more-problems", "schema"},
 }  # fmt: skip
 # Rooms that read no description and no state: their problems are about recordings, other programs, or shapes; and the

@@ -42,6 +42,7 @@ ALWAYS_SHOWN = frozenset(
         "unshown-texture",
         "far-from-convex",
         "mesh-unit",
+        "leading-slash",
     }
 )
 """Warnings that every command prints: the result differs from the file, or `check` does not report them."""

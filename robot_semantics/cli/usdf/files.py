@@ -191,7 +191,7 @@ def read_world_file(path: str, diagnostics: Diagnostics | None = None) -> WorldF
         DescriptionError: the file cannot be read or has errors.
     """
     if FORMATS.get(Path(path).suffix.lower()) == "json":
-        return WorldFile(parse_json(read_text(path), path), path, None)
+        return WorldFile(parse_json(read_text(path), path, diagnostics), path, None)
     if path == "-":
         document = parse_document(sys.stdin.buffer.read(MAX_BYTES + 1), "<stdin>", diagnostics)
     else:
