@@ -75,7 +75,7 @@ setup(
         "Environment :: Console",
         "Intended Audience :: Developers",
         "Intended Audience :: Science/Research",
-        "Operating System :: POSIX :: Linux",
+        "Operating System :: OS Independent",
         *(f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 15)),
         "Programming Language :: Python :: 3 :: Only",
         "Topic :: Scientific/Engineering",
@@ -96,7 +96,8 @@ setup(
     ],
     python_requires=">=3.10",
     install_requires=[
-        *("argcomplete>=3", "lxml>=4.9", "numpy>=1.24", "pyyaml>=6", "rich>=13", "ruamel-yaml>=0.18", "xacro>=2.0"),
+        *("argcomplete>=3", "filelock>=3.13", "lxml>=4.9", "numpy>=1.24", "psutil>=5.9", "pyyaml>=6", "rich>=13"),
+        *("ruamel-yaml>=0.18", "xacro>=2.0"),
     ],
     extras_require={
         "ros": ROS,

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import io
 import os
 import re
@@ -19,9 +18,10 @@ import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import BinaryIO
 
+from robot_semantics.base import system
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 
 READ_TIMEOUT_S = 60.0
@@ -33,6 +33,49 @@ _DECLARED = re.compile(r"""(\A\s*<\?xml[^>]*?encoding\s*=\s*["'])[A-Za-z0-9._-]+
 def declared_utf8(text: str) -> str:
     """Return an XML text whose declaration, if it states an encoding, states UTF-8: the text is printed as UTF-8."""
     return _DECLARED.sub(r"\1UTF-8\2", text, count=1)
+
+
+def file_name_fault(name: str) -> str | None:
+    """Return why Windows cannot have a file of this name; None if it can.
+
+    Folders are shared between systems, so such a name is refused on every system.
+    """
+    forbidden = sorted({letter for letter in name if letter in _NOT_IN_NAMES or ord(letter) < 32})
+    if forbidden:
+        return f"Windows allows no {forbidden[0]!r} in a file name"
+    if name.endswith((".", " ")):
+        return "Windows drops a dot or a space at the end of a file name"
+    if _DEVICE.fullmatch(name):
+        return "Windows has a device of this name"
+    return None
+
+
+def check_file_name(path: Path) -> None:
+    """Check that a new file, and the folders that are made for it, can have their names on every system.
+
+    Raises:
+        OSError: one cannot.
+    """
+    for part in (path, *path.parents):
+        if part.exists() or not part.name:
+            return
+        fault = file_name_fault(part.name)
+        if fault is not None:
+            raise OSError(errno.EINVAL, f"{fault}: choose another name", str(path))
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it, unless it exists.
+
+    Raises:
+        OSError: it cannot be made, or Windows cannot hold its name.
+    """
+    check_file_name(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+_NOT_IN_NAMES = '<>:"|?*\\'
+_DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?", re.IGNORECASE)
 
 
 def resolved(path: str | Path) -> Path:
@@ -48,14 +91,17 @@ def resolved(path: str | Path) -> Path:
 
 
 def relative_path(path: str | Path, folder: str | Path) -> str:
-    """Return a path relative to a folder, with ``/``.
+    """Return a path relative to a folder, with ``/``; an absolute path if they are on different drives.
 
     The folder is taken without symbolic links: the system follows a link before it goes up by ``..``.
 
     Raises:
         OSError: as `resolved`.
     """
-    return Path(os.path.relpath(path, resolved(folder))).as_posix()
+    try:
+        return Path(os.path.relpath(path, resolved(folder))).as_posix()
+    except ValueError:
+        return Path(path).absolute().as_posix()
 
 
 def read_bounded(
@@ -105,7 +151,7 @@ def read_named(path: str | Path, max_bytes: int) -> bytes:
         raise OSError(errno.EISDIR if kind == "a folder" else errno.EINVAL, f"is {kind}, not a file", str(path))
     if _kept is not None and str(path) in _kept:
         return _kept[str(path)]
-    with os.fdopen(os.dup(0) if is_input else os.open(path, os.O_RDONLY | os.O_CLOEXEC), "rb") as pipe:
+    with os.fdopen(os.dup(0) if is_input else os.open(path, system.WAITING_FLAGS), "rb") as pipe:
         content = pipe.read(max_bytes + 1)
     if len(content) > max_bytes:
         raise OSError(errno.EFBIG, f"is longer than the {max_bytes} bytes allowed", str(path))
@@ -168,7 +214,7 @@ def _open_regular(path: str | Path, *, follow_links: bool = True) -> int:
     """Return a descriptor of a regular file; other kinds of file raise an error without waiting."""
     if not follow_links and Path(path).is_symlink():
         raise OSError(errno.ELOOP, "is a symbolic link; it is not followed", str(path))
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow_links else os.O_NOFOLLOW))
+    descriptor = os.open(path, system.READ_FLAGS | (0 if follow_links else system.NO_LINK))
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "is not a regular file", str(path))
@@ -192,22 +238,14 @@ def locked(folder: Path, timeout_s: float) -> Iterator[None]:
     Raises:
         OSError: the folder cannot be read, or another process holds the lock for longer than `timeout_s` [s].
     """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        end = time.monotonic() + timeout_s
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > end:
-                    message = f"another process has locked this folder for more than {timeout_s:g} s"
-                    raise OSError(errno.ETIMEDOUT, message, str(folder)) from None
-            time.sleep(_LOCK_POLL_S)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(system.held_lock(folder / _FOLDER_LOCK, timeout_s, awaited=True))
+        except TimeoutError:
+            message = f"another process has locked this folder for more than {timeout_s:g} s"
+            raise OSError(errno.ETIMEDOUT, message, str(folder)) from None
         _sweep(folder, again=True)
         yield
-    finally:
-        os.close(descriptor)
 
 
 def save_text(text: str, path: str | Path) -> None:
@@ -259,19 +297,33 @@ def save_all(files: Mapping[Path, bytes], mode: int | None = None) -> None:
                     os.fsync(file.fileno())
             written.append((path, temporary, target))
         stack.enter_context(deferred_interrupt())
+        if len(written) > 1:
+            stack.enter_context(_restored_after_error([target for _, _, target in written]))
         for parent, names in _by_folder(written).items():
             if len(names) > 1:
                 stack.enter_context(_announced(parent, names))
         for path, temporary, target in written:
             with _named(path):
-                temporary.replace(target)
+                system.replace_file(temporary, target)
     for parent in {target.parent for _, _, target in written}:
-        folder = os.open(parent, os.O_RDONLY)
-        try:
-            # The new name is safe on the disk only after the folder is synced.
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        # The new name is safe on the disk only after the folder is synced.
+        system.sync_folder(parent)
+
+
+@contextmanager
+def _restored_after_error(targets: Sequence[Path]) -> Iterator[None]:
+    """Write the old files again, and delete the new ones, if one of several files cannot be replaced."""
+    old = {target: target.read_bytes() if target.exists() else None for target in targets}
+    try:
+        yield
+    except OSError:
+        for target, data in old.items():
+            with suppress(OSError):
+                if data is None:
+                    target.unlink(missing_ok=True)
+                elif target.read_bytes() != data:
+                    save_bytes(data, target)
+        raise
 
 
 def _by_folder(written: Sequence[tuple[Path, Path, Path]]) -> dict[Path, dict[str, str]]:
@@ -294,7 +346,7 @@ def _announced(folder: Path, names: Mapping[str, str]) -> Iterator[None]:
             file.flush()
             os.fsync(file.fileno())
         announced = temporary.with_suffix(_SET)
-        temporary.rename(announced)
+        system.replace_file(temporary, announced)
         try:
             yield
         finally:
@@ -306,20 +358,16 @@ def _complete(announced: Path) -> None:
     import json
 
     with suppress(OSError):
-        lock = os.open(announced, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        try:
-            about = os.fstat(lock)
-            if about.st_uid != os.geteuid() or not stat.S_ISREG(about.st_mode):
-                return
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            with suppress(ValueError, AttributeError, TypeError):
-                for old, new in json.loads(os.read(lock, _PART_BYTES)).items():
-                    if _TEMPORARY.fullmatch(old) and new not in ("", ".", "..") and os.sep not in old + new:
-                        with suppress(FileNotFoundError):
-                            (announced.parent / old).rename(announced.parent / new)
-            announced.unlink(missing_ok=True)
-        finally:
-            os.close(lock)
+        if system.user_id() not in (None, announced.lstat().st_uid):
+            return
+        with suppress(ValueError, AttributeError, TypeError):
+            for old, new in json.loads(read_bounded(announced, _PART_BYTES, follow_links=False)).items():
+                # A name with a drive or a backslash leaves the folder on Windows.
+                is_inside = all(PureWindowsPath(name).name == name != ".." for name in (old, new))
+                if is_inside and new and _TEMPORARY.fullmatch(old):
+                    with suppress(FileNotFoundError):
+                        system.replace_file(announced.parent / old, announced.parent / new)
+        announced.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -340,13 +388,21 @@ def temporary_beside(target: Path, *, folder: bool = False) -> Iterator[Path]:
     Raises:
         OSError: it cannot be made.
     """
+    check_file_name(target)
     _sweep(target.parent)
-    temporary, lock = _locked_temporary(target, folder=folder)
-    try:
+    with ExitStack() as stack:
+        while True:
+            temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
+            # Another process that sweeps may hold the lock for a moment: take another name.
+            with suppress(TimeoutError):
+                stack.enter_context(system.held_lock(temporary.with_suffix(_LOCK)))
+                break
+        stack.callback(_remove, temporary)
+        if folder:
+            temporary.mkdir()
+        else:
+            temporary.touch(exist_ok=False)
         yield temporary
-    finally:
-        _remove(temporary)
-        os.close(lock)
 
 
 @contextmanager
@@ -377,37 +433,13 @@ def replace_folder(temporary: Path, target: Path) -> None:
     Raises:
         OSError: it cannot be renamed.
     """
-    # Import here: few programs need it, and each import delays every start.
-    import ctypes
-
-    libc = ctypes.CDLL(None, use_errno=True)
-    names = (_AT_FDCWD, os.fsencode(temporary), _AT_FDCWD, os.fsencode(target))
-    if hasattr(libc, "renameat2") and libc.renameat2(*names, _RENAME_EXCHANGE) == 0:
+    if system.exchange_folders(temporary, target):
         return
     # `_sweep` does not delete this name: a killed process loses nothing.
     old = target.with_name(f".{target.name}.{os.urandom(4).hex()}.old")
-    target.rename(old)
-    temporary.rename(target)
+    system.replace_file(target, old)
+    system.replace_file(temporary, target)
     shutil.rmtree(old)
-
-
-def _locked_temporary(target: Path, *, folder: bool) -> tuple[Path, int]:
-    """Make and lock a temporary file or folder; try again if another process deleted it before the lock."""
-    while True:
-        temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
-        if folder:
-            temporary.mkdir()
-        else:
-            os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-        try:
-            lock = os.open(temporary, os.O_RDONLY)
-        except FileNotFoundError:
-            continue
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with suppress(FileNotFoundError):
-            if temporary.stat().st_ino == os.fstat(lock).st_ino:
-                return temporary, lock
-        os.close(lock)
 
 
 def _sweep(folder: Path, *, again: bool = False) -> None:
@@ -419,23 +451,19 @@ def _sweep(folder: Path, *, again: bool = False) -> None:
         return
     _swept.add(folder)
     with suppress(OSError):
-        hidden = [Path(entry.path) for entry in os.scandir(folder) if entry.name.startswith(".")]
-        for path in hidden:
-            if path.suffix == _SET and _TEMPORARY.fullmatch(path.with_suffix(".tmp").name):
-                _complete(path)
-        for path in hidden:
-            if _TEMPORARY.fullmatch(path.name):
-                _remove_if_unlocked(path)
-
-
-def _remove_if_unlocked(path: Path) -> None:
-    with suppress(OSError):
-        lock = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _remove(path)
-        finally:
-            os.close(lock)
+        paths = [Path(entry.path) for entry in os.scandir(folder) if entry.name.startswith(".")]
+        # A list, a temporary and their lock have one name with different endings. Lists first: they need the others.
+        ours = [path for path in paths if path.suffix in _ENDINGS and _TEMPORARY.fullmatch(f"{path.stem}.tmp")]
+        for path in sorted(ours, key=lambda path: path.suffix != _SET):
+            try:
+                with suppress(PermissionError), system.held_lock(path.with_suffix(_LOCK)):
+                    if path.suffix == _SET:
+                        _complete(path)
+                    _remove(path.with_suffix(".tmp"))
+            except TimeoutError:
+                # Its process is at work. It may be sweeping: its list needs the other files.
+                if path.suffix == _SET:
+                    return
 
 
 def _remove(path: Path) -> None:
@@ -445,12 +473,12 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-_SET = ".set"
-"""Ending of a list of files that get their names together."""
+_SET, _LOCK = ".set", ".lck"
+"""Endings of a list of files that get their names together, and of the lock of a temporary file or folder."""
+_ENDINGS = (_SET, ".tmp", _LOCK)
+_FOLDER_LOCK = ".robot_semantics.lock"
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")
-_LOCK_POLL_S = 0.002
 _POLL_S = 0.01
 _PART_BYTES = 2**20
 _swept: set[Path] = set()
 _kept: dict[str, bytes] | None = None
-_AT_FDCWD, _RENAME_EXCHANGE = -100, 2

@@ -13,7 +13,7 @@ import argparse
 from pathlib import Path
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.files import save_all
+from robot_semantics.base.files import make_folder, save_all
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.printing import print_line
 from robot_semantics.examples import FILES, example
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
             raise RobotSemanticsError(
                 f"{path} exists with other content, so nothing was written; --force overwrites it"
             )
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     save_all({path: content.encode() for path, content in contents.items()})
     for path in contents:
         print_line(path)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.system import replace_file
 from robot_semantics.cli.frame.argument_values import add_repeatable, by_model, robots_by_model, single_value
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.console import print_all
@@ -67,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
             picture = path.with_name(f"{path.name}.{kind}")
             try:
                 count = draw(data, picture, joints=arguments.joint, model=arguments.model, title=arguments.title)
-                picture.replace(path)
+                replace_file(picture, path)
             finally:
                 picture.unlink(missing_ok=True)
     finally:

@@ -10,12 +10,14 @@
 from __future__ import annotations
 
 import math
+from io import BytesIO
 from pathlib import Path
 from typing import TypedDict
 
 import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError
+from robot_semantics.base.files import save_bytes
 from robot_semantics.base.names import shown
 from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, PairReason, Witness
 from robot_semantics.collision.statistics import rounded_up
@@ -162,4 +164,6 @@ def save_heat_map(matrix: CollisionMatrix, robot: RobotModel, path: Path) -> Non
     for side_name in ("top", "right"):
         axes.spines[side_name].set_visible(False)
     figure.colorbar(image, ax=axes, shrink=0.5, label="share of configurations in collision")
-    figure.savefig(path, dpi=130)
+    picture = BytesIO()
+    figure.savefig(picture, format=path.suffix[1:].lower() or None, dpi=130)
+    save_bytes(picture.getvalue(), path)

@@ -22,7 +22,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError, format_of
-from robot_semantics.base.files import declared_utf8, relative_path, save_all, scratch_folder
+from robot_semantics.base.files import declared_utf8, make_folder, relative_path, save_all, scratch_folder
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.nanoseconds import float_seconds, seconds_text
 from robot_semantics.live.settings import Invalid
@@ -386,7 +386,7 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
         # A dry run leaves no trace, not even a folder.
         dry = request.out is None or request.dry_run
         beside = Path(tempfile.gettempdir()) if request.out is None or dry else request.out.absolute().parent
-        beside.mkdir(parents=True, exist_ok=True)
+        make_folder(beside)
         scratch = stack.enter_context(scratch_folder(beside))
         # Inside the folder's block: the workers stop before the folder is deleted.
         workers: Workers = stack.enter_context(choose_workers(request.jobs, request.dask))

@@ -22,8 +22,16 @@ from typing import TYPE_CHECKING, Any
 from robot_semantics.base import version
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
-from robot_semantics.base.files import open_bounded, relative_path, save_bytes, scratch_folder, temporary_beside
+from robot_semantics.base.files import (
+    make_folder,
+    open_bounded,
+    relative_path,
+    save_bytes,
+    scratch_folder,
+    temporary_beside,
+)
 from robot_semantics.base.names import quoted
+from robot_semantics.base.system import replace_file
 from robot_semantics.recording.bags.source import (
     ENDINGS,
     BagError,
@@ -297,7 +305,7 @@ def export_each(tasks: Sequence[FleetTask], workers: Workers) -> Iterator[FleetR
         earlier = _earlier_rows(tasks[0].folder / INDEX, force=tasks[0].request.force)
         tasks = [replace(task, before=earlier.get(task.name)) for task in tasks]
     if not dry:
-        (tasks[0].folder / ROWS).mkdir(parents=True, exist_ok=True)
+        make_folder(tasks[0].folder / ROWS)
     rows = []
     # Rows are small, so results of later bags may wait for a slow one.
     for row in workers.map(export_bag, tasks, ahead=len(tasks)):
@@ -309,7 +317,7 @@ def export_each(tasks: Sequence[FleetTask], workers: Workers) -> Iterator[FleetR
     table = pa.Table.from_pylist([asdict(row) for row in rows], schema=_schema(pa))
     with temporary_beside(index) as temporary:
         pq.write_table(table, temporary)
-        temporary.replace(index)
+        replace_file(temporary, index)
 
 
 def _earlier_rows(index: Path, *, force: bool) -> dict[str, FleetRow]:
@@ -366,7 +374,7 @@ def export_table(request: ExportRequest, workers: Workers, bags: Sequence[FleetB
             return
         with temporary_beside(out) as temporary:
             write_bags(parts, temporary)
-            temporary.replace(out)
+            replace_file(temporary, out)
 
 
 def export_bag(task: FleetTask) -> FleetRow:
@@ -386,7 +394,7 @@ def export_bag(task: FleetTask) -> FleetRow:
         _check_result(task, is_ours=is_ours)
         if task.request.dry_run:
             return _exported(task, row)
-        task.out.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(task.out.parent)
         # If this process ends before the row is complete, the next run knows that the result is its own.
         save_bytes(json.dumps(asdict(replace(row, result=task.name))).encode(), task.row_file)
         begun = True

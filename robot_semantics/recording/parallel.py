@@ -21,13 +21,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from itertools import islice
+from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.system import blocked_interrupt, end_this_process_after
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -111,7 +112,7 @@ class Processes(Workers):
         try:
             # A process that is starting during Ctrl-C would have no owner. It inherits the blocked signal, because
             # Ctrl-C must not end its imports with a traceback.
-            with deferred_interrupt(), _blocked_interrupt():
+            with deferred_interrupt(), blocked_interrupt():
                 return self._pool.submit(_guarded, function, item)
         except BrokenProcessPool as error:
             # Store the error; the reader of the result raises it.
@@ -121,9 +122,14 @@ class Processes(Workers):
 
     def _start(self) -> None:
         # Do not fork: threads, such as the progress display, do not exist in the child.
-        context = multiprocessing.get_context("forkserver")
-        # Import once before the fork, not in each process: the imports take as long as a bag of two minutes.
-        context.set_forkserver_preload(["robot_semantics.recording.fleet", "rosbags.highlevel"])
+        context: BaseContext
+        try:
+            context = multiprocessing.get_context("forkserver")
+        except ValueError:  # Windows
+            context = multiprocessing.get_context("spawn")
+        else:
+            # Import once before the fork, not in each process: the imports take as long as a bag of two minutes.
+            context.set_forkserver_preload(["robot_semantics.recording.fleet", "rosbags.highlevel"])
         self._pool = ProcessPoolExecutor(self.count, context, _begin_work)
 
     def __enter__(self) -> Processes:
@@ -149,16 +155,6 @@ GRACE_S = 10
 """How long a worker process that is to end may take for it [s]."""
 
 
-@contextmanager
-def _blocked_interrupt() -> Iterator[None]:
-    """Block SIGINT in this thread and in the processes that it starts."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 _at_work, _told_to_end = threading.Event(), threading.Event()
 
 
@@ -166,7 +162,7 @@ def _begin_work() -> None:
     """Prepare a worker process: it ignores Ctrl-C, SIGTERM interrupts its work, and it ends with its parent."""
 
     def end(_number: int, _frame: Any) -> None:
-        signal.alarm(GRACE_S)
+        end_this_process_after(GRACE_S)
         _told_to_end.set()
         if _at_work.is_set():
             raise KeyboardInterrupt

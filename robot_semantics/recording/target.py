@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from robot_semantics.base.files import replace_folder, resolved, temporary_beside
+from robot_semantics.base.files import check_file_name, make_folder, replace_folder, resolved, temporary_beside
+from robot_semantics.base.system import replace_file
 from robot_semantics.recording.bags.source import RequestError
 from robot_semantics.recording.series.formats import looks_written_here
 
@@ -49,14 +50,15 @@ def whole_or_nothing(target: Path, *, folder: bool, force: bool = False) -> Iter
         RequestError: the target exists and `force` is not given.
     """
     check_target(target, folder=folder, force=force)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    check_file_name(target)
+    make_folder(target.parent)
     try:
         with temporary_beside(target, folder=folder) as temporary:
             yield temporary
             if folder and target.exists():
                 replace_folder(temporary, target)
             else:
-                temporary.replace(target)
+                replace_file(temporary, target)
     except OSError as error:
         if error.filename is None and error.errno is not None:
             # The error of a full disk does not name the file.

@@ -20,7 +20,7 @@ from types import MappingProxyType
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
-from robot_semantics.base.files import locked, read_bounded, save_bytes
+from robot_semantics.base.files import file_name_fault, locked, make_folder, read_bounded, save_bytes
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.usdf.descriptions import with_relative_paths
 from robot_semantics.usdf.reader import parse_world
@@ -85,7 +85,7 @@ class DescriptionFiles:
         try:
             # On a full disk the work goes on: a deletion makes space.
             with suppress(OSError):
-                journal.write_text("\n".join(sorted(names)))
+                journal.write_bytes("\n".join(sorted(names)).encode())
             yield
         finally:
             self._delete_unused(names)
@@ -240,7 +240,7 @@ class SnapshotStore:
     def _locked(self, path: Path) -> Iterator[None]:
         """Make the folder, and lock the folder of `path` against other processes."""
         with _reported():
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder)
         with _reported(), self._files(path).locked():
             yield
 
@@ -380,6 +380,10 @@ class SnapshotStore:
         """
         bare = name.removesuffix(SUFFIX)
         if _NAME.fullmatch(bare):
+            # Folders are shared, also with systems on which this would not be a file.
+            fault = file_name_fault(f"{bare}{SUFFIX}")
+            if fault is not None:
+                raise SnapshotError(f"'{name}' is not a snapshot name: {fault}")
             return self.folder / f"{bare}{SUFFIX}"
         if not name or "\0" in name or not self.allow_paths:
             raise SnapshotError(

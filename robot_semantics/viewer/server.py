@@ -528,7 +528,7 @@ def _redirection(address: str) -> Iterator[str]:
             folder = Path.home()
     descriptor, name = tempfile.mkstemp(prefix="robot_semantics-", suffix=".html", dir=folder)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
             file.write(REDIRECTION.format(address=html.escape(address)))
         yield Path(name).as_uri()
     finally:

@@ -20,10 +20,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -37,6 +37,7 @@ from robot_semantics.base.diagnostics import refusal
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean, quoted
+from robot_semantics.base.system import end_processes, ended_by_time, memory_of
 from robot_semantics.xml.document import OddBytes, XmlDocument, is_macro
 from robot_semantics.xml.numbers import number
 from robot_semantics.xml.reader import parse_xml, read_xml
@@ -109,6 +110,10 @@ FindPackage = Callable[[str], str]
 _TAG_NAME = re.compile(rb"<([^\s/>]+)")
 _CHILD = "import sys; sys.path[:] = sys.argv[1:]; from robot_semantics.xml.xacro_child import main; main()"
 
+
+_PYTHON_BYTES = 100_000_000
+"""The memory that Python and xacro need themselves, where only the whole memory of a process is known."""
+_WATCH_S = 0.05
 
 _DEFINITIONS = {"macro", "property", "arg", "include"}
 """Elements of xacro that make nothing."""
@@ -236,21 +241,29 @@ class _Expansion:
             stdout=subprocess.PIPE,
             # Own session: Ctrl-C reaches only this process, and the child's own children can be killed with it.
             start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
-        late = threading.Event()
+        late, large = threading.Event(), threading.Event()
 
         def end() -> None:
             late.set()
-            _kill(process)
+            end_processes(process)
+
+        def watch_memory() -> None:
+            while process.poll() is None and not large.is_set():
+                if memory_of(process.pid) > how.megabytes * 1_000_000 + _PYTHON_BYTES:
+                    large.set()
+                    end_processes(process)
+                time.sleep(_WATCH_S)
 
         timer = threading.Timer(how.seconds, end)
         timer.daemon = True
         timer.start()
         try:
-            result = self._talk(process, how)
+            result = self._talk(process, how, watch_memory)
         finally:
             timer.cancel()
-            _kill(process)
+            end_processes(process)
             for pipe in (process.stdin, process.stdout):
                 # Data for a child that has ended is useless.
                 with suppress(OSError):
@@ -260,9 +273,9 @@ class _Expansion:
             self.asked = frozenset(result["asked"])
             return str(result["done"])
         code, reason, place = "xacro-limit", "", SourcePlace(self._path)
-        if late.is_set() or process.returncode == -signal.SIGXCPU:
+        if late.is_set() or ended_by_time(process.returncode):
             reason = f"not expanded after {how.seconds:g} s; {SECONDS_VARIABLE}=SECONDS raises this limit"
-        elif result.get("memory"):
+        elif large.is_set() or result.get("memory"):
             reason = f"it takes more than {how.megabytes} MB; {MEMORY_VARIABLE}=MB raises this limit"
         elif "failed" in result:
             code, (reason, place) = "xacro", self._failure(result["failed"])
@@ -270,7 +283,9 @@ class _Expansion:
             code, reason = "xacro", f"it ended with code {process.returncode}"
         raise refusal(code, f"xacro: {reason}", place)
 
-    def _talk(self, process: subprocess.Popen[bytes], how: XacroOptions) -> dict[str, Any]:
+    def _talk(
+        self, process: subprocess.Popen[bytes], how: XacroOptions, watch_memory: Callable[[], None]
+    ) -> dict[str, Any]:
         """Answer the child's requests until it has a result; return the result, empty if the child ends without one."""
         assert process.stdin is not None
         assert process.stdout is not None
@@ -293,6 +308,9 @@ class _Expansion:
                 message = self._read(str(asked["read"]))
             elif "find" in asked:
                 message = self._find(str(asked["find"]))
+            elif "watch" in asked:
+                threading.Thread(target=watch_memory, daemon=True).start()
+                message = {}
             else:
                 return asked
 
@@ -346,11 +364,6 @@ class _Expansion:
         within = "".join(f", in macro '{name}'" for name in dict.fromkeys(failed["macros"]))
         files = [name for name in dict.fromkeys(reversed(stack)) if name != place.source]
         return f"{failed['reason']}{within}{_included(files)}", place
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _included(files: list[str]) -> str:

@@ -8,7 +8,7 @@
 """Child process that expands one xacro file for `robot_semantics.xml.xacro`, within its limits.
 
 The two processes exchange lines of JSON. The child requests files and packages on standard output, reads the answers
-from standard input, and finally sends the result. It only needs xacro and Python's library, so it starts quickly.
+from standard input, and finally sends the result. It needs only xacro, psutil and Python's library, to start quickly.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import resource
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import IO, Any, TypedDict
 from xml.dom import minidom
 from xml.parsers import expat
+
+from robot_semantics.base.system import limit_this_process, unlimit_this_process
 
 MARK = "robot_semantics_came_from"
 _CLASS = re.compile(r"<class '[^']*'>:? ?")
@@ -164,13 +164,14 @@ def main() -> None:
     _read_through(channel, xacro)
     if request["find"]:
         _find_through(channel, xacro.substitution_args)
-    _limit(request["seconds"], request["bytes"])
+    if not limit_this_process(request["seconds"], request["bytes"]):
+        channel.request("watch", "memory")
     try:
         arguments = _Arguments(request["arguments"])
         text = xacro.process_file(request["path"], mappings=arguments).toxml()
         result = {"done": text, "asked": sorted(arguments.asked)}
     except BaseException as error:  # noqa: BLE001  # An expression may raise anything: a problem of the document.
-        _unlimit()
+        unlimit_this_process()
         result = {"memory": True} if _is_of(error, MemoryError) else {"failed": _failure(error, xacro, position)}
     channel.send(result)
 
@@ -232,22 +233,6 @@ def _find_through(channel: ParentConnection, substitution: Any) -> None:
         return str(answer["folder"])
 
     substitution._eval_find = substitution._eval_dict["find"] = find
-
-
-def _limit(seconds: float, more_bytes: int) -> None:
-    """Kill this process after too long a time, even without the parent; refuse memory beyond the limit."""
-    most = int(seconds) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
-    try:
-        own = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    except OSError:
-        own = 0
-    resource.setrlimit(resource.RLIMIT_AS, (own + more_bytes, resource.getrlimit(resource.RLIMIT_AS)[1]))
-
-
-def _unlimit() -> None:
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
 def _failure(error: BaseException, xacro: Any, position: XacroPosition) -> XacroFailure:

@@ -9,19 +9,29 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import resource
 import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path, PureWindowsPath
 
 import pytest
 
-from robot_semantics.base.files import open_bounded, read_bounded, save_bytes, scratch_folder, temporary_beside
+from robot_semantics.base import system
+from robot_semantics.base.files import (
+    open_bounded,
+    read_bounded,
+    save_all,
+    save_bytes,
+    scratch_folder,
+    temporary_beside,
+)
+from robot_semantics.cli.main import main
 from robot_semantics.examples import example
 
 
@@ -137,7 +147,8 @@ with temporary_beside(Path(sys.argv[1])) as path:
         (tmp_path / ".mine.tmp").write_bytes(b"")
         os.utime(tmp_path / ".mine.tmp", (0, 0))
         save_bytes(b"state", tmp_path / "c.usdf")
-        assert {path.name for path in tmp_path.iterdir()} == {held.name, "c.usdf", ".mine.tmp"}
+        lock = held.with_suffix(".lck")
+        assert {path.name for path in tmp_path.iterdir()} == {held.name, lock.name, "c.usdf", ".mine.tmp"}
         writing.kill()
 
 
@@ -179,27 +190,131 @@ with scratch_folder(Path(sys.argv[1])) as path:
         assert killed.stdout is not None
         killed.stdout.readline()
         killed.kill()
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len(list(tmp_path.glob("*.tmp"))) == 1
     with scratch_folder(tmp_path) as folder:
-        assert list(tmp_path.iterdir()) == [folder]
+        assert sorted(tmp_path.iterdir()) == [folder.with_suffix(".lck"), folder]
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_temporary_that_a_sweep_removes_before_its_lock_is_made_anew(
+def test_a_temporary_whose_lock_another_process_sweeps_gets_another_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    locks = 0
+    tried: list[Path] = []
 
-    def lock(descriptor: int, how: int) -> None:
-        nonlocal locks
-        locks += 1
-        if locks == 1:
-            next(tmp_path.iterdir()).unlink()
-        flock(descriptor, how)
+    @contextmanager
+    def lock(path: Path) -> Iterator[None]:
+        tried.append(path)
+        if len(tried) == 1:
+            raise TimeoutError("another process holds it")
+        yield
 
-    flock = fcntl.flock
-    monkeypatch.setattr(fcntl, "flock", lock)
+    monkeypatch.setattr(system, "held_lock", lock)
     with temporary_beside(tmp_path / "w.usdf") as path:
+        assert path.with_suffix(".lck") == tried[1] != tried[0]
         assert list(tmp_path.iterdir()) == [path]
-    assert locks == 2
+
+
+def test_no_lock_makes_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), system.held_lock(tmp_path / "nowhere" / "lock"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lock_excludes_threads_and_processes_until_its_holder_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    code = """
+import sys, time
+from pathlib import Path
+from robot_semantics.base.system import held_lock
+with held_lock(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+    with subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(TimeoutError), system.held_lock(path):
+            pass
+        holder.kill()
+        with system.held_lock(path, 60.0), ThreadPoolExecutor(1) as threads:
+            assert isinstance(threads.submit(lambda: system.held_lock(path).__enter__()).exception(), TimeoutError)
+    assert list(tmp_path.iterdir()) == []
+
+
+def in_use(*_: object) -> None:
+    error = PermissionError(13, "The process cannot access the file because it is being used by another process")
+    error.winerror = 32  # type: ignore[attr-defined]  # only Windows has it
+    raise error
+
+
+def test_a_file_that_another_program_has_open_is_replaced_when_it_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[object] = []
+
+    def replace(source: Path, target: Path) -> Path:
+        tries.append(target)
+        return own(source, target) if len(tries) > 3 else in_use()  # type: ignore[return-value]
+
+    own = Path.replace
+    monkeypatch.setattr(Path, "replace", replace)
+    (tmp_path / "w.usdf").write_bytes(b"old")
+    save_bytes(b"new", tmp_path / "w.usdf")
+    assert (tmp_path / "w.usdf").read_bytes() == b"new"
+    assert len(tries) == 4
+
+
+def test_a_file_that_stays_open_stays_whole_and_gives_one_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(system, "REPLACE_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(Path, "replace", in_use)
+    out = tmp_path / "w.usdf"
+    out.write_bytes(b"old")
+    assert main(["usdf", "convert", str(example("rover_arm.usdf")), "-o", str(out), "--force"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"error: {out}: another program has it open")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"w.usdf": b"old"}
+
+
+def test_several_files_stay_whole_if_one_of_them_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def replace(source: Path, target: Path) -> Path:
+        return in_use() if target.name == "c" else own(source, target)  # type: ignore[return-value]
+
+    own = Path.replace
+    monkeypatch.setattr(Path, "replace", replace)
+    monkeypatch.setattr(system, "REPLACE_TIMEOUT_S", 0.1)
+    (tmp_path / "a").write_bytes(b"old")
+    with pytest.raises(OSError, match="another program has it open"):
+        save_all({tmp_path / name: b"new" for name in "abc"})
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"old"}
+
+
+NO_WINDOWS_NAMES = [
+    *("a:b", "a?", "a*", "a<b", "a>b", "a|b", 'a"b', "a\\b", "a.", "a ", "a\tb", "con", "CON", "Con.usdf", "nul"),
+    *("aux.x.y", "prn", "COM1", "lpt9.txt", "com¹", "CONIN$", "nul .txt", "..."),
+]
+
+
+@pytest.mark.parametrize("name", NO_WINDOWS_NAMES)
+def test_a_name_that_windows_cannot_hold_is_refused_for_a_file_and_for_its_folder(tmp_path: Path, name: str) -> None:
+    for path in (tmp_path / name, tmp_path / name / "w.usdf"):
+        with pytest.raises(OSError, match=r"Windows .*: choose another name"), temporary_beside(path):
+            pass
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["a", "a.b", ".a", "a..b", "console", "com", "com10", "lpt", "nul_", "ä", "a;b", "a'b"]
+)
+def test_any_other_name_is_a_file_name(tmp_path: Path, name: str) -> None:
+    assert not PureWindowsPath(name).is_reserved()
+    save_bytes(b"state", tmp_path / name)
+    assert (tmp_path / name).read_bytes() == b"state"
+
+
+def test_a_file_that_has_such_a_name_keeps_it(tmp_path: Path) -> None:
+    (tmp_path / "a:b").write_bytes(b"old")
+    save_bytes(b"new", tmp_path / "a:b")
+    assert (tmp_path / "a:b").read_bytes() == b"new"

@@ -19,6 +19,7 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError
 from robot_semantics.base.errors import ArrayError
+from robot_semantics.base.files import make_folder
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import add_repeatable, nanoseconds, number_in_range
 from robot_semantics.cli.frame.command import Command, UsageError
@@ -113,7 +114,7 @@ def _split(arguments: argparse.Namespace) -> None:
         paths[path] = name
         check_not_there(path, arguments.force)
     if not arguments.dry_run:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     own = usdf_files.folder_of(arguments.file)
     texts = {path: write_world(rebased(parts[name], own, folder)).encode() for path, name in paths.items()}
     if write_files(arguments, texts):

@@ -9,9 +9,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import signal
 import struct
 import zlib
 from collections.abc import Generator, Iterator
@@ -21,6 +19,7 @@ from typing import BinaryIO, NamedTuple
 from rosbags.typesys.msg import normalize_msgtype
 
 from robot_semantics.base.files import open_bounded
+from robot_semantics.base.system import is_open_for_writing
 from robot_semantics.base.unpack_limit import longest_part
 from robot_semantics.recording.bags.compression import unpack, unpack_cut, unpack_message
 from robot_semantics.recording.bags.encodings import mapped_type
@@ -58,29 +57,8 @@ def scan_mcap(path: Path, report: Report) -> Iterator[Message]:
 
 
 def is_still_written(file: BinaryIO, size: int) -> bool:
-    """Return True if a file is longer than `size`, or if a process has it open for writing.
-
-    Linux gives a lease for reading only on a file that no process has open for writing. Other systems are only asked
-    for the length.
-    """
-    if os.fstat(file.fileno()).st_size > size:
-        return True
-    if not hasattr(fcntl, "F_SETLEASE"):
-        return False
-    try:
-        # A writer that comes now sends a signal; this one is ignored by default.
-        fcntl.fcntl(file, F_SETSIG, signal.SIGURG)
-        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
-    return False
-
-
-F_SETSIG = 10
-"""Of <fcntl.h> of Linux; Python has no name for it."""
+    """Return True if a file is longer than `size`, or if a process has it open for writing, where the system knows."""
+    return os.fstat(file.fileno()).st_size > size or is_open_for_writing(file)
 
 
 class _Schema(NamedTuple):

@@ -18,7 +18,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import apsw
 
@@ -71,7 +71,7 @@ def _scan(path: Path, report: Report) -> Iterator[Message]:
         return
     # Do not map the file: if another program cuts it off, an access would kill the process.
     with path.open("rb") as file:
-        pages = _Pages(file.fileno(), report)
+        pages = _Pages(file, report)
         channels: dict[int, Channel] = {}
         for row in pages.rows():
             match row.values:
@@ -105,9 +105,9 @@ def _report_missing(numbers: Sequence[int], report: Report) -> None:
 class _Pages:
     """The pages of a database file; some may be missing or damaged."""
 
-    def __init__(self, file: int, report: Report) -> None:
+    def __init__(self, file: BinaryIO, report: Report) -> None:
         self.file = file
-        head = os.pread(file, _FILE_HEAD, 0)
+        head = file.read(_FILE_HEAD)
         whole = head[:16] == MAGIC
         if not whole:
             report("byte 0: this is not the start of a database")
@@ -115,7 +115,7 @@ class _Pages:
         size = 65536 if size == 1 else size
         self.size = size if size >= 512 and size & (size - 1) == 0 else 4096
         self.usable = self.size - (head[20] if whole else 0)
-        self.count = os.fstat(file).st_size // self.size
+        self.count = os.fstat(file.fileno()).st_size // self.size
         stated = int.from_bytes(head[28:32], "big")
         if whole and self.count < stated:
             report(f"the file ends after {self.count} of {stated} pages")
@@ -137,7 +137,8 @@ class _Pages:
                     yield row
 
     def _page(self, number: int) -> bytes:
-        return os.pread(self.file, self.size, number * self.size)
+        self.file.seek(number * self.size)
+        return self.file.read(self.size)
 
     def _row(self, page: bytes, offset: int) -> _Row | None:
         """Return the row of the cell at an offset in a page; None if the row is incomplete."""

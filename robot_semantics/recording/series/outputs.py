@@ -88,7 +88,7 @@ class UsdfFolder(Output):
         for name, text in job.texts.items():
             (self.path / name).write_text(text, encoding="utf-8", newline="\n")
         self._count = 0
-        self._index: TextIO = (self.path / INDEX).open("w", encoding="utf-8")
+        self._index: TextIO = (self.path / INDEX).open("w", encoding="utf-8", newline="\n")
         head = json.dumps({"format": INDEX_FORMAT, **job.about}, ensure_ascii=False, indent=1)
         self._index.write(head[: head.rindex("\n")] + ',\n "states": [')
 
@@ -114,7 +114,7 @@ class JsonLines(Output):
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
-        self._file: TextIO = self.path.open("w", encoding="utf-8")
+        self._file: TextIO = self.path.open("w", encoding="utf-8", newline="\n")
 
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
         """Write one line for each state."""

@@ -1,0 +1,257 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Everything that differs between Linux, macOS and Windows.
+
+A function asks for the ability of the system, and does a weaker thing where it is missing; ``doc/security.md`` has the
+table. The libraries `filelock`, `psutil` and `ctypes` are imported when they are needed: each would delay every start.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+READ_FLAGS: int = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""Flags to open a file without waiting for a pipe; Windows would change the bytes of a text."""
+WAITING_FLAGS: int = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+"""Flags to open a pipe."""
+NO_LINK: int = getattr(os, "O_NOFOLLOW", 0)
+"""Flag to refuse a symbolic link."""
+REPLACE_TIMEOUT_S = 2.0
+"""How long to try to replace a file that another program has open on Windows [s]."""
+
+
+def user_id() -> int | None:
+    """Return the number of the user; None on a system where files have no such owner."""
+    ask: Callable[[], int] | None = getattr(os, "geteuid", None)
+    return None if ask is None else ask()
+
+
+@contextmanager
+def held_lock(path: Path, timeout_s: float = 0.0, *, awaited: bool = False) -> Iterator[None]:
+    """Hold the lock file `path`, shared by threads and processes, and delete it at the end.
+
+    The system frees the lock when the process ends. State with `awaited` that others wait for this lock.
+
+    Raises:
+        TimeoutError: another process or thread holds it for longer than `timeout_s` [s].
+        OSError: the file cannot be made.
+    """
+    import filelock
+
+    # The library would make the folder.
+    path.parent.stat()
+    # Older versions give the file to one user, and do not notice that it was deleted while they waited for it.
+    is_old = tuple(map(int, filelock.__version__.split(".")[:2])) < (3, 24)
+    lock = filelock.FileLock(path, timeout_s, 0o666 if is_old else -1, thread_local=False)
+    lock.acquire(poll_interval=_POLL_S)
+    try:
+        yield
+    finally:
+        if not (awaited and is_old):
+            # Windows does not delete an open file: the library does it after the release.
+            with suppress(OSError):
+                path.unlink()
+        lock.release()
+
+
+def replace_file(source: Path, target: Path) -> None:
+    """Give a file another name; replace the file that has this name.
+
+    Windows refuses this while another program has one of the files open: try again for `REPLACE_TIMEOUT_S`.
+
+    Raises:
+        OSError: it cannot be done; the old file is unchanged.
+    """
+    end = time.monotonic() + REPLACE_TIMEOUT_S
+    while True:
+        try:
+            source.replace(target)
+            return
+        except PermissionError as error:
+            if time.monotonic() >= end:
+                in_use = getattr(error, "winerror", None) in _IN_USE
+                strerror = f"another program has it open ({error.strerror})" if in_use else error.strerror
+                raise OSError(error.errno, strerror, str(target)) from None
+        time.sleep(_RETRY_S)
+
+
+def exchange_folders(first: Path, second: Path) -> bool:
+    """Exchange the names of two folders in one step; return False if the system cannot."""
+    import ctypes
+
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+    except (TypeError, OSError):  # Windows
+        return False
+    names = (_AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second))
+    return hasattr(libc, "renameat2") and libc.renameat2(*names, _RENAME_EXCHANGE) == 0
+
+
+def sync_folder(folder: Path) -> None:
+    """Write the names in a folder to the disk; a system that cannot open folders does it on its own.
+
+    Raises:
+        OSError: the disk does not do it.
+    """
+    as_folder = getattr(os, "O_DIRECTORY", None)
+    if as_folder is None:
+        return
+    descriptor = os.open(folder, os.O_RDONLY | as_folder)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def is_open_for_writing(file: BinaryIO) -> bool:
+    """Return True if a process has a file open for writing.
+
+    Linux gives a lease for reading only on a file that no process has open for writing. Other systems are not asked.
+    """
+    urgent = getattr(signal, "SIGURG", None)
+    if not _ON_LINUX or urgent is None:
+        return False
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    # A writer that comes now sends a signal; this one is ignored by default.
+    if libc.fcntl(file.fileno(), _F_SETSIG, int(urgent)) or libc.fcntl(file.fileno(), _F_SETLEASE, _F_RDLCK):
+        return ctypes.get_errno() == errno.EAGAIN
+    libc.fcntl(file.fileno(), _F_SETLEASE, _F_UNLCK)
+    return False
+
+
+def end_processes(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process that has its own session, and all processes that it has started.
+
+    Where processes have no groups, a process whose parent has ended is not found.
+    """
+    kill_group: Callable[[int, int], None] | None = getattr(os, "killpg", None)
+    if kill_group is not None:
+        with suppress(ProcessLookupError, PermissionError):
+            kill_group(process.pid, _KILL)
+        return
+    import psutil
+
+    with suppress(psutil.Error):
+        started = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+        for child in started:
+            with suppress(psutil.Error):
+                child.kill()
+
+
+def limit_this_process(seconds: float, more_bytes: int) -> bool:
+    """End this process after too long a time, even without its parent, and refuse memory beyond its present size.
+
+    Return False if the system has no limit of memory; the parent must then use `memory_of`.
+    """
+    import psutil
+
+    own = psutil.Process()
+    limit: Callable[..., Any] | None = getattr(own, "rlimit", None)
+    most = int(seconds) + 1
+    if limit is None:
+        timer = threading.Timer(most, os._exit, (1,))
+        timer.daemon = True
+        timer.start()
+        return False
+    limit(_RLIMIT_CPU, (most, most + 1))
+    limit(_RLIMIT_AS, (own.memory_info().vms + more_bytes, limit(_RLIMIT_AS)[1]))
+    return True
+
+
+def unlimit_this_process() -> None:
+    """Allow this process all memory again, to report an error."""
+    import psutil
+
+    limit: Callable[..., Any] | None = getattr(psutil.Process(), "rlimit", None)
+    if limit is not None:
+        hard = limit(_RLIMIT_AS)[1]
+        limit(_RLIMIT_AS, (hard, hard))
+
+
+def memory_of(number: int) -> int:
+    """Return the memory that a process and the processes that it has started use [bytes]; 0 after its end."""
+    import psutil
+
+    total = 0
+    with suppress(psutil.Error):
+        process = psutil.Process(number)
+        for each in (process, *process.children(recursive=True)):
+            with suppress(psutil.Error):
+                total += each.memory_info().rss
+    return total
+
+
+def ended_by_time(code: int) -> bool:
+    """Return True if the exit code of a process means that it had used all its time."""
+    return code == -int(getattr(signal, "SIGXCPU", 0)) != 0
+
+
+@contextmanager
+def blocked_interrupt() -> Iterator[None]:
+    """Block SIGINT in this thread and in the processes that it starts, if the system can."""
+    change: Callable[..., Any] | None = getattr(signal, "pthread_sigmask", None)
+    if change is None:
+        yield
+        return
+    before = change(_SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        change(_SIG_SETMASK, before)
+
+
+def end_this_process_after(seconds: int) -> None:
+    """End this process after a time, whatever it does then."""
+    alarm: Callable[[int], object] | None = getattr(signal, "alarm", None)
+    if alarm is not None:
+        alarm(seconds)
+        return
+    timer = threading.Timer(seconds, os._exit, (1,))
+    timer.daemon = True
+    timer.start()
+
+
+def missing_abilities() -> list[str]:
+    """Return what this system lacks, for people; empty on Linux."""
+    import psutil
+
+    needs = {
+        "a symbolic link is refused by two steps, not one": bool(NO_LINK),
+        "a new name of a file is not written to the disk immediately": hasattr(os, "O_DIRECTORY"),
+        "the memory of a xacro expansion is measured 20 times a second": hasattr(psutil.Process, "rlimit"),
+        "a process that a xacro expansion leaves behind is not ended": hasattr(os, "killpg"),
+        "worker processes start slowly": hasattr(os, "fork"),
+        "a bag that is still written is recognised only by its growth": _ON_LINUX,
+    }
+    return [text for text, is_there in needs.items() if not is_there]
+
+
+_ON_LINUX: bool = sys.platform == "linux"
+_POLL_S = 0.002
+_RETRY_S = 0.05
+_IN_USE = (5, 32, 33)
+"""Errors of Windows: access denied, sharing violation, lock violation."""
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2
+_F_SETSIG, _F_SETLEASE, _F_RDLCK, _F_UNLCK = 10, 1024, 0, 2
+_RLIMIT_CPU, _RLIMIT_AS = 0, 9
+"""Of <fcntl.h> and <sys/resource.h> of Linux."""
+_KILL = int(getattr(signal, "SIGKILL", signal.SIGTERM))
+_SIG_BLOCK, _SIG_SETMASK = getattr(signal, "SIG_BLOCK", 0), getattr(signal, "SIG_SETMASK", 2)
