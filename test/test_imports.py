@@ -75,7 +75,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
 
 # The libraries that each room may import, at any depth.
 LIBRARIES: dict[str, set[str]] = {
-    "base": {"yaml"},
+    "base": {"filelock", "psutil", "yaml"},
     "transforms": {"numpy"},
     "cdr": {"numpy"},
     "xml": {"lxml", "msgspec", "xacro"},

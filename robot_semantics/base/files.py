@@ -21,9 +21,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PureWindowsPath
 from typing import BinaryIO
 
-from robot_semantics.base import system
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 
+NO_LINK: int = getattr(os, "O_NOFOLLOW", 0)
+"""Flag to refuse a symbolic link; 0 on a system without it."""
+# Without O_BINARY, Windows would change the bytes of a text.
+_WAITING_FLAGS: int = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+_READ_FLAGS: int = _WAITING_FLAGS | getattr(os, "O_NONBLOCK", 0)
 READ_TIMEOUT_S = 60.0
 """Longest time to read a file that another file names [s]."""
 
@@ -151,7 +155,7 @@ def read_named(path: str | Path, max_bytes: int) -> bytes:
         raise OSError(errno.EISDIR if kind == "a folder" else errno.EINVAL, f"is {kind}, not a file", str(path))
     if _kept is not None and str(path) in _kept:
         return _kept[str(path)]
-    with os.fdopen(os.dup(0) if is_input else os.open(path, system.WAITING_FLAGS), "rb") as pipe:
+    with os.fdopen(os.dup(0) if is_input else os.open(path, _WAITING_FLAGS), "rb") as pipe:
         content = pipe.read(max_bytes + 1)
     if len(content) > max_bytes:
         raise OSError(errno.EFBIG, f"is longer than the {max_bytes} bytes allowed", str(path))
@@ -214,7 +218,7 @@ def _open_regular(path: str | Path, *, follow_links: bool = True) -> int:
     """Return a descriptor of a regular file; other kinds of file raise an error without waiting."""
     if not follow_links and Path(path).is_symlink():
         raise OSError(errno.ELOOP, "is a symbolic link; it is not followed", str(path))
-    descriptor = os.open(path, system.READ_FLAGS | (0 if follow_links else system.NO_LINK))
+    descriptor = os.open(path, _READ_FLAGS | (0 if follow_links else NO_LINK))
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "is not a regular file", str(path))
@@ -238,6 +242,8 @@ def locked(folder: Path, timeout_s: float) -> Iterator[None]:
     Raises:
         OSError: the folder cannot be read, or another process holds the lock for longer than `timeout_s` [s].
     """
+    from robot_semantics.base import system
+
     with ExitStack() as stack:
         try:
             stack.enter_context(system.held_lock(folder / _FOLDER_LOCK, timeout_s, awaited=True))
@@ -278,6 +284,8 @@ def save_all(files: Mapping[Path, bytes], mode: int | None = None) -> None:
     Raises:
         OSError: a file cannot be written; the old files are unchanged.
     """
+    from robot_semantics.base import system
+
     with ExitStack() as stack:
         written: list[tuple[Path, Path, Path]] = []
         for path, data in files.items():
@@ -340,6 +348,8 @@ def _announced(folder: Path, names: Mapping[str, str]) -> Iterator[None]:
     # Import here: few programs need it, and each import delays every start.
     import json
 
+    from robot_semantics.base import system
+
     with temporary_beside(folder / "files") as temporary:
         with temporary.open("w", encoding="utf-8") as file:
             json.dump(dict(names), file)
@@ -356,6 +366,8 @@ def _announced(folder: Path, names: Mapping[str, str]) -> Iterator[None]:
 def _complete(announced: Path) -> None:
     """Give the files of a killed process the names in its list; a list of another user or with a path is ignored."""
     import json
+
+    from robot_semantics.base import system
 
     with suppress(OSError):
         if system.user_id() not in (None, announced.lstat().st_uid):
@@ -388,6 +400,8 @@ def temporary_beside(target: Path, *, folder: bool = False) -> Iterator[Path]:
     Raises:
         OSError: it cannot be made.
     """
+    from robot_semantics.base import system
+
     check_file_name(target)
     _sweep(target.parent)
     with ExitStack() as stack:
@@ -433,6 +447,8 @@ def replace_folder(temporary: Path, target: Path) -> None:
     Raises:
         OSError: it cannot be renamed.
     """
+    from robot_semantics.base import system
+
     if system.exchange_folders(temporary, target):
         return
     # `_sweep` does not delete this name: a killed process loses nothing.
@@ -447,6 +463,8 @@ def _sweep(folder: Path, *, again: bool = False) -> None:
 
     This is done once for each process and folder, and `again` on request.
     """
+    from robot_semantics.base import system
+
     if folder in _swept and not again:
         return
     _swept.add(folder)

@@ -16,7 +16,6 @@ from __future__ import annotations
 import errno
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -25,12 +24,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-READ_FLAGS: int = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""Flags to open a file without waiting for a pipe; Windows would change the bytes of a text."""
-WAITING_FLAGS: int = os.O_RDONLY | getattr(os, "O_BINARY", 0)
-"""Flags to open a pipe."""
-NO_LINK: int = getattr(os, "O_NOFOLLOW", 0)
-"""Flag to refuse a symbolic link."""
 REPLACE_TIMEOUT_S = 2.0
 """How long to try to replace a file that another program has open on Windows [s]."""
 
@@ -136,24 +129,23 @@ def is_open_for_writing(file: BinaryIO) -> bool:
     return False
 
 
-def end_processes(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process that has its own session, and all processes that it has started.
+def end_processes(number: int) -> None:
+    """Kill a process that has its own session, by its number, and all processes that it has started.
 
     Where processes have no groups, a process whose parent has ended is not found.
     """
     kill_group: Callable[[int, int], None] | None = getattr(os, "killpg", None)
     if kill_group is not None:
         with suppress(ProcessLookupError, PermissionError):
-            kill_group(process.pid, _KILL)
+            kill_group(number, _KILL)
         return
     import psutil
 
     with suppress(psutil.Error):
-        started = psutil.Process(process.pid).children(recursive=True)
-        process.kill()
-        for child in started:
+        process = psutil.Process(number)
+        for each in (*process.children(recursive=True), process):
             with suppress(psutil.Error):
-                child.kill()
+                each.kill()
 
 
 def limit_this_process(seconds: float, more_bytes: int) -> bool:
@@ -234,7 +226,7 @@ def missing_abilities() -> list[str]:
     import psutil
 
     needs = {
-        "a symbolic link is refused by two steps, not one": bool(NO_LINK),
+        "a symbolic link is refused by two steps, not one": hasattr(os, "O_NOFOLLOW"),
         "a new name of a file is not written to the disk immediately": hasattr(os, "O_DIRECTORY"),
         "the memory of a xacro expansion is measured 20 times a second": hasattr(psutil.Process, "rlimit"),
         "a process that a xacro expansion leaves behind is not ended": hasattr(os, "killpg"),

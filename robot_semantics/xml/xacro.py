@@ -37,7 +37,6 @@ from robot_semantics.base.diagnostics import refusal
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean, quoted
-from robot_semantics.base.system import end_processes, ended_by_time, memory_of
 from robot_semantics.xml.document import OddBytes, XmlDocument, is_macro
 from robot_semantics.xml.numbers import number
 from robot_semantics.xml.reader import parse_xml, read_xml
@@ -235,6 +234,9 @@ class _Expansion:
 
     def run(self, how: XacroOptions) -> str:
         """Return the expanded text."""
+        # Import here what only an expansion needs.
+        from robot_semantics.base.system import end_processes, ended_by_time, memory_of
+
         process = subprocess.Popen(
             [sys.executable, "-c", _CHILD, *sys.path],
             stdin=subprocess.PIPE,
@@ -247,13 +249,13 @@ class _Expansion:
 
         def end() -> None:
             late.set()
-            end_processes(process)
+            end_processes(process.pid)
 
         def watch_memory() -> None:
             while process.poll() is None and not large.is_set():
                 if memory_of(process.pid) > how.megabytes * 1_000_000 + _PYTHON_BYTES:
                     large.set()
-                    end_processes(process)
+                    end_processes(process.pid)
                 time.sleep(_WATCH_S)
 
         timer = threading.Timer(how.seconds, end)
@@ -263,7 +265,7 @@ class _Expansion:
             result = self._talk(process, how, watch_memory)
         finally:
             timer.cancel()
-            end_processes(process)
+            end_processes(process.pid)
             for pipe in (process.stdin, process.stdout):
                 # Data for a child that has ended is useless.
                 with suppress(OSError):
