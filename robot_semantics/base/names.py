@@ -5,14 +5,18 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The nearest known name to a misspelt one, and the unordered pair of links."""
+"""The nearest known name to a misspelt one, the unordered pair of links, and names on a terminal of any encoding."""
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
+
+if TYPE_CHECKING:
+    from io import TextIOWrapper
 
 LONGEST_LINE = 2000
 """Longest printed line [characters]."""
@@ -192,6 +196,64 @@ class LinkPair(NamedTuple):
 def print_line(text: object, *, file: TextIO | None = None, flush: bool = False, most: int = LONGEST_LINE) -> None:
     """Print a text as one line of at most `most` characters; no name in it can control the terminal."""
     print(shown(str(text), most), file=file, flush=flush)
+
+
+def use_ascii_forms(stream: TextIOWrapper) -> None:
+    """Let a stream write characters that its encoding lacks in a similar ASCII form, others by their number."""
+    codecs.register_error(_ASCII_FORMS, _in_ascii)
+    stream.reconfigure(errors=_ASCII_FORMS)
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end]
+    return "".join(_SIMILAR.get(mark) or _line_form(mark) or ascii(mark)[1:-1] for mark in text), error.end
+
+
+def _line_form(mark: str) -> str:
+    """Return the ASCII form of a part of a drawn line, box or bar; empty for other characters."""
+    if "\u2580" <= mark <= "\u259f":
+        return "#"
+    if not "\u2500" <= mark <= "\u257f":
+        return ""
+    return "-" if mark in "─━┄┅┈┉╌╍═╴╶╸╺╼╾" else "|" if mark in "│┃┆┇┊┋╎╏║╵╷╹╻╽╿" else "+"
+
+
+_ASCII_FORMS = "robot_semantics.ascii_forms"
+_SIMILAR = {
+    "→": "->",
+    "←": "<-",
+    "↔": "<->",
+    "⇒": "=>",
+    "…": "...",
+    "·": ".",
+    "•": "*",
+    "×": "x",
+    "−": "-",
+    "–": "-",
+    "—": "-",
+    "‘": "'",
+    "’": "'",
+    "“": '"',
+    "”": '"',
+    "≤": "<=",
+    "≥": ">=",
+    "≠": "!=",
+    "≈": "~",
+    "±": "+-",
+    "°": " deg",
+    "¹": "^1",
+    "²": "^2",
+    "³": "^3",
+    "⚠": "!",
+    "π": "pi",
+    "∞": "inf",
+    "√": "sqrt",
+    "µ": "u",
+    "μ": "u",
+    "\N{NO-BREAK SPACE}": " ",
+}
 
 
 def shown(text: str, most: int = 80) -> str:

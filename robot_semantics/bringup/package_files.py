@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import ntpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -155,7 +156,9 @@ def _inside(folder: Path, relative: str, notes: list[str]) -> Path | None:
     A symbolic link is followed to any place: ``colcon build --symlink-install`` fills packages with links.
     """
     path = normpath(relative)
-    if relative and (path.startswith("/") or path.split("/")[0] == ".."):
+    # By the rules of Windows too, on every system: packages are shared.
+    drive, rest = ntpath.splitdrive(ntpath.normpath(relative))
+    if relative and (drive or rest.startswith("\\") or ".." in (path.split("/")[0], rest.split("\\")[0])):
         notes.append(f"the path '{shown(relative)}' in {SETUP_ASSISTANT} leaves its package")
         return None
     return folder / path if relative and (folder / path).is_file() else None

@@ -306,13 +306,13 @@ def _with_own_times(bags: list[FleetBag], arguments: argparse.Namespace) -> list
     times = read_times(Path(arguments.at_file)) if arguments.at_file is not None else []
     if not any(name for name, _ in times):
         return bags
-    names = {str(Path(name)) for name, _ in times}
-    unknown = sorted(names - {str(bag.path) for bag in bags} - {bag.name for bag in bags})
+    names = {Path(name).as_posix() for name, _ in times}
+    unknown = sorted(names - {bag.path.as_posix() for bag in bags} - {bag.name for bag in bags})
     if unknown:
         raise RequestError(f"{arguments.at_file}: there is no bag '{unknown[0]}'; write paths as --each prints them")
     chosen = []
     for bag in bags:
-        own = tuple(time for name, time in times if str(Path(name)) in (str(bag.path), bag.name))
+        own = tuple(time for name, time in times if Path(name).as_posix() in (bag.path.as_posix(), bag.name))
         if own:
             chosen.append(replace(bag, times=own))
     if len(chosen) < len(bags):

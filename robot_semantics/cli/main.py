@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 from contextlib import contextmanager
+from io import TextIOWrapper
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("error: standard output is closed", file=sys.stderr)
         return EXIT_PROBLEMS
     words = list(sys.argv[1:] if argv is None else argv)
+    _prepare_streams()
     try:
         if words == ["--version"]:
             # argparse would triple the time.
@@ -58,6 +60,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             return EXIT_PROBLEMS
         raise
     return code if _is_written_out() else EXIT_PROBLEMS
+
+
+def _prepare_streams() -> None:
+    """Let output never fail on an encoding, and end lines with one byte on every system."""
+    for stream in (sys.stdout, sys.stderr):
+        # Tests replace the streams by others.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(newline="\n")
+            if not stream.encoding.lower().startswith("utf"):
+                from robot_semantics.base.names import use_ascii_forms
+
+                use_ascii_forms(stream)
 
 
 @contextmanager

@@ -16,7 +16,8 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePath, PureWindowsPath
+from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
 from lxml import etree
@@ -37,6 +38,8 @@ MODEL_PATH_VARIABLES = ("GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZ
 
 
 _OF_WINDOWS = re.compile(r"(file:/*)?[A-Za-z]:[\\/]|\\\\")
+_DRIVE = re.compile(r"/[A-Za-z]:(?:/|$)")
+AnyPath = TypeVar("AnyPath", bound=PurePath)
 _LARGE_FOLDER = 10_000
 """Entries of a folder in which no similar name is searched."""
 
@@ -55,7 +58,7 @@ class ResourceNotFoundError(RobotSemanticsError):
         self.tried = tuple(dict.fromkeys(tried))
         self.nearest = nearest
         places = f"tried {', '.join(self.tried) or 'nothing: no search path is set'}"
-        if _OF_WINDOWS.match(uri):
+        if os.name != "nt" and _OF_WINDOWS.match(uri):
             places = "it is a Windows path; write package://PACKAGE/FILE, or a path relative to this file"
         elif nearest is not None:
             places = f"did you mean '{nearest}'?"
@@ -72,7 +75,7 @@ class PackageResolver:
     def __init__(self, package_paths: Sequence[str | Path] = (), environment: Mapping[str, str] | None = None) -> None:
         """Take folders that are packages or contain packages, and the environment, by default of the process."""
         # Absolute paths: the results may be used from another folder, for example by an included xacro.
-        self.package_paths = tuple(Path(path).absolute() for path in package_paths)
+        self.package_paths = tuple(Path(path).absolute() for entry in package_paths for path in listed_paths(entry))
         self._environment = os.environ if environment is None else environment
         self._comparisons = NameComparisons()
 
@@ -176,9 +179,8 @@ class PackageResolver:
                     for folder in self._path_list(variable):
                         yield folder / parts.netloc / inside
         elif parts.scheme == "file":
-            # "file://meshes/a.stl" is wrong but common: a relative path after the two slashes.
-            path = Path(unquote(parts.path)) if not parts.netloc else Path(unquote(parts.netloc + parts.path))
-            yield from _relative(path, relative_to)
+            for path in paths_of_uri(unquote(parts.netloc), unquote(parts.path), Path):
+                yield from _relative(path, relative_to)
         elif parts.scheme in ("http", "https", "ftp"):
             tried.append("nothing: the network is never used")
         else:
@@ -186,6 +188,26 @@ class PackageResolver:
 
     def _path_list(self, variable: str) -> tuple[Path, ...]:
         return tuple(Path(entry).absolute() for entry in self._environment.get(variable, "").split(os.pathsep) if entry)
+
+
+def listed_paths(entry: str | Path, separator: str = os.pathsep) -> list[str | Path]:
+    """Return the folders of an entry: one, or a list with the separator of the system or, on every system, ``;``."""
+    if isinstance(entry, Path) or _exists(Path(entry).exists):
+        return [entry]
+    return [path for part in entry.split(";") for path in part.split(separator) if path] or [entry]
+
+
+def paths_of_uri(host: str, path: str, kind: Callable[[str], AnyPath]) -> Iterator[AnyPath]:
+    """Yield the files that ``file://HOST/PATH`` may mean on the system of `kind`, percent-encoding removed."""
+    on_windows = isinstance(kind("."), PureWindowsPath)
+    if host in ("", "localhost"):
+        # "/C:/robots/r.urdf": the slash belongs to the URI.
+        yield kind(path[1:] if on_windows and _DRIVE.match(path) else path)
+        return
+    # "file://meshes/a.stl" is wrong but common: a relative path after the two slashes.
+    yield kind(host + path)
+    if on_windows and not host.endswith(":"):
+        yield kind(f"//{host}{path}")
 
 
 def check_files(

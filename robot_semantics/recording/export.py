@@ -474,7 +474,7 @@ def _block_size(report: Report, sampler: WorldSampler) -> int:
 
 def _open(path: Path, report: Report, descriptions: Mapping[str, str], scratch: Path, request: ExportRequest) -> Output:
     about: JsonObject = {
-        "bags": [str(bag) for bag in request.bags],
+        "bags": [bag.as_posix() for bag in request.bags],
         "run": report.recording.run + 1,
         "world_frame": report.world_frame,
         "interpolate": request.sampling.mode,

@@ -16,7 +16,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base import version
@@ -256,7 +256,7 @@ def _clashes(results: Sequence[str], bags: Sequence[FleetBag]) -> dict[str, str]
     }
     known = set(results)
     for name in results:
-        for parent in map(str, Path(name).parents):
+        for parent in (above.as_posix() for above in PurePosixPath(name).parents):
             if parent in known:
                 text = f"the result '{name}' is inside the result '{parent}'; export them into different folders"
                 errors.setdefault(name, text)
@@ -380,7 +380,7 @@ def export_table(request: ExportRequest, workers: Workers, bags: Sequence[FleetB
 def export_bag(task: FleetTask) -> FleetRow:
     """Export one bag, unless an earlier export did; errors are in the returned row."""
     (bag,) = task.request.bags
-    row = FleetRow(str(bag), wanted=task.wanted)
+    row = FleetRow(bag.as_posix(), wanted=task.wanted)
     if task.error:
         return replace(row, error=task.error)
     begun = False
@@ -416,7 +416,7 @@ def _done_before(task: FleetTask, row: FleetRow, before: FleetRow | None) -> Fle
     if before is not None and _is_done(before, row, task.out):
         if not task.request.dry_run and not task.row_file.exists():
             _save_row(task, replace(before, skipped=False))
-        return replace(before, bag=str(bag), skipped=True)
+        return replace(before, bag=bag.as_posix(), skipped=True)
     return None if task.out.exists() else _moved_result(task, row)
 
 
@@ -426,7 +426,7 @@ def _check_result(task: FleetTask, *, is_ours: bool) -> None:
         raise RequestError(f"'{task.out}' exists; --force replaces it")
     check_target(task.out.parent, folder=True, force=True)
     for parent in Path(task.name).parents:
-        above = _kept_row(row_file(task.folder, str(parent)))
+        above = _kept_row(row_file(task.folder, parent.as_posix()))
         if above is not None and above.result:
             raise RequestError(f"'{task.folder / parent}' is the result of another bag")
 

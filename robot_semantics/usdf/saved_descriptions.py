@@ -142,7 +142,7 @@ def _portable_content(uri: str | None, max_bytes: int) -> bytes | None:
 
 
 def _is_absolute(uri: str) -> bool:
-    return "://" in uri or uri.startswith("/") or not uri.strip()
+    return "://" in uri or uri.startswith("/") or Path(uri).is_absolute() or not uri.strip()
 
 
 def named_descriptions(text: bytes) -> set[str] | None:

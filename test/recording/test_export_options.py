@@ -421,6 +421,6 @@ def test_the_next_export_removes_what_a_killed_one_left(tools: Any, drive: Path)
         time.sleep(0.01)
     process.kill()
     process.communicate(timeout=60)
-    assert len(list(tools.folder.iterdir())) == 2
+    assert {path.suffix for path in tools.folder.iterdir()} == {".tmp", ".lck"}
     tools.run("export", drive, "-o", tools.folder / "state.usdf")
     assert not [path for path in tools.folder.iterdir() if path.name.startswith(".")]

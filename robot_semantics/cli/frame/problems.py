@@ -15,18 +15,17 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath, PureWindowsPath
 from typing import Any, NamedTuple, TypedDict
 from urllib.parse import quote
 
 from robot_semantics.base.diagnostic import Diagnostic, Severity
 from robot_semantics.base.diagnostics import MORE, NOT_COMPARED
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.files import read_named, resolved, save_text
+from robot_semantics.base.files import read_named, relative_path, resolved, save_text
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean, shown
 from robot_semantics.base.version import __version__
@@ -233,6 +232,14 @@ def as_json(found: Sequence[Diagnostic], *, ok: bool) -> ProblemsJson:
     }
 
 
+def uri_reference(source: str, kind: type[PurePath] = PurePath) -> str:
+    """Return the name of a file as a URI, or as a reference relative to the folder of the program."""
+    path = kind(source)
+    if isinstance(path, PureWindowsPath):
+        return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    return quote(source)
+
+
 def as_sarif(found: Sequence[Diagnostic]) -> dict[str, object]:
     """Return a SARIF 2.1.0 log of one run, which code hosts and editors read."""
     from robot_semantics.cli.frame.explanations import explanations
@@ -277,7 +284,7 @@ def _sentence(item: Diagnostic) -> str:
 
 def _location(item: Diagnostic) -> JsonObject:
     place = item.place
-    physical: JsonObject = {"artifactLocation": {"uri": quote(place.source)}}
+    physical: JsonObject = {"artifactLocation": {"uri": uri_reference(place.source)}}
     if place.line:
         physical["region"] = {"startLine": place.line, "startColumn": max(place.column, 1)}
     location: JsonObject = {"physicalLocation": physical}
@@ -374,8 +381,8 @@ def add_baseline_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _known(item: Diagnostic, folder: Path) -> KnownProblem:
-    file = os.path.relpath(resolved(item.place.source), folder) if item.place.source else ""
-    return KnownProblem(Path(file).as_posix(), item.code, item.place.path, item.message)
+    file = relative_path(resolved(item.place.source), folder) if item.place.source else "."
+    return KnownProblem(file, item.code, item.place.path, item.message)
 
 
 def write_baseline(found: Iterable[Diagnostic], path: str) -> int:
