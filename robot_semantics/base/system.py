@@ -19,10 +19,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 REPLACE_TIMEOUT_S = 2.0
 """How long to try to replace a file that another program has open on Windows [s]."""
@@ -156,7 +156,7 @@ def limit_this_process(seconds: float, more_bytes: int) -> bool:
     import psutil
 
     own = psutil.Process()
-    limit: Callable[..., Any] | None = getattr(own, "rlimit", None)
+    limit: Callable[..., tuple[int, int]] | None = getattr(own, "rlimit", None)
     most = int(seconds) + 1
     if limit is None:
         timer = threading.Timer(most, os._exit, (1,))
@@ -172,7 +172,7 @@ def unlimit_this_process() -> None:
     """Allow this process all memory again, to report an error."""
     import psutil
 
-    limit: Callable[..., Any] | None = getattr(psutil.Process(), "rlimit", None)
+    limit: Callable[..., tuple[int, int]] | None = getattr(psutil.Process(), "rlimit", None)
     if limit is not None:
         hard = limit(_RLIMIT_AS)[1]
         limit(_RLIMIT_AS, (hard, hard))
@@ -199,7 +199,7 @@ def ended_by_time(code: int) -> bool:
 @contextmanager
 def blocked_interrupt() -> Iterator[None]:
     """Block SIGINT in this thread and in the processes that it starts, if the system can."""
-    change: Callable[..., Any] | None = getattr(signal, "pthread_sigmask", None)
+    change: Callable[[int, Iterable[int]], Iterable[int]] | None = getattr(signal, "pthread_sigmask", None)
     if change is None:
         yield
         return
