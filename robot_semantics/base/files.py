@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import stat
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,6 +23,9 @@ from pathlib import Path, PureWindowsPath
 from typing import BinaryIO
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
+
+STANDARD_INPUT = "-"
+"""Name that means standard input on the command line."""
 
 NO_LINK: int = getattr(os, "O_NOFOLLOW", 0)
 """Flag to refuse a symbolic link; 0 on a system without it."""
@@ -146,10 +150,13 @@ def read_named(path: str | Path, max_bytes: int) -> bytes:
     Raises:
         OSError: the file cannot be read, is a device, a folder or a socket, or has more than `max_bytes` bytes.
     """
-    about = Path(path).stat()
-    if stat.S_ISREG(about.st_mode):
+    is_input = _kept is not None and str(path) == STANDARD_INPUT
+    if is_input and sys.stdin is None:
+        raise OSError(errno.EBADF, "standard input is closed", str(path))
+    about = os.fstat(0) if is_input else Path(path).stat()
+    if stat.S_ISREG(about.st_mode) and not is_input:
         return read_bounded(path, max_bytes)
-    is_input = _is_standard_input(about)
+    is_input = is_input or _is_standard_input(about)
     if not (is_input or stat.S_ISFIFO(about.st_mode)):
         kind = "a folder" if stat.S_ISDIR(about.st_mode) else "a device or a socket"
         raise OSError(errno.EISDIR if kind == "a folder" else errno.EINVAL, f"is {kind}, not a file", str(path))
@@ -173,7 +180,10 @@ def _is_standard_input(about: os.stat_result) -> bool:
 
 @contextmanager
 def keep_pipes() -> Iterator[None]:
-    """Let `read_named` return the same content again for a pipe, which can be read only once."""
+    """Let `read_named` return the same content again for a pipe, which can be read only once.
+
+    Inside, ``-`` is the name of standard input.
+    """
     global _kept
     before, _kept = _kept, {}
     try:

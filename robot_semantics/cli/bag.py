@@ -22,7 +22,6 @@ from robot_semantics.cli.frame.argument_values import (
     single_value,
 )
 from robot_semantics.cli.frame.command import Command
-from robot_semantics.cli.frame.console import print_all
 from robot_semantics.cli.frame.inputs import (
     add_loops_argument,
     add_package_argument,
@@ -35,7 +34,8 @@ from robot_semantics.cli.frame.inputs import (
     xacro_of,
 )
 from robot_semantics.cli.frame.outputs import add_result, place_of_result
-from robot_semantics.cli.frame.printing import counted, print_line
+from robot_semantics.cli.frame.printing import add_json_argument, counted, print_output
+from robot_semantics.cli.frame.problems import print_problems
 
 if TYPE_CHECKING:
     from robot_semantics.recording.bag_writer import ModelDescription
@@ -55,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-links", action="store_true", help="do not write the robots' links to /tf")
     parser.add_argument("--force", action="store_true", help="replace a folder that is not empty")
     parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings")
+    add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -85,12 +86,16 @@ def run(arguments: argparse.Namespace) -> int:
             )
     finally:
         print_diagnostics(descriptions)
-        print_all(problems)
+        print_problems(problems)
     verb = "would write" if arguments.dry_run else "wrote"
     target = "" if arguments.output is None else f" to {arguments.output}"
-    print_line(f"{verb} {counted(len(loaded.states), 'state')}{target}")
-    for topic, messages in sorted(written.items()):
-        print_line(f"  {topic}  {messages}")
+    value = {
+        "states": len(loaded.states),
+        "topics": dict(sorted(written.items())),
+        "written": None if arguments.dry_run else arguments.output,
+    }
+    lines = (f"  {topic}  {messages}" for topic, messages in sorted(written.items()))
+    print_output(arguments, value, [f"{verb} {counted(len(loaded.states), 'state')}{target}", *lines])
     return exit_code(problems, descriptions, strict=arguments.strict)
 
 
@@ -147,4 +152,6 @@ def _described(
     return result
 
 
-COMMAND = Command(add_arguments, run, examples=("robot_semantics bag world.usdf -o recording --force",))
+COMMAND = Command(
+    add_arguments, run, reads_input=False, examples=("robot_semantics bag world.usdf -o recording --force",)
+)

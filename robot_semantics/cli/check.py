@@ -19,12 +19,12 @@ from pathlib import Path
 from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
-from robot_semantics.base.files import resolved, save_all, scratch_folder
+from robot_semantics.base.files import STANDARD_INPUT, resolved, save_all, scratch_folder
 from robot_semantics.bringup.checking import FileReaders, YamlText, check_files, is_yaml, read_sections
 from robot_semantics.bringup.package_files import FolderFiles, files_of_folder
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.command import Command
-from robot_semantics.cli.frame.printing import counted, print_line
+from robot_semantics.cli.frame.printing import counted, print_note
 from robot_semantics.cli.frame.problems import (
     add_baseline_arguments,
     add_report_arguments,
@@ -89,9 +89,9 @@ def _taken(folder: Path, files: FolderFiles, given: Mapping[str, bool]) -> dict[
     for kind, paths in taken.items():
         if paths:
             names = ", ".join(_name_in(folder, path) for path in paths)
-            print_line(f"note: {folder}: {kind}: {names}", file=sys.stderr)
+            print_note(f"note: {folder}: {kind}: {names}")
     for note in files.notes if not all(given.values()) else ():
-        print_line(f"note: {folder}: {note}", file=sys.stderr)
+        print_note(f"note: {folder}: {note}")
     return taken
 
 
@@ -146,13 +146,13 @@ def _new(found: list[Diagnostic], arguments: argparse.Namespace) -> list[Diagnos
     """Write the baseline, and return the problems that are not in one."""
     if arguments.write_baseline:
         count = write_baseline(found, arguments.write_baseline)
-        print_line(f"note: {counted(count, 'problem')} written to {arguments.write_baseline}", file=sys.stderr)
+        print_note(f"note: {counted(count, 'problem')} written to {arguments.write_baseline}")
         return []
     if not arguments.baseline:
         return found
     new, gone = without_known(found, arguments.baseline)
     if gone:
-        print_line(f"note: {counted(gone, 'problem')} of the baseline not found; write it again", file=sys.stderr)
+        print_note(f"note: {counted(gone, 'problem')} of the baseline not found; write it again")
     return new
 
 
@@ -191,10 +191,17 @@ def _pipes_as_files(arguments: argparse.Namespace, folder: Path) -> dict[str, st
 
     def spool(name: str) -> str:
         path = Path(name)
-        if not path.is_fifo():
+        if name == STANDARD_INPUT:
+            # XML keeps its name, to which the names of meshes are relative; the ending of a file tells YAML.
+            content, ending = read_text(path), ".yaml"
+            if content.lstrip(b"\xef\xbb\xbf\xfe\xff \t\r\n\0")[:1] in (b"<", b""):
+                return name
+        elif path.is_fifo():
+            content, ending = read_text(path), path.suffix
+        else:
             return name
-        target = folder / f"{len(spooled)}{path.suffix}"
-        target.write_bytes(read_text(path))
+        target = folder / f"{len(spooled)}{ending}"
+        target.write_bytes(content)
         spooled[str(target)] = name
         return str(target)
 
@@ -233,7 +240,7 @@ class _Check:
             implicit_links=self.arguments.implicit_links,
         )
         if not found.is_complete:
-            print_line("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
+            print_note("note: without --urdf, names of links and joints are not checked")
         for file in found.worlds:
             self._world(file, found.robot)
 

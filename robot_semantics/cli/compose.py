@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -24,7 +23,8 @@ from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import number_in_range, output_file
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, URDF_ENDINGS, add_output, add_result, write_files
-from robot_semantics.cli.frame.printing import counted, print_line
+from robot_semantics.cli.frame.printing import counted, print_line, print_note
+from robot_semantics.cli.frame.problems import print_problems
 from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
 from robot_semantics.collision.merging import undecided
 from robot_semantics.model.composing import ComposedText, compose_srdf, compose_urdf
@@ -102,12 +102,11 @@ def _run(arguments: argparse.Namespace) -> None:
             found.extend(error.diagnostics)
             raise DescriptionError(_in_inputs(found, composed)) from None
     inputs.print_diagnostics(diagnostics)
-    for problem in kept:
-        print_line(problem, file=sys.stderr)
+    print_problems(kept)
     written = write_files(arguments, files)
     print_line(f"{robot.name}: {counted(len(robot.links), 'link')}, {counted(len(robot.joints) - 1, 'joint')}")
     if written:
-        print_line(f"written: {', '.join(map(str, files))}", file=sys.stderr)
+        print_note(f"written: {', '.join(map(str, files))}")
 
 
 def _in_inputs(found: Diagnostics, composed: Mapping[str, ComposedText]) -> Diagnostics:

@@ -18,6 +18,7 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_line, print_output, print_result
+from robot_semantics.cli.usdf.files import is_json
 from robot_semantics.cli.usdf.views import add_world_diff_arguments, diff_worlds
 from robot_semantics.comparison.robots import RobotComparison, compare_robots
 from robot_semantics.model.omissions import omitted_parts, refuse_omissions
@@ -72,8 +73,7 @@ def _kind(first: str, second: str) -> DocumentKind:
 
 
 def _kind_of_file(file: str) -> DocumentKind | None:
-    ending = Path(file).suffix.lower()
-    return DocumentKind.USDF if ending == ".json" else kind_of(file) or _ENDINGS.get(ending)
+    return DocumentKind.USDF if is_json(file) else kind_of(file) or _ENDINGS.get(Path(file).suffix.lower())
 
 
 def _diff_robots(arguments: argparse.Namespace) -> int:

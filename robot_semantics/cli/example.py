@@ -15,7 +15,7 @@ from pathlib import Path
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import make_folder, save_all
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.printing import print_line
+from robot_semantics.cli.frame.printing import add_json_argument, print_output
 from robot_semantics.examples import FILES, example
 
 WORLD = "rover_arm.usdf"
@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--path", nargs="?", const=WORLD, metavar="FILE", help=f"print the path of one file only ({WORLD})"
     )
     parser.add_argument("--force", action="store_true", help="overwrite files that differ")
+    add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -35,7 +36,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.path is not None:
         if arguments.folder is not None or arguments.force:
             raise UsageError("--path writes nothing: give it without DIR and --force")
-        print_line(example(arguments.path))
+        path = example(arguments.path)
+        print_output(arguments, {"files": [str(path)]}, [path])
         return
     folder = Path(arguments.folder or ".")
     contents = {folder / path.name: path.read_text(encoding="utf-8") for path in FILES}
@@ -46,8 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
             )
     make_folder(folder)
     save_all({path: content.encode() for path, content in contents.items()})
-    for path in contents:
-        print_line(path)
+    print_output(arguments, {"files": [*map(str, contents)]}, contents)
 
 
 COMMAND = Command(add_arguments, run, examples=("robot_semantics example .", "robot_semantics example --path"))

@@ -34,7 +34,7 @@ from robot_semantics.cli.frame.argument_values import (
     time_word,
 )
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.console import Bar, print_all
+from robot_semantics.cli.frame.console import Bar
 from robot_semantics.cli.frame.inputs import (
     add_loops_argument,
     add_package_argument,
@@ -45,7 +45,8 @@ from robot_semantics.cli.frame.inputs import (
     require_urdf,
     xacro_of,
 )
-from robot_semantics.cli.frame.printing import add_json_argument, counted, print_line, print_output
+from robot_semantics.cli.frame.printing import add_json_argument, counted, print_error, print_note, print_output
+from robot_semantics.cli.frame.problems import print_problems
 
 if TYPE_CHECKING:
     from robot_semantics.recording.export import ExportRequest, Report
@@ -116,7 +117,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--dry-run", action="store_true", help="print the plan; write nothing")
     parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings")
-    parser.add_argument("--quiet", action="store_true", help="print no progress and no notes")
     add_package_argument(parser)
     add_reading_arguments(parser)
     add_json_argument(parser)
@@ -137,14 +137,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     problems, descriptions = Diagnostics(), Diagnostics()
     try:
-        with Bar(enabled=not arguments.quiet) as bar:
+        with Bar() as bar:
             report = export(request, problems, bar)
         descriptions = report.description_problems
     finally:
         print_diagnostics(descriptions)
-        shown = Diagnostics()
-        shown.extend(tuple(d for d in problems if not (arguments.quiet and d.severity.value == "note")))
-        print_all(shown)
+        print_problems(problems)
     print_output(arguments, _report_json(report, request, (*descriptions, *problems)), _report_lines(report, request))
     return exit_code(problems, descriptions, strict=arguments.strict)
 
@@ -222,7 +220,7 @@ def _run_each(request: ExportRequest, arguments: argparse.Namespace) -> int:
     request = replace(request, format=name, skip_outside=True)
     rows = []
     with (
-        Bar(enabled=not arguments.quiet) as bar,
+        Bar() as bar,
         choose_workers(arguments.jobs, arguments.dask) as workers,
     ):
         bags = _with_own_times(find_bags(request.bags), arguments)
@@ -265,14 +263,15 @@ def _is_table(out: Path, request: ExportRequest) -> bool:
 def _print_row(row: FleetRow) -> None:
     """Print the error of a bag, or its skipped times and the first of its problems."""
     if row.error:
-        print_line(f"{row.bag}: error: {row.error}", file=sys.stderr)
+        print_error(f"{row.bag}: error: {row.error}")
         return
     if row.skipped_times:
         times = quoted(row.skipped_times, 9)
-        print_line(f"{row.bag}: times outside the recording, skipped: {times}", file=sys.stderr)
+        print_note(f"{row.bag}: times outside the recording, skipped: {times}")
     if row.errors or row.warnings:
         counts = f"{row.errors} errors, {row.warnings} warnings"
-        print_line(f"{row.bag}: {counts}: {row.problems[0]}", file=sys.stderr)
+        tell = print_error if row.errors else print_note
+        tell(f"{row.bag}: {counts}: {row.problems[0]}")
 
 
 def _fleet_lines(rows: Sequence[FleetRow], target: str | None) -> Iterator[str]:
@@ -317,7 +316,7 @@ def _with_own_times(bags: list[FleetBag], arguments: argparse.Namespace) -> list
             chosen.append(replace(bag, times=own))
     if len(chosen) < len(bags):
         left = counted(len(bags) - len(chosen), "bag")
-        print_line(f"note: {left} without a time in {arguments.at_file}: not exported", file=sys.stderr)
+        print_note(f"note: {left} without a time in {arguments.at_file}: not exported")
     return chosen
 
 
@@ -536,6 +535,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 COMMAND = Command(
     add_arguments,
     run,
+    reads_input=False,
     examples=("robot_semantics export drive.mcap --urdf robot.urdf --at 12.5 -o world.usdf",),
 )
 

@@ -17,7 +17,6 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.system import replace_file
 from robot_semantics.cli.frame.argument_values import add_repeatable, by_model, robots_by_model, single_value
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.console import print_all
 from robot_semantics.cli.frame.inputs import (
     add_loops_argument,
     add_package_argument,
@@ -28,7 +27,8 @@ from robot_semantics.cli.frame.inputs import (
     read_robot,
 )
 from robot_semantics.cli.frame.outputs import add_result, kind_of_result, place_of_result
-from robot_semantics.cli.frame.printing import print_line
+from robot_semantics.cli.frame.printing import add_json_argument, counted, print_output
+from robot_semantics.cli.frame.problems import print_problems
 
 if TYPE_CHECKING:
     from robot_semantics.viewer.plotting import Limits, PlotData
@@ -47,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_package_argument(parser)
     add_reading_arguments(parser)
     parser.add_argument("--title", default="", help="title of the picture")
+    add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -73,10 +74,13 @@ def run(arguments: argparse.Namespace) -> int:
                 picture.unlink(missing_ok=True)
     finally:
         print_diagnostics(inside)
-        print_all(problems)
+        print_problems(problems)
     verb = "would draw" if arguments.dry_run else "drew"
     target = "" if arguments.output is None else f" to {arguments.output}"
-    print_line(f"{verb} {count} joints at {len(data.series)} times{target}")
+    times = len(data.series)
+    written = None if arguments.dry_run else arguments.output
+    line = f"{verb} {counted(count, 'joint')} at {counted(times, 'time')}{target}"
+    print_output(arguments, {"joints": count, "times": times, "written": written}, [line])
     return exit_code(problems, inside)
 
 
@@ -97,4 +101,6 @@ def _limits(arguments: argparse.Namespace, data: PlotData, inside: Diagnostics) 
     return limits
 
 
-COMMAND = Command(add_arguments, run, examples=("robot_semantics plot states/ --joint elbow_joint -o elbow.png",))
+COMMAND = Command(
+    add_arguments, run, reads_input=False, examples=("robot_semantics plot states/ --joint elbow_joint -o elbow.png",)
+)

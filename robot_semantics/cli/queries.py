@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -25,7 +24,13 @@ from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import number_in_range, numbers_by_name
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.console import console_for_output, table
-from robot_semantics.cli.frame.printing import add_json_argument, print_document, print_line, print_output, print_result
+from robot_semantics.cli.frame.printing import (
+    add_json_argument,
+    print_document,
+    print_note,
+    print_output,
+    print_result,
+)
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.queries import (
     groups_with_joint,
@@ -227,7 +232,7 @@ def expand(arguments: argparse.Namespace) -> None:
         etree.indent(document.root)
         text = etree.tostring(document.root.getroottree(), encoding="unicode", pretty_print=True)
     elif has_macros(document):
-        print_line(f"note: {path} has macros, but is not called .xacro: --xacro carries them out", file=sys.stderr)
+        print_note(f"note: {path} has macros, but is not called .xacro: --xacro carries them out")
     if arguments.implicit_links and document_kind(document.root, str(path)) is DocumentKind.URDF:
         # Most other readers do not accept links without `<link>`, so write them.
         text = robot_from_text(text, strict=False, implicit_links=True, urdf_source=str(path)).urdf_text

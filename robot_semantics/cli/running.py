@@ -29,10 +29,9 @@ from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import keep_pipes
 from robot_semantics.base.names import LONGEST_LINE, did_you_mean, shown
 from robot_semantics.base.version import __version__
-from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.node_inputs import with_node_name
+from robot_semantics.cli.frame.command import Command, UsageError, check_standard_input, with_node_name
 from robot_semantics.cli.frame.outputs import check_outputs
-from robot_semantics.cli.frame.printing import print_json, print_line, wants_json
+from robot_semantics.cli.frame.printing import print_error, print_json, set_quiet, wants_json
 
 if TYPE_CHECKING:
     from robot_semantics.base.diagnostic import Diagnostic
@@ -105,18 +104,27 @@ def run(words: list[str]) -> int:
         if arguments.command is None:
             parser.print_help()
             return EXIT_USAGE
+        set_quiet(arguments.quiet)
+        check_standard_input(arguments)
         check_outputs(arguments)
+        if "package_path" in arguments:
+            # Import here: other commands need no settings of a project.
+            from robot_semantics.cli.frame.problems import package_paths
+
+            arguments.package_path = [*arguments.package_path, *package_paths()]
         with keep_pipes():
             return arguments.perform(arguments) or 0
     except DescriptionError as error:
-        for diagnostic in error.diagnostics:
-            print_line(diagnostic, file=sys.stderr)
+        # Import here what only errors need.
+        from robot_semantics.cli.frame.problems import print_reasons
+
+        print_reasons(error)
         _print_json_error(arguments, error)
         return EXIT_PROBLEMS
     except RobotSemanticsError as error:
         _print_json_error(arguments, error)
         for line in f"error: {error}".split("\n"):
-            print_line(line, file=sys.stderr)
+            print_error(line)
         return EXIT_USAGE if isinstance(error, UsageError) else EXIT_PROBLEMS
     except BrokenPipeError:
         # The reader of our output has ended (`| head`).
@@ -124,9 +132,10 @@ def run(words: list[str]) -> int:
     except OSError as error:
         _print_json_error(arguments, error)
         where = f"{error.filename}: " if error.filename else ""
-        print_line(f"error: {where}{error.strerror or ' '.join(str(error).split())}", file=sys.stderr)
+        print_error(f"error: {where}{error.strerror or ' '.join(str(error).split())}")
         return EXIT_PROBLEMS
     finally:
+        set_quiet(False)
         # A program that calls this function goes on with its own setting.
         gc.set_threshold(*usual)
 
@@ -195,6 +204,8 @@ class _Parser(argparse.ArgumentParser):
         )
         self._mixing = False
         super().__init__(allow_abbrev=False, **options)
+        # A URDF from standard input with its SRDF, `-,r.srdf`, is no option.
+        self._negative_number_matcher = re.compile(f"{self._negative_number_matcher.pattern}|^-,")
 
     def add_subparsers(self, **options: Any) -> Any:
         """Pass this parser's settings to the parsers of its commands."""
@@ -223,7 +234,7 @@ class _Parser(argparse.ArgumentParser):
             if word == "--" or (self._subparsers is not None and not word.startswith("-")):
                 return
             # As argparse: a word with a blank, or a negative number, is a value.
-            if not re.match(r"-(?!\d|\.\d|$)", word) or " " in word:
+            if not re.match(r"-(?!\d|\.\d|,|$)", word) or " " in word:
                 continue
             known = word.partition("=")[0] if word.startswith("--") else word[:2]
             if known not in self._option_string_actions:

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +32,7 @@ from robot_semantics.cli.frame.inputs import (
     add_reading_arguments,
     print_diagnostics,
     print_report,
+    refuse_warnings,
     xacro_of,
 )
 from robot_semantics.cli.frame.outputs import (
@@ -43,7 +43,7 @@ from robot_semantics.cli.frame.outputs import (
     put_result,
     write_files,
 )
-from robot_semantics.cli.frame.printing import print_line
+from robot_semantics.cli.frame.printing import print_line, print_note, print_notes
 from robot_semantics.cli.usdf.files import FORMATS, print_lost, save_state, state_text
 from robot_semantics.simulation.loading import ENGINES
 from robot_semantics.simulation.simulator import Simulator
@@ -117,13 +117,16 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
         implicit_links=arguments.implicit_links,
     )
     if arguments.strict:
-        diagnostics.raise_if_failed(strict=True)
+        refuse_warnings(diagnostics)
     print_diagnostics(diagnostics)
-    simulator = start(engine, spec, lambda text: print_line(f"note: {text}", file=sys.stderr))
-    for note in simulator.notes:
-        print_line(f"note: {note}", file=sys.stderr)
+    notes: list[str] = []
+    try:
+        simulator = start(engine, spec, notes.append)
+    finally:
+        print_notes(notes)
+    print_notes(simulator.notes)
     report = simulator.restore(state, partial=arguments.partial)
-    print_report(report.items, report.notes)
+    print_report(report.items, report.notes, refused=not report.applied)
     if not report.applied:
         raise RobotSemanticsError("not everything could be restored; --partial starts anyway")
     return simulator, state, report
@@ -145,10 +148,9 @@ def _run(arguments: argparse.Namespace) -> None:
     simulated = arguments.steps * arguments.timestep
     rate = f", {simulated / elapsed:.1f} times real time" if elapsed > 0.0 and arguments.steps else ""
     restart = "continued bit for bit" if report.exact else "started from positions and velocities"
-    print_line(
+    print_note(
         f"{restart}; {arguments.steps} steps to {short_seconds(simulator.time_ns)}{rate}"
         + (f"; written to {arguments.output}" if arguments.output and not arguments.dry_run else ""),
-        file=sys.stderr,
     )
 
 

@@ -10,15 +10,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 from robot_semantics.base.nanoseconds import short_seconds, stamp_ns
 from robot_semantics.cli.frame.argument_values import add_repeatable
-from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.command import NODE, Command, UsageError
 from robot_semantics.cli.frame.console import console_for_output, table
-from robot_semantics.cli.frame.node_inputs import NODE, add_node_argument, asked_node, ros_needed
-from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_result
+from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, ros_needed
+from robot_semantics.cli.frame.printing import add_json_argument, print_error, print_line, print_note, print_result
 
 
 def _save_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +38,7 @@ def _save(arguments: argparse.Namespace) -> None:
     else:
         print_line(saved.answer.path)
         for item in saved.missing:
-            print_line(f"missing: {item}", file=sys.stderr)
+            print_note(f"missing: {item}")
 
 
 def _restore_arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,13 +78,14 @@ def _restore(arguments: argparse.Namespace) -> int:
     else:
         for item in answer.restored:
             print_line(item)
+        tell = print_note if answer.success else print_error
         for item in answer.not_restored:
-            print_line(f"not restored: {item}", file=sys.stderr)
+            tell(f"not restored: {item}")
         for item in answer.notes:
-            print_line(f"note: {item}", file=sys.stderr)
+            print_note(f"note: {item}")
         if not answer.success:
             for line in answer.message.split("\n"):
-                print_line(f"error: {line}", file=sys.stderr)
+                print_error(f"error: {line}")
     return int(not answer.success)
 
 

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,7 +21,8 @@ from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import RobotArgument, add_repeatable, pair_of
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, add_result, put_result, write_files
-from robot_semantics.cli.frame.printing import print_line
+from robot_semantics.cli.frame.printing import print_note
+from robot_semantics.cli.frame.problems import print_problems
 from robot_semantics.model.authoring import check_change
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.renaming import URDF_REFERENCES, rename_in_urdf
@@ -284,8 +284,7 @@ def _rename(arguments: argparse.Namespace) -> None:
     robot_before = inputs.read_robot(arguments, file)
     found = check_change(before, text, robot, robot_before, renamed)
     # Report what the renaming left: `check` does not know the old name.
-    for note in notes:
-        print_line(note, file=sys.stderr)
+    print_problems(notes)
     inputs.print_diagnostics(found)
     write_files(arguments, {Path(file): urdf.original, Path(arguments.srdf): bytes(text)})
 
@@ -313,7 +312,7 @@ def known_robot(arguments: argparse.Namespace) -> RobotModel | None:
         return inputs.read_robot(arguments, _robot_file(arguments))
     if arguments.loops is not None:
         raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
-    print_line("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
+    print_note("note: without --urdf, names of links and joints are not checked")
     return None
 
 

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.node_inputs import ros_needed
 from robot_semantics.cli.frame.outputs import check_not_there
 from robot_semantics.cli.frame.pages import add_page_arguments, page_options
-from robot_semantics.cli.frame.printing import print_line
+from robot_semantics.cli.frame.printing import print_error, print_note
 from robot_semantics.srdf.edit import SrdfText
 
 if TYPE_CHECKING:
@@ -106,9 +105,9 @@ def run(arguments: argparse.Namespace) -> int:
     drafts = DraftFile(output)
     session = EditSession(bare, text, output, drafts)
     if session.offered is not None:
-        print_line(f"unsaved changes of an earlier session are in {drafts.path}: the page offers them", file=sys.stderr)
+        print_note(f"unsaved changes of an earlier session are in {drafts.path}: the page offers them")
     elif drafts.problem:
-        print_line(f"warning: {drafts.problem}", file=sys.stderr)
+        print_note(f"warning: {drafts.problem}")
     try:
         serve_viewer(
             f"{bare.name} · studio",
@@ -119,14 +118,15 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         session.keep_draft()
         if drafts.path is not None:
-            print_line(f"not saved: the changes are in {drafts.path}; the next start offers them", file=sys.stderr)
+            print_error(f"not saved: the changes are in {drafts.path}; the next start offers them")
         elif drafts.problem:
-            print_line(f"not saved: {drafts.problem}", file=sys.stderr)
+            print_error(f"not saved: {drafts.problem}")
     return 0
 
 
 COMMAND = Command(
     add_arguments,
     run,
+    reads_input=False,
     examples=("robot_semantics studio robot.urdf -o new.srdf", "robot_semantics studio robot.urdf robot.srdf"),
 )

@@ -10,14 +10,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.outputs import URDF_ENDINGS, add_result, put_result
-from robot_semantics.cli.frame.printing import print_line
-from robot_semantics.cli.frame.problems import line_of_each_kind
+from robot_semantics.cli.frame.printing import print_note
+from robot_semantics.cli.frame.problems import heard, line_of_each_kind
 from robot_semantics.xml.xacro import is_xacro
 
 
@@ -47,10 +46,10 @@ def run(arguments: argparse.Namespace) -> None:
         raise RobotSemanticsError(f"{arguments.urdf} is a xacro: upgrade the output of 'robot_semantics expand'")
     diagnostics = Diagnostics()
     rewritten = upgraded(document, diagnostics, implicit_links=arguments.implicit_links)
-    for line in line_of_each_kind(list(diagnostics)):
-        print_line(line, file=sys.stderr)
+    for line in line_of_each_kind(heard(diagnostics)):
+        print_note(line)
     if rewritten is None:
-        print_line(f"{arguments.urdf}: is in the current form already", file=sys.stderr)
+        print_note(f"{arguments.urdf}: is in the current form already")
     data = original if rewritten is None else rewritten
     new = document.places.text if rewritten is None else rewritten
     put_result(arguments, data, arguments.urdf, printed=declared_utf8(new.decode()))

@@ -28,8 +28,8 @@ from robot_semantics.cli.frame.argument_values import (
     numbers_by_name,
     output_file,
 )
-from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.node_inputs import NODE, add_node_argument, asked_node, ros_needed
+from robot_semantics.cli.frame.command import NODE, Command, UsageError
+from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, ros_needed
 from robot_semantics.cli.frame.outputs import add_output, write_files
 from robot_semantics.cli.frame.pages import add_page_arguments, page_options
 from robot_semantics.cli.frame.printing import print_line

@@ -62,6 +62,10 @@ GIVEN: dict[str, list[tuple[str, ...]]] = {
         ("series.npz", "--at", "0", "-o", "then.usdf"),
         ("recording", "--each", "-o", "states"),
     ],
+    "bag": [("world.usdf", "-o", "again"), ("world.usdf", "--dry-run")],
+    "plot": [("world.usdf", "-o", "p.png")],
+    "example": [("here",), ("--path",)],
+    "usdf split": [("world.usdf", "-o", "models")],
     "doctor": [("--no-ros",)],
     "usdf show": [("world.usdf",)],
     "usdf resolve": [("world.usdf",), ("world.usdf", "--links", "rover_arm")],
@@ -120,8 +124,7 @@ def test_a_result_is_as_the_commands_schema_says(command: str, prepared: Path, r
 def test_a_command_without_a_result_has_no_json(prepared: Path, run: RunCommand) -> None:
     for words in (
         ("expand", "robot.urdf"),
-        ("bag", "world.usdf", "-o", "again"),
-        ("plot", "world.usdf", "-o", "p.png"),
+        ("upgrade", "robot.urdf"),
     ):
         result = run(*words, "--json")
         assert result.code == 2
@@ -138,7 +141,7 @@ WRONG: dict[str, tuple[str | None, tuple[str, ...], int]] = {
     "an unknown option": (None, ("--no-such-option",), 2),
 }
 # Commands that read no file as the first word.
-WITHOUT_FILES = {"explain", "doctor"}
+WITHOUT_FILES = {"explain", "doctor", "example"}
 
 
 @pytest.mark.parametrize("how", WRONG)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import output_file
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, add_output, add_result, put_result
-from robot_semantics.cli.frame.printing import JSON_VERSION, add_json_argument, print_json, print_line
+from robot_semantics.cli.frame.printing import JSON_VERSION, add_json_argument, print_json, print_line, print_note
 from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
 from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix, PairReason
 from robot_semantics.collision.merging import KEEP, MergedMatrix, merge
@@ -84,7 +83,7 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         _print(matrix, merged, robot)
     if not arguments.dry_run:
-        print_line(f"written: {arguments.srdf if arguments.in_place else arguments.output}", file=sys.stderr)
+        print_note(f"written: {arguments.srdf if arguments.in_place else arguments.output}")
 
 
 def _print(matrix: CollisionMatrix, merged: MergedMatrix, robot: RobotModel) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Collection, Mapping
 
 from robot_semantics.base.diagnostics import Diagnostics
@@ -24,7 +23,15 @@ from robot_semantics.cli.frame.argument_values import add_repeatable, integer, n
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.console import Bar
 from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, add_result, kind_of_result, put_result
-from robot_semantics.cli.frame.printing import add_json_argument, counted, print_json, print_line
+from robot_semantics.cli.frame.printing import (
+    add_json_argument,
+    counted,
+    print_json,
+    print_line,
+    print_note,
+    print_notes,
+)
+from robot_semantics.cli.frame.problems import print_problems
 from robot_semantics.cli.frame.sampling import collision_pieces
 from robot_semantics.cli.usdf.files import print_lost
 from robot_semantics.collision.sphere_check import NO_GEOMETRY, LinkCheck, check_spheres, refuse_large_spheres
@@ -85,7 +92,7 @@ def _robot_and_spheres(
     robot = inputs.load(arguments, whole=True)
     diagnostics = Diagnostics()
     planner = read_planner(file, robot, diagnostics).value
-    _print_every(diagnostics)
+    print_problems(diagnostics)
     return robot, planner.for_moveit(robot), robot.link_index.keys() - planner.spheres.keys()
 
 
@@ -110,11 +117,10 @@ def convert(arguments: argparse.Namespace) -> None:
     diagnostics = Diagnostics()
     read = read_planner(arguments.source, robot, diagnostics, arguments.group, arguments.state, kind=kind)
     diagnostics.raise_if_failed(strict=arguments.strict)
-    _print_every(diagnostics)
+    print_problems(diagnostics)
     target, names = kind_of_result(arguments), (arguments.group, arguments.state)
     written = write_planner(read.value, arguments.output or "", robot, arguments.urdf, *names, kind=target)
-    for note in written.notes:
-        print_line(f"note: {note}", file=sys.stderr)
+    print_notes(written.notes)
     print_lost((*read.lost, *written.lost))
     put_result(arguments, written.value)
 
@@ -144,7 +150,7 @@ def generate(arguments: argparse.Namespace) -> None:
         own = tuple(piece for piece in pieces if piece.link == link.index)
         given = robot.semantics.link_spheres.get(link.name)
         if not wanted and given is not None and given[0].radius == 0.0:
-            print_line(f"note: {link.name}: radius 0 in the SRDF; --link {link.name} fits it", file=sys.stderr)
+            print_note(f"note: {link.name}: radius 0 in the SRDF; --link {link.name} fits it")
         elif own and (not wanted or link.name in wanted):
             tasks.append(FitTask(link.name, own, arguments.count, arguments.overshoot, arguments.seed))
         elif link.name in wanted:
@@ -170,11 +176,6 @@ def _format_of(path: str, option: str) -> str:
     except UnknownEndingError as error:
         hint = ": give the kind with --from" if option == "--from" else ""
         raise UsageError(f"{error}{hint}") from None
-
-
-def _print_every(diagnostics: Diagnostics) -> None:
-    for item in diagnostics:
-        print_line(item, file=sys.stderr)
 
 
 def _as_json(result: LinkCheck) -> JsonObject:

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import replace
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
@@ -24,7 +23,7 @@ from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import output_file
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.outputs import add_output, write_files
-from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_result
+from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_note, print_result
 from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
 from robot_semantics.cli.usdf.files import FORMATS, state_text
 from robot_semantics.collision.matrix import Witness
@@ -88,7 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
         world = WorldState(name=f"{pair.first} against {pair.second}", models=(state,))
         text = state_text(with_relative_paths(world, resolved(arguments.usdf).parent), arguments.usdf)
         if write_files(arguments, {Path(arguments.usdf): text}):
-            print_line(f"written: {arguments.usdf}", file=sys.stderr)
+            print_note(f"written: {arguments.usdf}")
     if arguments.json:
         print_result({"link1": pair.first, "link2": pair.second, **(witness_json(witness, space) or {})})
     elif arguments.group:

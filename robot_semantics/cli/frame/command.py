@@ -11,16 +11,28 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
 from robot_semantics.base.errors import UsageError as UsageError
+from robot_semantics.base.files import STANDARD_INPUT
 from robot_semantics.cli.frame.outputs import declare_file_options
 
 
 def no_arguments(_parser: argparse.ArgumentParser) -> None:
     """Add no arguments."""
+
+
+NODE = "/robot_semantics"
+"""Name of the node that ``--node`` asks."""
+
+
+def with_node_name(words: Sequence[str]) -> list[str]:
+    """Return the words of a command line with the name of the node behind each ``--node`` that has none."""
+    last = words.index("--") if "--" in words else len(words)
+    return [f"--node={NODE}" if word == "--node" and at < last else word for at, word in enumerate(words)]
 
 
 class LazyCommand(NamedTuple):
@@ -42,6 +54,44 @@ class LazyCommand(NamedTuple):
         return command._replace(help=self.help)
 
 
+_INPUT = re.compile(
+    r"(\[?NAME=\]?)?(URDF|SRDF|U|S\.srdf|OLD|FILE|WORLD|BAG|STATES|SERIES|XML|CSV|A|B|FIRST|SECOND|BASE|PART)"
+    r"(\.[a-z]+)?(\[?,SRDF\]?)?"
+)
+"""Metavar of an argument that names files to read."""
+
+
+def declare_inputs(parser: argparse.ArgumentParser, *, reads_input: bool) -> None:
+    """Note the arguments that name files to read, for `check_standard_input`."""
+    outputs = parser.get_default("made_files") or ()
+    parser.set_defaults(
+        reads_input=reads_input,
+        read_files={
+            action.dest
+            for action in parser._actions
+            if isinstance(action.metavar, str) and _INPUT.fullmatch(action.metavar) and action.dest not in outputs
+        },
+    )
+
+
+def check_standard_input(arguments: argparse.Namespace) -> None:
+    """Check that ``-``, standard input, is read at most once and can be read.
+
+    Raises:
+        UsageError: it is not; or a file is to be changed in place, and standard input is no file.
+    """
+    values = [getattr(arguments, name) for name in getattr(arguments, "read_files", ())]
+    words = [word for value in values for word in (value if isinstance(value, list) else [value]) if word]
+    count = sum(re.split("[=,]", str(word)).count(STANDARD_INPUT) for word in words)
+    if count and not arguments.reads_input:
+        raise UsageError("'-' is standard input, which this command does not read: give a file")
+    if count > 1:
+        raise UsageError(f"'-' is standard input, which can be read only once; it is given {count} times")
+    for option in ("in_place", "fix"):
+        if count and getattr(arguments, option, False):
+            raise UsageError(f"--{option.replace('_', '-')} changes a file, and '-' is standard input")
+
+
 class Command(NamedTuple):
     """A command of the command line, or an operation of a command.
 
@@ -51,6 +101,7 @@ class Command(NamedTuple):
         help: one line; for commands it is in `robot_semantics.cli.running`, which shows it without importing the
             command.
         operations: its operations by name.
+        reads_input: True if ``-`` is standard input for the files that it reads.
         examples: command lines at the end of its help; tests run them in a folder with the files of the example robot.
     """
 
@@ -59,6 +110,7 @@ class Command(NamedTuple):
     help: str = ""
     operations: Mapping[str, Command | LazyCommand] = MappingProxyType({})
     examples: tuple[str, ...] = ()
+    reads_input: bool = True
 
     def load(self) -> Command:
         """Return this command, like `LazyCommand.load`."""
@@ -73,7 +125,10 @@ class Command(NamedTuple):
         """
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         self.arguments(parser)
+        if self.run is not None:
+            parser.add_argument("--quiet", action="store_true", help="print errors and the result only")
         declare_file_options(parser)
+        declare_inputs(parser, reads_input=self.reads_input)
         lines = "\n".join(f"  {line}" for line in self.examples)
         title = "examples" if len(self.examples) > 1 else "example"
         parser.epilog = "\n\n".join(text for text in (parser.epilog, lines and f"{title}:\n{lines}") if text)

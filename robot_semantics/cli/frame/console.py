@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LONGEST_LINE, shown
-from robot_semantics.cli.frame.printing import print_line, wants_colour
+from robot_semantics.cli.frame.printing import is_quiet, wants_colour
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -60,17 +59,11 @@ def table(*columns: str, title: str | None = None) -> Table:
     return made
 
 
-def print_all(problems: Diagnostics) -> None:
-    """Print every problem to stderr, with any number of them: they are not shown again."""
-    for problem in problems:
-        print_line(problem, file=sys.stderr)
-
-
 class Bar:
-    """Progress bar for several phases; use it in a `with`. Without a terminal it does nothing."""
+    """Progress bar for several phases; use it in a `with`. Without a terminal or with ``--quiet`` it does nothing."""
 
-    def __init__(self, *, enabled: bool = True) -> None:
-        self._enabled = enabled and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    def __init__(self) -> None:
+        self._enabled = not is_quiet() and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._progress: Progress | None = None
         self._task: TaskID | None = None
 

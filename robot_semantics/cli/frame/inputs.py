@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +20,8 @@ from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.cli.frame.argument_values import ROBOT_FORM, RobotArgument, add_repeatable, robot_argument
 from robot_semantics.cli.frame.command import UsageError
 from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, robot_of_node
-from robot_semantics.cli.frame.printing import print_line
-from robot_semantics.cli.frame.problems import every_line, line_of_each_kind, summary
+from robot_semantics.cli.frame.printing import print_error, print_note, print_notes
+from robot_semantics.cli.frame.problems import every_line, heard, line_of_each_kind, summary, unignored
 from robot_semantics.model.omissions import refuse_omissions
 from robot_semantics.model.robot_model import RobotModel
 
@@ -196,7 +195,7 @@ def load(arguments: argparse.Namespace, *, whole: bool = False) -> RobotModel:
     if diagnostics.failed():
         refuse_wrong_kinds(arguments.urdf, arguments.srdf)
     if arguments.strict:
-        diagnostics.raise_if_failed(strict=True)
+        refuse_warnings(diagnostics)
     if whole:
         refuse_omissions(model)
     print_diagnostics(diagnostics)
@@ -208,15 +207,15 @@ def print_diagnostics(diagnostics: Diagnostics) -> None:
 
     Kinds that `check` cannot find, and notes, have their own lines.
     """
-    found = list(diagnostics)
+    found = heard(diagnostics)
     for line in line_of_each_kind([item for item in found if item.code in ALWAYS_SHOWN]):
-        print_line(line, file=sys.stderr)
+        print_note(line)
     others = [item for item in found if item.severity is not Severity.NOTE and item.code not in ALWAYS_SHOWN]
     if others:
-        print_line(_one_line(others), file=sys.stderr)
-    for item in found:
-        if item.severity is Severity.NOTE:
-            print_line(item, file=sys.stderr)
+        tell = print_error if any(item.severity is Severity.ERROR for item in others) else print_note
+        tell(_one_line(others))
+    for line in line_of_each_kind([item for item in found if item.severity is Severity.NOTE]):
+        print_note(line)
 
 
 def _one_line(found: Sequence[Diagnostic]) -> str:
@@ -239,10 +238,23 @@ def exit_code(problems: Diagnostics, descriptions: Diagnostics, *, strict: bool 
     return int(problems.failed(strict=strict) or (strict and descriptions.failed(strict=True)))
 
 
-def print_report(items: Iterable[RestoreItem], notes: Iterable[str]) -> None:
-    """Print the parts of a state that a robot does not use, with reasons, and further notes to stderr."""
+def refuse_warnings(diagnostics: Diagnostics) -> None:
+    """Refuse descriptions with errors, or with warnings that the project does not ignore, as ``--strict`` asks.
+
+    Raises:
+        DescriptionError: there is one.
+    """
+    counted = Diagnostics()
+    counted.extend(tuple(unignored(diagnostics)))
+    counted.raise_if_failed(strict=True)
+
+
+def print_report(items: Iterable[RestoreItem], notes: Iterable[str], *, refused: bool = False) -> None:
+    """Print the parts of a state that a robot does not use, with reasons, and further notes to stderr.
+
+    With `refused`, these parts are the reason of an error.
+    """
     for item in items:
         if not item.done:
-            print_line(f"not restored: {item}", file=sys.stderr)
-    for note in notes:
-        print_line(f"note: {note}", file=sys.stderr)
+            (print_error if refused else print_note)(f"not restored: {item}")
+    print_notes(notes)

@@ -12,15 +12,14 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import re
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.cli.frame.argument_values import wait
-from robot_semantics.cli.frame.command import UsageError
-from robot_semantics.cli.frame.printing import print_line
+from robot_semantics.cli.frame.command import NODE, UsageError
+from robot_semantics.cli.frame.printing import print_note
 
 if TYPE_CHECKING:
     from robot_semantics.base.diagnostics import Diagnostics
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
 
 
 PURPOSE = "--node"
-NODE, WAIT_S = "/robot_semantics", 10.0
-"""Name of the node that ``--node`` asks, and the longest time to wait for it [s]."""
+WAIT_S = 10.0
+"""Longest time to wait for a node [s]."""
 _NAME = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*/?", re.ASCII)
 """Name of a node, or ``NODE/ROBOT``."""
 
@@ -48,12 +47,6 @@ def add_node_argument(parser: argparse._ActionsContainer, text: str = "ask a run
     parser.add_argument("--node", type=_node_name, metavar="[=NAME]", help=f"{text} ({NODE})")
     parser.add_argument("--timeout", type=wait, metavar="S", help=f"longest wait for the node [s] ({WAIT_S:g})")
     return getattr(parser, "names_node", False)
-
-
-def with_node_name(words: Sequence[str]) -> list[str]:
-    """Return the words of a command line with the name of the node behind each ``--node`` that has none."""
-    last = words.index("--") if "--" in words else len(words)
-    return [f"--node={NODE}" if word == "--node" and at < last else word for at, word in enumerate(words)]
 
 
 def _node_name(word: str) -> str:
@@ -115,7 +108,7 @@ def world_of_node(node: AskedNode) -> WorldState:
 
     world = read_world_text(*node)
     for item in world.missing:
-        print_line(f"missing: {item}", file=sys.stderr)
+        print_note(f"missing: {item}")
     return parse_document(world.text).state
 
 

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from typing import TYPE_CHECKING
 
 from robot_semantics.cli.frame.argument_values import port
 from robot_semantics.cli.frame.command import UsageError
-from robot_semantics.cli.frame.printing import print_line
+from robot_semantics.cli.frame.printing import print_note
 
 if TYPE_CHECKING:
     from robot_semantics.viewer.server import PageOptions
@@ -46,7 +45,7 @@ def page_options(arguments: argparse.Namespace) -> PageOptions:
     if arguments.no_token:
         if arguments.token is not None:
             raise UsageError("give --token or --no-token")
-        print_line("warning: --no-token: every user of this machine can control this page", file=sys.stderr)
+        print_note("warning: --no-token: every user of this machine can control this page")
         return PageOptions(arguments.port, not arguments.no_browser, None)
     token = os.environ.get(TOKEN_VARIABLE) or None if arguments.token is None else arguments.token
     if token is None:

@@ -17,16 +17,69 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.names import LONGEST_LINE, shown
+from robot_semantics.base.names import LONGEST_LINE, quoted, shown
 from robot_semantics.base.names import print_line as print_line
 
-if TYPE_CHECKING:
-    pass
+_quiet = False
+"""True if ``--quiet`` hides everything but errors and the result."""
+
+
+def set_quiet(quiet: bool) -> None:
+    """Hide or show notes, warnings and progress."""
+    global _quiet
+    _quiet = quiet
+
+
+def is_quiet() -> bool:
+    """Return True if only errors and the result are printed."""
+    return _quiet
+
+
+def print_error(text: object) -> None:
+    """Print a line about an error to stderr."""
+    print_line(text, file=sys.stderr)
+
+
+def print_note(text: object, *, flush: bool = False) -> None:
+    """Print a line that is no error to stderr; nothing with ``--quiet``."""
+    if not _quiet:
+        print_line(text, file=sys.stderr, flush=flush)
+
+
+def print_notes(texts: Iterable[object], start: str = "note: ") -> None:
+    """Print lines as `print_note`; those that differ only in names and numbers become one line."""
+    for text in [] if _quiet else grouped(map(str, texts)):
+        print_note(f"{start}{text}")
+
+
+_NAME_OR_NUMBER = re.compile(r"'[^']*'|(?<![\w.])[-+]?\d[\d.]*(?:e[-+]?\d+)?(?!\w)")
+_NAMED = re.compile(r"(\w+) '([^']*)'")
+_MOST_NAMES = 12
+
+
+def grouped(texts: Iterable[str]) -> list[str]:
+    """Return texts; those that differ only in names and numbers become one: ``3 joints: …; likewise: 'b', 'c'``."""
+    alike: dict[str, list[str]] = {}
+    for text in dict.fromkeys(texts):
+        alike.setdefault(_NAME_OR_NUMBER.sub("*", text), []).append(text)
+    return [_one_of(group) for group in alike.values()]
+
+
+def _one_of(texts: Sequence[str]) -> str:
+    first = texts[0]
+    names = [_NAMED.findall(text) for text in texts]
+    differing = [at for at in range(len(names[0])) if len({row[at] for row in names}) > 1]
+    if len(texts) == 1 or not differing:
+        return "\n".join(texts)
+    # The last name that differs is the most special: a joint of a model.
+    noun = names[0][differing[-1]][0]
+    others = ["/".join(row[at][1] for at in differing) for row in names[1:]]
+    return f"{counted(len(texts), noun)}: {first}; likewise: {quoted(others, _MOST_NAMES)}"
 
 
 def counted(count: int, noun: str) -> str:

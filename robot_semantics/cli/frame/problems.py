@@ -24,20 +24,28 @@ from urllib.parse import quote
 
 from robot_semantics.base.diagnostic import Diagnostic, Severity
 from robot_semantics.base.diagnostics import MORE, NOT_COMPARED
-from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import read_named, relative_path, resolved, save_text
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean, shown
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.argument_values import add_repeatable
 from robot_semantics.cli.frame.command import UsageError
-from robot_semantics.cli.frame.printing import JSON_VERSION, counted, print_coloured, print_document, print_line
+from robot_semantics.cli.frame.printing import (
+    JSON_VERSION,
+    counted,
+    is_quiet,
+    print_coloured,
+    print_document,
+    print_error,
+    print_line,
+)
 
 # Severity of problems by the options of the command line and the settings of a project.
 
 
 OWN_FILE, PROJECT_FILE = ".robot_semantics.toml", "pyproject.toml"
-KEYS = ("ignore", "error", "strict")
+KEYS = ("ignore", "error", "strict", "package_path")
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,15 @@ def policy_of_folder(folder: Path) -> ProblemPolicy:
     return ProblemPolicy(ignore, error, settings.get("strict", False))
 
 
+def package_paths() -> list[str]:
+    """Return the folders with packages of the project's settings; they are relative to the file with the settings.
+
+    Raises:
+        UsageError: as `project_settings`.
+    """
+    return list(project_settings(Path()).get("package_path", ()))
+
+
 def _codes(codes: object, where: str) -> frozenset[str]:
     if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
         raise UsageError(f"{where} must be a list of codes, not {codes!r}")
@@ -132,7 +149,9 @@ def project_settings(folder: Path) -> Mapping[str, Any]:
                 tools = settings.get("tool", {})
                 settings = tools.get("robot_semantics") if isinstance(tools, dict) else None
             if settings is not None:
-                return _checked(settings, path)
+                settings = _checked(settings, path)
+                folders = [str(place / folder) for folder in settings.get("package_path", ())]
+                return {**settings, "package_path": folders}
     return {}
 
 
@@ -146,6 +165,9 @@ def _checked(settings: object, path: Path) -> Mapping[str, Any]:
             raise UsageError(f"{path}: unknown setting '{key}'{hint}")
     for key in ("ignore", "error"):
         _codes(settings.get(key, []), f"{path}: {key}")
+    folders = settings.get("package_path", [])
+    if not isinstance(folders, list) or not all(isinstance(folder, str) for folder in folders):
+        raise UsageError(f"{path}: package_path must be a list of folders, not {folders!r}")
     if not isinstance(settings.get("strict", False), bool):
         raise UsageError(f"{path}: strict must be true or false, not {settings['strict']!r}")
     return settings
@@ -192,6 +214,39 @@ def line_of_each_kind(found: Sequence[Diagnostic]) -> list[str]:
         count = sum(item.count for item in items)
         lines.append(f"{items[0]} ({code}, {count:,} times)" if count > 1 else f"{items[0]} ({code})")
     return lines
+
+
+def heard(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return the problems that a command prints: no warning or note that the project ignores, with ``--quiet`` errors.
+
+    Raises:
+        UsageError: as `project_settings`.
+    """
+    return [item for item in unignored(problems) if item.severity is Severity.ERROR or not is_quiet()]
+
+
+def unignored(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return the problems without the warnings and notes that the project ignores; errors stay.
+
+    Raises:
+        UsageError: as `project_settings`.
+    """
+    ignored = policy_of_folder(Path()).ignore
+    return [item for item in problems if item.severity is Severity.ERROR or item.code not in ignored]
+
+
+def print_problems(problems: Iterable[Diagnostic]) -> None:
+    """Print every problem to stderr with its code, with any number of them: they are not shown again."""
+    for line in every_line(heard(problems)):
+        print_error(line)
+
+
+def print_reasons(error: DescriptionError) -> None:
+    """Print the problems of an error to stderr: those that a command prints, or all where these explain nothing."""
+    problems = list(error.diagnostics)
+    errors = [item for item in problems if item.severity is Severity.ERROR]
+    for line in every_line(errors if errors and is_quiet() else problems):
+        print_error(line)
 
 
 def _print_problem(line: str) -> None:
@@ -323,7 +378,6 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     """Add options for the selection and output of problems."""
     shown = parser.add_argument_group("output options")
     shown.add_argument("--all", action="store_true", help="print every problem, not one line for each kind")
-    shown.add_argument("--quiet", action="store_true", help="print errors only")
     shown.add_argument("--format", choices=("text", *FORMATS), default="text", help="output format (default: text)")
     shown.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
     add_policy_arguments(parser)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Collection
 
 from robot_semantics.base.diagnostics import Diagnostics
@@ -19,7 +18,7 @@ from robot_semantics.base.names import LinkPair, quoted
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import integer, named_state, number_in_range
 from robot_semantics.cli.frame.console import Bar
-from robot_semantics.cli.frame.printing import print_line
+from robot_semantics.cli.frame.printing import print_note, print_notes
 from robot_semantics.collision.matrix import CollisionMatrix, Settings, generate_matrix
 from robot_semantics.collision.pieces import READINGS, pieces_of
 from robot_semantics.collision.sampling import SAMPLERS
@@ -119,11 +118,10 @@ def sample(
         adjacent=arguments.adjacent,
         search=not arguments.no_search,
     )
-    for joint in robot.unlimited_joints:
-        low, high = robot.usable_range(joint)
-        print_line(
-            f"note: joint '{joint.name}' is not limited: it is sampled from {low:g} to {high:g}", file=sys.stderr
-        )
+    ranges = {joint.name: robot.usable_range(joint) for joint in robot.unlimited_joints}
+    print_notes(
+        f"joint '{name}' is not limited: it is sampled from {low:g} to {high:g}" for name, (low, high) in ranges.items()
+    )
     with Bar() as bar:
         bar.phase("sampling", settings.total)
         matrix = generate_matrix(robot, pieces, settings, default_q=default_q, progress=bar.advance, only=only)
@@ -134,9 +132,7 @@ def sample(
     ]
     if matrix.pairs and stuck and matrix.samples > 1:
         line = f"note: {quoted(stuck, 9)}: no range, so links that nothing else moves are compared in one pose"
-        print_line(line, file=sys.stderr)
+        print_note(line)
     if matrix.pairs and matrix.samples == 1:
-        print_line(
-            "note: the matrix is from one pose: no joint has a range, or one sample is asked for", file=sys.stderr
-        )
+        print_note("note: the matrix is from one pose: no joint has a range, or one sample is asked for")
     return matrix

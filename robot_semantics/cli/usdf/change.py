@@ -20,6 +20,7 @@ import numpy as np
 from robot_semantics.base.diagnostic import Diagnostic
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import ArrayError
+from robot_semantics.base.files import STANDARD_INPUT
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import (
     add_repeatable,
@@ -84,8 +85,6 @@ def add_change_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _edit(arguments: argparse.Namespace) -> None:
     """Write the edited state."""
-    if arguments.in_place and arguments.file == "-":
-        raise UsageError("--in-place: there is no file to write to")
     origins = usdf_files.read_world_files([arguments.file])
     state = origins[0].state
     inputs.require_urdf(arguments.urdf, arguments.loops)
@@ -258,7 +257,7 @@ def _new(arguments: argparse.Namespace) -> None:
         diagnostics.raise_if_failed(strict=arguments.strict)
     texts = {item.state.name: item.texts for item in found if item.texts is not None}
     if texts and arguments.output is None:
-        raise UsageError("a robot from a xacro is saved beside the world: give the file of the world with -o")
+        raise UsageError("a robot from a xacro or standard input is saved beside the world: give its file with -o")
     folder = usdf_files.folder_of(arguments.output)
     state, files = described_beside(with_relative_paths(state, folder), texts)
     usdf_files.save_state(arguments, state, files)
@@ -287,7 +286,7 @@ def _described(word: str, arguments: argparse.Namespace) -> NewRobot:
 def _texts(paths: Sequence[str], robot: RobotModel, arguments: argparse.Namespace) -> Texts | None:
     """Return expanded texts if other programs could not read the files the same way; None if the files are enough."""
     how = inputs.xacro_of(arguments)
-    if not (how.expand or arguments.implicit_links or any(map(is_xacro, paths))):
+    if not (how.expand or arguments.implicit_links or STANDARD_INPUT in paths or any(map(is_xacro, paths))):
         return None
     if len(paths) == 1:
         return Texts(robot.urdf_text, "")

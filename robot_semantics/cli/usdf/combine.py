@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,12 +18,12 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError
 from robot_semantics.base.errors import ArrayError
-from robot_semantics.base.files import make_folder
+from robot_semantics.base.files import STANDARD_INPUT, make_folder
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import add_repeatable, nanoseconds, number_in_range
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.outputs import add_output, add_result, check_not_there, put_result, write_files
-from robot_semantics.cli.frame.printing import print_line
+from robot_semantics.cli.frame.printing import add_json_argument, print_note, print_output
 from robot_semantics.cli.usdf import files as usdf_files
 from robot_semantics.cli.usdf.files import located_problems
 from robot_semantics.convert.sdformat_input import POSES_IN
@@ -95,6 +94,7 @@ def _split_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="USDF or JSON file")
     add_result(parser, None, metavar="DIR", text="folder for the MODEL.usdf files")
     usdf_files.add_robot_options(parser)
+    add_json_argument(parser)
 
 
 def _split(arguments: argparse.Namespace) -> None:
@@ -117,9 +117,8 @@ def _split(arguments: argparse.Namespace) -> None:
         make_folder(folder)
     own = usdf_files.folder_of(arguments.file)
     texts = {path: write_world(rebased(parts[name], own, folder)).encode() for path, name in paths.items()}
-    if write_files(arguments, texts):
-        for path in paths:
-            print_line(path)
+    written = list(paths) if write_files(arguments, texts) else []
+    print_output(arguments, {"files": [*map(str, written)]}, written)
 
 
 def _interpolate_arguments(parser: argparse.ArgumentParser) -> None:
@@ -192,7 +191,7 @@ def _convert_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _convert(arguments: argparse.Namespace) -> None:
     """Write the converted state; list lost content on stderr."""
-    source = arguments.source or _format_of(arguments.file, "--from", format_of_file)
+    source = arguments.source or _kind_of_input(arguments.file)
     if arguments.order is not None:
         _write_vectors(arguments, source)
         return
@@ -219,9 +218,15 @@ def _convert(arguments: argparse.Namespace) -> None:
         state = rebased(state, usdf_files.folder_of(arguments.file), usdf_files.folder_of(arguments.output))
     written = write_as(state, target, options)
     for note in read.notes:
-        print_line(f"note: {note}; --state-poses chooses another frame", file=sys.stderr)
+        print_note(f"note: {note}; --state-poses chooses another frame")
     usdf_files.print_lost((*read.lost, *written.lost))
     put_result(arguments, written.value)
+
+
+def _kind_of_input(path: str) -> str:
+    if path == STANDARD_INPUT:
+        return "json" if usdf_files.is_json(path) else "usdf"
+    return _format_of(path, "--from", format_of_file)
 
 
 def _write_vectors(arguments: argparse.Namespace, source: str) -> None:

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,19 +21,21 @@ from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.files import STANDARD_INPUT
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.outputs import WORLD_ENDINGS, add_result, kind_of_result, put_result
-from robot_semantics.cli.frame.printing import print_line
+from robot_semantics.cli.frame.printing import print_notes
+from robot_semantics.cli.frame.problems import print_problems
 from robot_semantics.convert.json_form import json_text, parse_json
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, rebased, robots_for
 from robot_semantics.usdf.identity import describes_another_robot
-from robot_semantics.usdf.reader import parse_document, read_document
+from robot_semantics.usdf.reader import read_document
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
-from robot_semantics.xml.reader import MAX_BYTES, read_text
+from robot_semantics.xml.reader import read_text
 from robot_semantics.xml.source_map import SourceMap
 
 ROOT = "/world_state"
@@ -61,8 +62,7 @@ def located_problems(origins: Sequence[WorldFile]) -> Iterator[Diagnostics]:
     except DescriptionError as error:
         # The error may already have the problems found before it.
         raise DescriptionError(_located(dict.fromkeys((*found, *error.diagnostics)), origins)) from None
-    for problem in _located(found, origins):
-        print_line(problem, file=sys.stderr)
+    print_problems(_located(found, origins))
 
 
 def _located(problems: Iterable[Diagnostic], origins: Sequence[WorldFile]) -> list[Diagnostic]:
@@ -185,18 +185,26 @@ def read_world_files(paths: Sequence[str]) -> list[WorldFile]:
 
 
 def read_world_file(path: str, diagnostics: Diagnostics | None = None) -> WorldFile:
-    """Read a world state: JSON for a file with this ending, ``-`` for USDF from stdin, else USDF.
+    """Read a world state: JSON for a file with this ending and for ``-`` with a JSON object, else USDF.
 
     Raises:
         DescriptionError: the file cannot be read or has errors.
     """
-    if FORMATS.get(Path(path).suffix.lower()) == "json":
+    if is_json(path):
         return WorldFile(parse_json(read_text(path), path, diagnostics), path, None)
-    if path == "-":
-        document = parse_document(sys.stdin.buffer.read(MAX_BYTES + 1), "<stdin>", diagnostics)
-    else:
-        document = read_document(path, diagnostics)
+    document = read_document(path, diagnostics)
     return WorldFile(document.state, document.places.source, document.places)
+
+
+def is_json(path: str) -> bool:
+    """Return True for the name of a JSON file, and for ``-`` if standard input has a JSON object.
+
+    Raises:
+        DescriptionError: standard input cannot be read.
+    """
+    if path == STANDARD_INPUT:
+        return read_text(path).lstrip().startswith(b"{")
+    return FORMATS.get(Path(path).suffix.lower()) == "json"
 
 
 def folder_of(path: str | None) -> Path:
@@ -236,5 +244,4 @@ def state_text(state: WorldState, path: str) -> bytes:
 
 def print_lost(lost: Sequence[str]) -> None:
     """Print the content that a conversion lost to stderr."""
-    for what in lost:
-        print_line(f"not carried: {what}", file=sys.stderr)
+    print_notes(lost, "not carried: ")

@@ -52,7 +52,7 @@ def links_in_world(state: WorldState, name: str, model: RobotModel, find: FileFi
     others = robots_for(state, RobotFiles(find=find)) if any(body.parent_link for body in state.bodies) else {}
     world = resolve_with(state, robots={**others, name: kinematics})
     applied = apply_model_state(state.model(name), world, kinematics, base=base)
-    inputs.print_report(applied.items, applied.notes)
+    inputs.print_report(applied.items, applied.notes, refused=bool(applied.refused))
     if applied.refused:
         raise RobotSemanticsError("the robot cannot have the positions of the world state")
     T_root_link = kinematics.measured.link_poses(applied.positions)
