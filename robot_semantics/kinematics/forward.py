@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.joint_space import Affine, JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.loop_equations import doublings
-from robot_semantics.kinematics.motions import JointVariables
 from robot_semantics.model.robot_model import JointModel, LinkModel, RobotModel
 from robot_semantics.transforms import cross, matrix_from_quat, rotate_twist, rotation_from_z
 from robot_semantics.transforms.arrays import FloatArray
@@ -38,29 +37,11 @@ ROOT = -1
 BENT = -1
 
 
-class VariableReader:
-    """Reader of variables of q as rows over configurations; mimic joints use their leaders and factors."""
-
-    def __init__(self, source: np.typing.NDArray[np.intp], factor: FloatArray, offset: FloatArray) -> None:
-        self.source = source
-        self._factor = None if (factor == 1.0).all() else factor[:, np.newaxis]
-        self._offset = None if (offset == 0.0).all() else offset[:, np.newaxis]
-
-    @classmethod
-    def of(cls, space: JointSpace, variables: Sequence[tuple[int, float]], factor: float) -> VariableReader:
-        """Return the reader of `variables`, each (index in q, sign), all multiplied by `factor`."""
-        at = np.array([place for place, _ in variables], dtype=np.intp)
-        signs = factor * np.array([sign for _, sign in variables])
-        return cls(space.mimics.source[at], signs * space.mimics.factor[at], signs * space.mimics.offset[at])
-
-    def __call__(self, q: FloatArray) -> FloatArray:
-        """Return the variables (k, m) of `q` (size, m)."""
-        rows: FloatArray = q[self.source]
-        if self._factor is not None:
-            rows *= self._factor
-        if self._offset is not None:
-            rows += self._offset
-        return rows
+def _scaled(space: JointSpace, variables: Sequence[tuple[int, float]], factor: float) -> Affine:
+    """Return `variables`, each (index in q, sign), all multiplied by `factor`."""
+    chosen = space.mimics[np.array([place for place, _ in variables], dtype=np.intp)]
+    signs = factor * np.array([sign for _, sign in variables])
+    return Affine(chosen.source, signs * chosen.factor, signs * chosen.offset)
 
 
 class Scratch:
@@ -148,11 +129,11 @@ class AnglesStep:
     1 - t sin θ, exact to rounding even for a huge t.
     """
 
-    half_angles: VariableReader
+    half_angles: Affine
 
     def run(self, chunk: Chunk) -> None:
         """Do the step for all configurations of `chunk`."""
-        tangent = self.half_angles(chunk.q)
+        tangent = self.half_angles.rows(chunk.q)
         count, scratch = len(tangent), chunk.scratch
         half, cosines, sines = scratch.half[:count], scratch.cosines[:count], scratch.sines[:count, :, 0]
         np.tan(tangent, out=tangent)
@@ -276,8 +257,8 @@ class Sweep:
             if bent:
                 self._steps.append(UnbendStep(body, np.ascontiguousarray(basis)))
         self._insert_angles(space, turns)
-        self._slides = VariableReader.of(space, slides, 1.0)
-        self._quats = JointVariables.of(space, np.array(floats, dtype=np.intp).reshape(-1, 4))
+        self._slides = _scaled(space, slides, 1.0)
+        self._quats = space.mimics[np.array(floats, dtype=np.intp).reshape(-1, 4)]
 
     def run(self, q: FloatArray) -> FloatArray:
         """Return (n, links, 4, 4) poses at finite `q` (n, size); a view of memory in another order."""
@@ -312,12 +293,12 @@ class Sweep:
         starts = [at for at, step in enumerate(self._steps) if isinstance(step, TurnStep) and step.angle == 0]
         for number, at in reversed(list(enumerate(starts))):
             group = turns[number * GROUP : (number + 1) * GROUP]
-            self._steps.insert(at, AnglesStep(VariableReader.of(space, group, 0.5)))
+            self._steps.insert(at, AnglesStep(_scaled(space, group, 0.5)))
 
     def _slide_and_float(self, q: FloatArray, chunk: Chunk) -> None:
         """Write distances and rotations at `q` (m, size) into `chunk`."""
         if len(self._slides.source):
-            chunk.slides.extend(self._slides(q.T))
+            chunk.slides.extend(self._slides.rows(q.T))
         if self._quats.source.size:
             rotations = matrix_from_quat(self._quats(q))
             chunk.rotations.extend(np.ascontiguousarray(rotations.transpose(1, 2, 3, 0)))

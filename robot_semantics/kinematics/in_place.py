@@ -17,12 +17,11 @@ touches, not the computation: use few, repeated numpy functions on one-dimension
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.joint_space import Affine, JointSpace
 from robot_semantics.kinematics.motions import plane_axes
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import quat_multiply, xyz_quat_from_matrix
@@ -30,22 +29,6 @@ from robot_semantics.transforms.arrays import FloatArray
 
 IndexArray = npt.NDArray[np.intp]
 StagingArray = Callable[[IndexArray], FloatArray]
-
-
-class InputMap(NamedTuple):
-    """Conversion of the input of `update` to position variables: number i is ``factor[i] * q[source[i]] + offset[i]``.
-
-    All three are (size,); the numbers for variables of other joints are ignored.
-    """
-
-    source: IndexArray
-    factor: FloatArray
-    offset: FloatArray
-
-    @classmethod
-    def identity(cls, space: JointSpace) -> InputMap:
-        """Return the conversion for a configuration in the order of `JointSpace`."""
-        return cls(np.arange(space.size), np.ones(space.size), np.zeros(space.size))
 
 
 class InPlaceTransforms:
@@ -62,16 +45,17 @@ class InPlaceTransforms:
         values: FloatArray | None = None,
         places: IndexArray | None = None,
         staging_array: StagingArray | None = None,
-        given: InputMap | None = None,
+        given: Affine | None = None,
     ) -> None:
         """Prepare for the joints with these indices in the model.
 
         Results are written to the flat array `values`, if given; `places` (n, 7) has the index of each number in it.
         With `staging_array`, rotating numbers are written to the array that it returns for their places instead; the
-        caller then processes them together with others.
+        caller then processes them together with others. `given` converts the input of `update` to a configuration in
+        the order of `JointSpace`; by default it is one.
         """
         space = JointSpace.of(model)
-        given = given or InputMap.identity(space)
+        given = given or Affine.identity(space.size)
         chosen = [model.joints[index] for index in joints]
         count = len(chosen)
         origins = np.array([joint.T_parent_joint for joint in chosen], np.float64).reshape(-1, 4, 4)
@@ -113,14 +97,19 @@ class InPlaceTransforms:
         # The other joints are handled singly, each with a matrix for translation; floating joints also have one for
         # rotation.
         self._planar = [
-            (at[row, :3], *_part(given, starts[row], 2), poses[row, :3], origins[row, :3, :3] @ plane_axes(joint))
+            (
+                at[row, :3],
+                given[starts[row] : starts[row] + 2],
+                poses[row, :3],
+                origins[row, :3, :3] @ plane_axes(joint),
+            )
             for row, joint in enumerate(chosen)
             if joint.motion.is_planar
         ]
         self._floating = [
             (
                 at[row],
-                *_part(given, starts[row], 7),
+                given[starts[row] : starts[row] + 7],
                 poses[row, :3],
                 origins[row, :3, :3],
                 np.array(quat_multiply(poses[row, 3:], np.eye(4))).T,
@@ -141,18 +130,13 @@ class InPlaceTransforms:
                 values[self._scatter_to] = self._turned
         if len(self._zero):
             values[self._sliding_to] = self._zero + q[self._sliding_from, np.newaxis] * self._direction
-        for to, source, factor, offset, zero, axes in self._planar:
-            values[to] = zero + axes @ (factor * q[source] + offset)
-        for to, source, factor, offset, zero, rotation, quat_product in self._floating:
-            own = factor * q[source] + offset
-            values[to[:3]] = zero + rotation @ own[:3]
-            values[to[3:]] = quat_product @ own[3:]
+        for to, variables, zero, axes in self._planar:
+            values[to] = zero + axes @ variables(q)
+        for to, variables, zero, rotation, quat_product in self._floating:
+            pose = variables(q)
+            values[to[:3]] = zero + rotation @ pose[:3]
+            values[to[3:]] = quat_product @ pose[3:]
         return values
-
-
-def _part(given: InputMap, start: int, count: int) -> InputMap:
-    at = slice(start, start + count)
-    return InputMap(given.source[at], given.factor[at], given.offset[at])
 
 
 def _first_positions(space: JointSpace, joints: Sequence[JointModel]) -> list[int]:

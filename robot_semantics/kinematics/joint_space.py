@@ -30,30 +30,64 @@ from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, MimicSource, RobotModel
 from robot_semantics.transforms.arrays import FloatArray, checked_array
 
-# Mimic joints as index arrays: the source variable of each position or velocity, its factor and its offset.
-
-
 IndexArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class MimicMap:
-    """``x[i] = factor[i] * x[source[i]] + offset[i]`` for every position, or for every velocity.
-
-    A variable without a leader is its own source. Chains are resolved to joints that move independently.
+class Affine:
+    """Variables that follow from those of a configuration: ``factor * q[..., source] + offset``.
 
     Attributes:
-        followers: (m,) indices of the variables with a leader.
-        source: (size,) index of the variable that gives each variable its value.
-        factor: (size,) 1 for a variable that is its own source, and for the quaternion of a floating joint.
-        offset: (size,) [rad or m]; 0 for these variables and for velocities.
+        source: indices in q, of any shape.
+        factor: of the same shape.
+        offset: of the same shape [rad or m].
     """
 
-    followers: IndexArray
     source: IndexArray
     factor: FloatArray
     offset: FloatArray
+
+    @classmethod
+    def identity(cls, size: int) -> Affine:
+        """Return the variables of a configuration as they are."""
+        return cls(np.arange(size), np.ones(size), np.zeros(size))
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """True if every variable is one of q itself."""
+        return bool((self.factor == 1.0).all() and (self.offset == 0.0).all())
+
+    def __call__(self, q: FloatArray) -> FloatArray:
+        """Return the variables (..., *shape) from `q` (..., size)."""
+        values: FloatArray = q.take(self.source, axis=-1)
+        return values if self.is_plain else self.factor * values + self.offset
+
+    def rows(self, q: FloatArray) -> FloatArray:
+        """Return the variables (k, m) of m configurations that are columns, (size, m)."""
+        values: FloatArray = q[self.source]
+        if not self.is_plain:
+            values *= self.factor[:, np.newaxis]
+            values += self.offset[:, np.newaxis]
+        return values
+
+    def __getitem__(self, chosen: slice | IndexArray | BoolArray) -> Affine:
+        """Return some of the variables, in the shape that numpy gives them."""
+        return Affine(self.source[chosen], self.factor[chosen], self.offset[chosen])
+
+
+@dataclass(frozen=True, eq=False)
+class MimicMap(Affine):
+    """Every position, or every velocity, as it follows from the variables that move independently.
+
+    A variable without a leader is its own source; its factor is 1 and its offset 0, as for the quaternion of a floating
+    joint. The offsets of velocities are 0. Chains are resolved to joints that move independently.
+
+    Attributes:
+        followers: (m,) indices of the variables with a leader.
+    """
+
+    followers: IndexArray
 
     @classmethod
     def of_positions(cls, model: RobotModel, places: Mapping[int, slice], *, follow: bool = True) -> MimicMap:
@@ -75,7 +109,7 @@ class MimicMap:
             # The other numbers, a floating joint's rotation, are copied.
             scaled = slice(to.start, to.start + joint.motion.mimicked)
             factor[scaled], offset[scaled] = mimic.multiplier, mimic.offset * offsets
-        arrays = (np.flatnonzero(source != np.arange(size)), source, factor, offset)
+        arrays = (source, factor, offset, np.flatnonzero(source != np.arange(size)))
         for array in arrays:
             array.setflags(write=False)
         return cls(*arrays)
@@ -110,7 +144,7 @@ class MimicMap:
 
     def _follow(self, x: FloatArray, at: IndexArray) -> None:
         if len(at):
-            x[..., at] = self.factor[at] * x[..., self.source[at]] + self.offset[at]
+            x[..., at] = self[at](x)
 
 
 def followings(model: RobotModel) -> Iterator[tuple[JointModel, JointModel, MimicSource]]:

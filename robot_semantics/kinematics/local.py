@@ -88,7 +88,7 @@ class LocalTransforms:
         out = np.empty((*positions.shape[:-1], *self._flat.shape))
         out[...] = self._flat
         if self.turning is not None:
-            rows, angle = self.turning.rows, self.turning.angle(positions)[..., np.newaxis]
+            rows, angle = self.turning.rows, self.turning.values(positions)[..., np.newaxis]
             turned = np.sin(angle) * self.turning.sine
             turned += (1.0 - np.cos(angle)) * self.turning.versine
             turned += self.turning.constant
@@ -117,8 +117,8 @@ class LocalTransforms:
         out = np.empty((*positions.shape[:-1], *self._poses.shape))
         out[...] = self._poses
         if self.turning is not None:
-            half = 0.5 * self.turning.angle(positions)[..., np.newaxis]
-            turned = np.cos(half) * self.turning.quat_cosine
+            half = 0.5 * self.turning.values(positions)[..., np.newaxis]
+            turned = np.cos(half) * self.turning.quat_parent_joint
             turned += np.sin(half) * self.turning.quat_sine
             out[..., self.turning.rows, 3:] = turned
         self._translate(positions, out[..., :3])
@@ -177,11 +177,8 @@ class LocalTransforms:
     def _translate(self, positions: FloatArray, xyz: FloatArray) -> None:
         """Write the translations of the moving joints into `xyz` (..., n, 3)."""
         if self.sliding is not None:
-            distance = self.sliding.distance(positions)[..., np.newaxis]
-            xyz[..., self.sliding.rows, :] = self.sliding.constant + distance * self.sliding.direction
+            xyz[..., self.sliding.rows, :] = self.sliding.translation(positions)
         if self._planar is not None:
-            moved = (self._planar.axes @ self._planar.xy(positions)[..., np.newaxis])[..., 0]
-            xyz[..., self._planar.rows, :] = self._planar.constant + moved
+            xyz[..., self._planar.rows, :] = self._planar.translation(positions)
         if self._floating is not None:
-            moved = (self._floating.R_parent_joint @ self._floating.xyz(positions)[..., np.newaxis])[..., 0]
-            xyz[..., self._floating.rows, :] = self._floating.constant + moved
+            xyz[..., self._floating.rows, :] = self._floating.translation(positions)

@@ -288,13 +288,13 @@ class _Chain:
         """Return (rows,) the errors at `q` (size,): as `LoopEquations.scaled_errors`, angles by their sines."""
         turning, sliding = self._turning, self._sliding
         if turning is not None:
-            angle = turning.angle(q)[:, np.newaxis]
+            angle = turning.values(q)[:, np.newaxis]
             turned = np.sin(angle) * turning.sine
             turned += (1.0 - np.cos(angle)) * turning.versine
             turned += turning.constant
             self._flat[turning.rows] = turned
         if sliding is not None:
-            self._local[sliding.rows, :3, 3] = sliding.constant + sliding.distance(q)[:, np.newaxis] * sliding.direction
+            self._local[sliding.rows, :3, 3] = sliding.translation(q)
         for above, local, pose in self._products:
             np.dot(above, local, pose)
         for (link_a, frame_a, A, R_a, xyz_a), (link_b, frame_b, B, apart, xyz_b), T_a_b in self._ends:

@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.joint_space import Affine, JointSpace
 from robot_semantics.model.joint_types import JointQuantity, JointType, Motion
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import quat_from_matrix, quat_multiply, quat_normalize, rotation_from_z, wrapped_angles
@@ -30,6 +30,7 @@ from robot_semantics.transforms.rows import slerp_rows
 
 IndexArray = npt.NDArray[np.intp]
 Rows = slice | IndexArray
+BlockType = TypeVar("BlockType", bound="Block")
 
 
 def turns(joint: JointModel, at: int) -> bool:
@@ -97,187 +98,165 @@ def elementary_motions(joint: JointModel) -> tuple[ElementaryMotion, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class JointVariables:
-    """Reader of a block's variables in q; mimic joints use their leaders: ``factor * q[..., source] + offset``."""
-
-    source: IndexArray
-    factor: FloatArray
-    offset: FloatArray
-    plain: bool
-
-    @classmethod
-    def of(cls, space: JointSpace, variables: npt.ArrayLike) -> JointVariables:
-        """Return the reader of `variables`, which are indices in q; results have the same shape."""
-        at = np.asarray(variables, dtype=np.intp)
-        factor, offset = space.mimics.factor[at], space.mimics.offset[at]
-        return cls(space.mimics.source[at], factor, offset, bool((factor == 1.0).all() and (offset == 0.0).all()))
-
-    def __call__(self, q: FloatArray) -> FloatArray:
-        """Return the block's variables (..., *shape) from `q` (..., size)."""
-        values = q.take(self.source, axis=-1)
-        return values if self.plain else self.factor * values + self.offset
-
-
-@dataclass(frozen=True, eq=False)
-class TurningJoints:
-    """Revolute and continuous joints, and the rotation of planar ones.
+class Block:
+    """Joints that move alike, computed together.
 
     Attributes:
         rows: their rows in the result.
-        angle: reads (..., m) their angles [rad].
-        axes: (m, 3) their axes in the joint frames.
-        constant: (m, 16) the flattened ``T_parent_joint``.
-        sine: (m, 16) the factors of sin(θ).
-        versine: (m, 16) the factors of 1 - cos(θ).
+        values: reads their variables from q (..., size): (..., m), or (..., m, k) of k variables a joint.
+        axes: (m, 3) the joints' axes in the joint frames.
+        T_parent_joint: (m, 4, 4) their origins.
     """
 
     rows: Rows
-    angle: JointVariables
+    values: Affine
     axes: FloatArray
-    constant: FloatArray
-    sine: FloatArray
-    versine: FloatArray
+    T_parent_joint: FloatArray
 
     @classmethod
-    def of(cls, space: JointSpace, joints: Sequence[JointModel], T_parent_joint: FloatArray) -> TurningJoints | None:
-        """Return the rotating joints of `joints` as one block, with (n, 4, 4) poses; None if none rotates."""
-        chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.turns]
+    def of(
+        cls: type[BlockType], space: JointSpace, joints: Sequence[JointModel], T_parent_joint: FloatArray
+    ) -> BlockType | None:
+        """Return those of `joints` that move so, with (n, 4, 4) poses of all, as one block; None if none does."""
+        chosen = [(row, joint) for row, joint in enumerate(joints) if cls._holds(joint.motion)]
         if not chosen:
             return None
-        rows = _rows(chosen)
-        origins = T_parent_joint[rows]
-        axes = np.array([joint.axis for _, joint in chosen])
-        K = cross_matrix(axes)
-        sine, versine = np.zeros_like(origins), np.zeros_like(origins)
-        sine[:, :3, :3] = origins[:, :3, :3] @ K
-        versine[:, :3, :3] = origins[:, :3, :3] @ K @ K
+        rows = np.array([row for row, _ in chosen], dtype=np.intp)
+        variables = np.array([cls._variables(space.positions_of(joint)) for _, joint in chosen], dtype=np.intp)
+        # Numpy writes consecutive rows faster as a slice.
+        consecutive = bool((np.diff(rows) == 1).all())
         return cls(
-            rows,
-            JointVariables.of(space, [space.positions_of(joint).stop - 1 for _, joint in chosen]),
-            axes,
-            origins.reshape(-1, 16),
-            sine.reshape(-1, 16),
-            versine.reshape(-1, 16),
+            slice(int(rows[0]), int(rows[-1]) + 1) if consecutive else rows,
+            space.mimics[variables],
+            np.array([joint.axis for _, joint in chosen]),
+            T_parent_joint[rows],
         )
 
+    @staticmethod
+    def _holds(motion: Motion) -> bool:
+        """Return whether the block computes this motion."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _variables(positions: slice) -> int | range:
+        """Return which of a joint's variables the block reads."""
+        raise NotImplementedError
+
     @cached_property
-    def quat_cosine(self) -> FloatArray:
-        """The factors (m, 4) of cos(θ/2) in the quaternion."""
-        return quat_from_matrix(self.constant.reshape(-1, 4, 4)[:, :3, :3])
+    def xyz_parent_joint(self) -> FloatArray:
+        """The translation (m, 3) of the origins [m]."""
+        return self.T_parent_joint[:, :3, 3]
+
+    @cached_property
+    def R_parent_joint(self) -> FloatArray:
+        """The rotation (m, 3, 3) of the origins."""
+        return self.T_parent_joint[:, :3, :3]
+
+    @cached_property
+    def quat_parent_joint(self) -> FloatArray:
+        """The rotation (m, 4) of the origins as quaternions x y z w."""
+        return quat_from_matrix(self.R_parent_joint)
+
+
+class TurningJoints(Block):
+    """Revolute and continuous joints, and the rotation of planar ones; the values are angles [rad]."""
+
+    @staticmethod
+    def _holds(motion: Motion) -> bool:
+        return motion.turns
+
+    @staticmethod
+    def _variables(positions: slice) -> int:
+        return int(positions.stop - 1)
+
+    @cached_property
+    def constant(self) -> FloatArray:
+        """The flattened origins (m, 16)."""
+        return self.T_parent_joint.reshape(-1, 16)
+
+    @cached_property
+    def sine(self) -> FloatArray:
+        """The factors (m, 16) of sin(θ) in the flattened matrices."""
+        return self._flat(self.R_parent_joint @ cross_matrix(self.axes))
+
+    @cached_property
+    def versine(self) -> FloatArray:
+        """The factors (m, 16) of 1 - cos(θ) in the flattened matrices."""
+        K = cross_matrix(self.axes)
+        return self._flat(self.R_parent_joint @ K @ K)
 
     @cached_property
     def quat_sine(self) -> FloatArray:
-        """The factors (m, 4) of sin(θ/2) in the quaternion."""
-        return quat_multiply(self.quat_cosine, np.pad(self.axes, ((0, 0), (0, 1))))
+        """The factors (m, 4) of sin(θ/2) in the quaternion; those of cos(θ/2) are `quat_parent_joint`."""
+        return quat_multiply(self.quat_parent_joint, np.pad(self.axes, ((0, 0), (0, 1))))
+
+    def _flat(self, rotations: FloatArray) -> FloatArray:
+        matrices = np.zeros_like(self.T_parent_joint)
+        matrices[:, :3, :3] = rotations
+        return matrices.reshape(-1, 16)
 
 
-@dataclass(frozen=True, eq=False)
-class SlidingJoints:
-    """Prismatic joints.
+class SlidingJoints(Block):
+    """Prismatic joints; the values are distances [m]."""
 
-    Attributes:
-        rows: their rows in the result.
-        distance: reads (..., m) their distances [m].
-        constant: (m, 3) their origins' translation [m].
-        direction: (m, 3) their axes in the parent's axes.
-    """
+    @staticmethod
+    def _holds(motion: Motion) -> bool:
+        return motion.slides
 
-    rows: Rows
-    distance: JointVariables
-    constant: FloatArray
-    direction: FloatArray
+    @staticmethod
+    def _variables(positions: slice) -> int:
+        return int(positions.start)
 
-    @classmethod
-    def of(cls, space: JointSpace, joints: Sequence[JointModel], T_parent_joint: FloatArray) -> SlidingJoints | None:
-        """Return the sliding joints of `joints` as one block; None if none slides."""
-        chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.slides]
-        if not chosen:
-            return None
-        rows = _rows(chosen)
-        origins = T_parent_joint[rows]
-        return cls(
-            rows,
-            JointVariables.of(space, [space.positions_of(joint).start for _, joint in chosen]),
-            origins[:, :3, 3],
-            (origins[:, :3, :3] @ np.array([joint.axis for _, joint in chosen])[..., np.newaxis])[..., 0],
-        )
+    @cached_property
+    def direction(self) -> FloatArray:
+        """The axes (m, 3) in the parent's axes."""
+        return (self.R_parent_joint @ self.axes[..., np.newaxis])[..., 0]
+
+    def translation(self, q: FloatArray) -> FloatArray:
+        """Return the translations (..., m, 3) in the parents [m]."""
+        return self.xyz_parent_joint + self.values(q)[..., np.newaxis] * self.direction
 
 
-@dataclass(frozen=True, eq=False)
-class PlanarJoints:
-    """Translation of planar joints; their rotation is in `TurningJoints`.
+class PlanarJoints(Block):
+    """Translation of planar joints, whose rotation is in `TurningJoints`; the values (..., m, 2) are x and y [m]."""
 
-    Attributes:
-        rows: their rows in the result.
-        xy: reads (..., m, 2) the positions in their planes [m].
-        constant: (m, 3) their origins' translation [m].
-        axes: (m, 3, 2) the planes' axes in the parent's axes.
-    """
+    @staticmethod
+    def _holds(motion: Motion) -> bool:
+        return motion.is_planar
 
-    rows: Rows
-    xy: JointVariables
-    constant: FloatArray
-    axes: FloatArray
+    @staticmethod
+    def _variables(positions: slice) -> range:
+        return range(positions.start, positions.start + 2)
 
-    @classmethod
-    def of(cls, space: JointSpace, joints: Sequence[JointModel], T_parent_joint: FloatArray) -> PlanarJoints | None:
-        """Return the planar joints of `joints` as one block; None if none is planar."""
-        chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.is_planar]
-        if not chosen:
-            return None
-        rows = _rows(chosen)
-        origins = T_parent_joint[rows]
-        starts = np.array([space.positions_of(joint).start for _, joint in chosen])
-        return cls(
-            rows,
-            JointVariables.of(space, starts[:, np.newaxis] + np.arange(2)),
-            origins[:, :3, 3],
-            origins[:, :3, :3] @ np.array([plane_axes(joint) for _, joint in chosen]),
-        )
+    @cached_property
+    def plane(self) -> FloatArray:
+        """The planes' axes (m, 3, 2) in the parent's axes."""
+        planes: FloatArray = self.R_parent_joint @ np.array([rotation_from_z(axis)[:, :2] for axis in self.axes])
+        return planes
+
+    def translation(self, q: FloatArray) -> FloatArray:
+        """Return the translations (..., m, 3) in the parents [m]."""
+        return self.xyz_parent_joint + (self.plane @ self.values(q)[..., np.newaxis])[..., 0]
 
 
-@dataclass(frozen=True, eq=False)
-class FloatingJoints:
-    """Floating joints.
+class FloatingJoints(Block):
+    """Floating joints; the values (..., m, 7) are x y z [m] and a quaternion x y z w."""
 
-    Attributes:
-        rows: their rows in the result.
-        variables: reads (..., m, 7) their positions.
-        constant: (m, 3) their origins' translation [m].
-        R_parent_joint: (m, 3, 3) their origins' rotation.
-        quat_parent_joint: (m, 4) the same as quaternions x y z w.
-    """
+    @staticmethod
+    def _holds(motion: Motion) -> bool:
+        return motion.has_quaternion
 
-    rows: Rows
-    variables: JointVariables
-    constant: FloatArray
-    R_parent_joint: FloatArray
-    quat_parent_joint: FloatArray
+    @staticmethod
+    def _variables(positions: slice) -> range:
+        return range(positions.start, positions.start + 7)
 
-    @classmethod
-    def of(cls, space: JointSpace, joints: Sequence[JointModel], T_parent_joint: FloatArray) -> FloatingJoints | None:
-        """Return the floating joints of `joints` as one block; None if none is floating."""
-        chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.has_quaternion]
-        if not chosen:
-            return None
-        rows = _rows(chosen)
-        origins = T_parent_joint[rows]
-        starts = np.array([space.positions_of(joint).start for _, joint in chosen])
-        return cls(
-            rows,
-            JointVariables.of(space, starts[:, np.newaxis] + np.arange(7)),
-            origins[:, :3, 3],
-            origins[:, :3, :3],
-            quat_from_matrix(origins[:, :3, :3]),
-        )
-
-    def xyz(self, q: FloatArray) -> FloatArray:
-        """Return (..., m, 3) their translations in their joint frames [m]."""
-        return self.variables(q)[..., :3]
+    def translation(self, q: FloatArray) -> FloatArray:
+        """Return the translations (..., m, 3) in the parents [m]."""
+        return self.xyz_parent_joint + (self.R_parent_joint @ self.values(q)[..., :3, np.newaxis])[..., 0]
 
     def quats(self, q: FloatArray) -> FloatArray:
-        """Return (..., m, 4) their unit quaternions x y z w."""
-        return quat_normalize(self.variables(q)[..., 3:])
+        """Return (..., m, 4) their unit quaternions x y z w in the joint frames."""
+        return quat_normalize(self.values(q)[..., 3:])
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,14 +288,6 @@ def several_velocities(space: JointSpace, joints: Sequence[JointModel]) -> list[
     """Return the row, the slice in v and the (6, n) twists of every joint with n > 1 degrees of freedom."""
     chosen = [(row, joint) for row, joint in enumerate(joints) if joint.velocity_count > 1]
     return [(row, space.velocities_of(joint), np.concatenate(SUBSPACE[joint.type](joint))) for row, joint in chosen]
-
-
-def _rows(chosen: Sequence[tuple[int, JointModel]]) -> Rows:
-    """Return the rows as a slice if they are consecutive, which numpy writes faster."""
-    rows = np.array([row for row, _ in chosen], dtype=np.intp)
-    if (np.diff(rows) == 1).all():
-        return slice(int(rows[0]), int(rows[-1]) + 1)
-    return rows
 
 
 # Joint positions between two rows of positions.

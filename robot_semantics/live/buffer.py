@@ -135,11 +135,11 @@ class JointBuffer:
         q[target if plan.straight is None else plan.straight] = row[source] if plan.straight is None else row
         if len(followers.target):
             # The leader's value of this message, which is the newest one unless the message is late for the leader.
-            q[followers.target] = followers.factor * q[followers.source] + followers.offset
+            q[followers.target] = followers.values(q)
         for part, kept_values in ((values.velocity, self.velocities), (values.effort, self.efforts)):
             kept_values[rates] = part[0][rate_source] if part.shape[1] else np.nan
         if len(following.target):
-            self.velocities[following.target] = following.factor * self.velocities[following.source]
+            self.velocities[following.target] = following.values(self.velocities)
             self.efforts[following.target] = np.nan
         received_ns = time.monotonic_ns() if received_ns is None else received_ns
         for variables in (target, followers.target):

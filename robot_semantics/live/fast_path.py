@@ -22,8 +22,8 @@ import numpy as np
 from robot_semantics.cdr.fill import TransformMessage, pack_stamp, unpack_stamp
 from robot_semantics.cdr.joint_states import JointStateData, JointStateRepeater
 from robot_semantics.cdr.walk import AFTER_STAMP, BODY
-from robot_semantics.kinematics.in_place import InPlaceTransforms, InputMap
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.in_place import InPlaceTransforms
+from robot_semantics.kinematics.joint_space import Affine, JointSpace
 from robot_semantics.live.buffer import JointBuffer, LoopCloser
 from robot_semantics.live.joint_state import InputPlan, take_joint_state
 from robot_semantics.live.senders import NEVER_NS, RESET_NS, MessageStream, Senders
@@ -171,9 +171,8 @@ class FastLayout:
         sender.published_ns = stamp_ns
         positions = self._positions
         if self._loops is not None:
-            source, factor, offset = self._given
-            given = factor * positions[source] + offset
-            positions = self._loops.closed(np.where(self._named, given, self._buffer.positions), self._compared)
+            named = self._given(positions)
+            positions = self._loops.closed(np.where(self._named, named, self._buffer.positions), self._compared)
         self._transforms.update(positions)
         return self._message.stamped(stamp)
 
@@ -253,12 +252,12 @@ def _arrival_ns(layout: FastLayout) -> int:
     return layout.unparsed[2] if layout.unparsed is not None else 0
 
 
-def _given(model: RobotModel, plan: InputPlan) -> InputMap:
-    given = InputMap.identity(JointSpace.of(model))
+def _given(model: RobotModel, plan: InputPlan) -> Affine:
+    given = Affine.identity(JointSpace.of(model).size)
     followers = plan.followers
     given.source[:] = 0
     given.source[plan.target] = plan.source
-    given.source[followers.target] = given.source[followers.source]
-    given.factor[followers.target] = followers.factor
-    given.offset[followers.target] = followers.offset
+    given.source[followers.target] = given.source[followers.values.source]
+    given.factor[followers.target] = followers.values.factor
+    given.offset[followers.target] = followers.values.offset
     return given

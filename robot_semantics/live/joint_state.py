@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.names import duplicates, quoted, shown
-from robot_semantics.kinematics.joint_space import JointSpace, MimicMap
+from robot_semantics.kinematics.joint_space import Affine, JointSpace, MimicMap
 from robot_semantics.kinematics.root_motion import SMALLEST_QUATERNION
 from robot_semantics.live.settings import Invalid
 from robot_semantics.model.robot_model import RobotModel
@@ -90,22 +90,20 @@ class FloatingEntries(NamedTuple):
 
 
 class Followers(NamedTuple):
-    """Variables that follow others: ``x[target] = factor * x[source] + offset``.
+    """Variables that follow others: ``x[target] = values(x)``.
 
     Attributes:
-        target, source: (m,) position or velocity variables.
-        factor, offset: (m,).
+        target: (m,) position or velocity variables.
+        values: their values as they follow.
 
     """
 
     target: IndexArray
-    source: IndexArray
-    factor: FloatArray
-    offset: FloatArray
+    values: Affine
 
     def chosen(self, which: BoolArray) -> Followers:
         """Return the followers that `which` (m,) bool selects."""
-        return Followers(self.target[which], self.source[which], self.factor[which], self.offset[which])
+        return Followers(self.target[which], self.values[which])
 
 
 class InputPlan(NamedTuple):
@@ -226,7 +224,7 @@ def _following(moving: MovingJoints, space: JointSpace, given: set[int]) -> list
 def _followers(spans: Sequence[slice], mimics: MimicMap, given: set[int]) -> Followers:
     """Return the variables of `spans` whose leaders are given."""
     at = np.array([i for span in spans for i in range(span.start, span.stop) if mimics.source[i] in given], np.intp)
-    return Followers(at, mimics.source[at], mimics.factor[at], mimics.offset[at])
+    return Followers(at, mimics[at])
 
 
 def _floating_entries(

@@ -14,7 +14,7 @@ it. Joints that always come in the same messages share one timeline, so most rob
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -318,8 +318,8 @@ def _followers(
 
 
 def _followed(values: FloatArray, followers: Followers, entry: dict[int, int]) -> FloatArray:
-    columns = [entry[variable] for variable in followers.source.tolist()]
-    return np.asarray(followers.factor * values[:, columns] + followers.offset)
+    columns = [entry[variable] for variable in followers.values.source.tolist()]
+    return replace(followers.values, source=np.array(columns, np.intp))(values)
 
 
 def _position_name(space: JointSpace, velocity: int) -> str:
