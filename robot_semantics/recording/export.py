@@ -46,7 +46,7 @@ from robot_semantics.recording.series.arrays import series_arrays
 from robot_semantics.recording.series.formats import FORMATS, SUFFIXES
 from robot_semantics.recording.series.outputs import Job, Output, UsdfFile
 from robot_semantics.recording.series.series import GapSummary, Series, count_gaps, report_gaps
-from robot_semantics.recording.series.texts import Block, render
+from robot_semantics.recording.series.texts import StatesToRender, render
 from robot_semantics.recording.target import check_target, whole_or_nothing
 from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.saved_descriptions import hash_name
@@ -445,10 +445,10 @@ def _write(
         if output.rendered:
             waiting: deque[Series] = deque()
 
-            def work() -> Iterator[Block]:
+            def work() -> Iterator[StatesToRender]:
                 for series in sampled:
                     waiting.append(series)
-                    yield Block(report.format, series, max_gap_ns)
+                    yield StatesToRender(report.format, series, max_gap_ns)
 
             written = ((waiting.popleft(), texts) for texts in workers.map(render, work()))
         else:

@@ -124,8 +124,8 @@ def _aged(
     return with_ages(state, [ValueAge(*series.aged[at], int(ages_ns[at])) for at in old]) if old else state
 
 
-class Block(NamedTuple):
-    """A block to render.
+class StatesToRender(NamedTuple):
+    """States to render, one after the other.
 
     Attributes:
         series: the states.
@@ -151,32 +151,34 @@ class Rendered(NamedTuple):
     gaps: tuple[Gap, ...]
 
 
-def render(block: Block) -> list[Rendered]:
-    """Return every state of a block as text.
+def render(states: StatesToRender) -> list[Rendered]:
+    """Return every state as text.
 
     Raises:
         DescriptionError: a state cannot be written as USDF.
     """
-    gaps = list(block.series.gaps(block.max_gap_ns))
-    texts = _FORMATS[block.format](block, gaps)
-    return [Rendered(*one) for one in zip(block.series.times_ns.tolist(), texts, gaps, strict=True)]
+    gaps = list(states.series.gaps(states.max_gap_ns))
+    texts = _FORMATS[states.format](block, gaps)
+    return [Rendered(*one) for one in zip(states.series.times_ns.tolist(), texts, gaps, strict=True)]
 
 
-def _usdf(block: Block, _gaps: Sequence[tuple[Gap, ...]]) -> Iterator[str]:
-    return state_texts(block.series, block.max_gap_ns)
+def _usdf(states: StatesToRender, _gaps: Sequence[tuple[Gap, ...]]) -> Iterator[str]:
+    return state_texts(states.series, states.max_gap_ns)
 
 
-def _jsonl(block: Block, gaps: Sequence[tuple[Gap, ...]]) -> Iterator[str]:
-    for state, some in zip(aged_states(block.series, block.max_gap_ns), gaps, strict=True):
+def _jsonl(states: StatesToRender, gaps: Sequence[tuple[Gap, ...]]) -> Iterator[str]:
+    for state, some in zip(aged_states(states.series, states.max_gap_ns), gaps, strict=True):
         values = world_to_json(state)
         if some:
             values["gaps"] = [gap._asdict() for gap in some]
         yield json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def _csv(block: Block, gaps: Sequence[tuple[Gap, ...]]) -> Iterator[str]:
-    cells = [["" if value != value else value for value in values.tolist()] for _, values in _csv_columns(block.series)]
-    times = map(seconds_text, block.series.times_ns.tolist())
+def _csv(states: StatesToRender, gaps: Sequence[tuple[Gap, ...]]) -> Iterator[str]:
+    cells = [
+        ["" if value != value else value for value in values.tolist()] for _, values in _csv_columns(states.series)
+    ]
+    times = map(seconds_text, states.series.times_ns.tolist())
     notes = ("; ".join(f"{gap.kind} {gap.name}" for gap in some) for some in gaps)
     yield from map(_csv_line, zip(times, *cells, notes, strict=True))
 
@@ -196,7 +198,7 @@ def _csv_line(row: Sequence[object]) -> str:
     return line.getvalue()
 
 
-_FORMATS: dict[str, Callable[[Block, Sequence[tuple[Gap, ...]]], Iterator[str]]] = {
+_FORMATS: dict[str, Callable[[StatesToRender, Sequence[tuple[Gap, ...]]], Iterator[str]]] = {
     "usdf": _usdf,
     "jsonl": _jsonl,
     "csv": _csv,
