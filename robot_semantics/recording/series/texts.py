@@ -158,7 +158,7 @@ def render(states: StatesToRender) -> list[Rendered]:
         DescriptionError: a state cannot be written as USDF.
     """
     gaps = list(states.series.gaps(states.max_gap_ns))
-    texts = _FORMATS[states.format](block, gaps)
+    texts = _FORMATS[states.format](states, gaps)
     return [Rendered(*one) for one in zip(states.series.times_ns.tolist(), texts, gaps, strict=True)]
 
 
