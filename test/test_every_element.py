@@ -109,16 +109,17 @@ def diff(files: Files) -> str:
     """Compare with the unchanged documents."""
     if files.usdf.read_text() != USDF_TEXT:
         return files.run("diff", files.folder / "first.usdf", files.usdf)
-    first = (files.folder / "first.urdf", "--srdf-a", files.folder / "first.srdf")
-    return files.run("diff", first[0], files.urdf, *first[1:], "--srdf-b", files.srdf)[0]
+    first = f"{files.folder / 'first.urdf'},{files.folder / 'first.srdf'}"
+    return files.run("diff", first, f"{files.urdf},{files.srdf}")[0]
 
 
 def compose(files: Files) -> str:
     base = files.folder / "base.urdf"
     base.write_text('<robot name="base" version="1.2"><link name="root"/></robot>')
     (files.folder / "base.srdf").write_text('<robot name="base"/>')
-    words = ("--at", "root", "--prefix", "p_", "--srdf", files.folder / "base.srdf", files.srdf, "--force")
-    text = files.run("compose", base, files.urdf, *words, "--samples", "20", output="both.urdf")
+    words = ("--at", "root", "--prefix", "p_", "--force")
+    robots = f"{base},{files.folder / 'base.srdf'}", f"{files.urdf},{files.srdf}"
+    text = files.run("compose", *robots, *words, "--samples", "20", output="both.urdf")
     return text + (files.folder / "both.srdf").read_text() if text.startswith("0") else text
 
 

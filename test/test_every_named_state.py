@@ -148,7 +148,7 @@ Poses = dict[str, np.ndarray]
 
 def fk(case: Case, folder: Path) -> Poses:
     urdf, srdf = files(case, folder)
-    found = json.loads(command("fk", urdf, "--srdf", srdf, "--state", "g/s", "--json"))
+    found = json.loads(command("fk", urdf, srdf, "--state", "g/s", "--json"))
     return {link: matrix_from_pose(pose) for link, pose in found["poses"].items()}
 
 
@@ -215,7 +215,7 @@ def states(case: Case, folder: Path) -> Poses:
         for joint, row in rows.items()
         for name, x in zip(model.joint(joint).variable_names, row, strict=True)
     ]
-    found = json.loads(command("fk", urdf, "--srdf", srdf, "--json", "--positions", *joints))
+    found = json.loads(command("fk", urdf, srdf, "--json", "--positions", *joints))
     (match,) = json.loads(command("states", urdf, srdf, "g", "--json", "--positions", *joints))["matches"]["g"]
     assert match["difference"] < 1e-9
     return {link: matrix_from_pose(pose) for link, pose in found["poses"].items()}

@@ -132,11 +132,11 @@ COMMANDS = [
     ["collisions", "generate", "{urdf}", "{srdf}", "-o", "{out}.srdf", "--samples", "100"],
     ["collisions", "check", "{urdf}", "{srdf}", "--samples", "100"],
     ["collisions", "table", "{urdf}", "{srdf}", "--samples", "100"],
-    ["collisions", "witness", "{urdf}", "base", "tip", "--srdf", "{srdf}", "--samples", "100"],
+    ["collisions", "witness", "{urdf}", "{srdf}", "base", "tip", "--samples", "100"],
     ["collisions", "spheres", "generate", "{urdf}", "{srdf}", "--count", "1", "-o", "{out}.srdf"],
     ["collisions", "spheres", "check", "{urdf}", "{srdf}"],
     ["collisions", "spheres", "convert", "{urdf}", "{srdf}", "--group", "g", "-o", "{out}.yml"],
-    ["diff", "{urdf}", "{urdf}", "--srdf-a", "{srdf}", "--srdf-b", "{srdf}"],
+    ["diff", "{urdf},{srdf}", "{urdf},{srdf}"],
     ["sim", "run", "{world}", "-o", "{out}.usdf", "--steps", "1"],
     ["sim", "export", "{world}", "-o", "{out}.xml"],
 ]

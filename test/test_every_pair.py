@@ -109,7 +109,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
 def test_queries_and_the_command_line_say_the_same(name: str, files: tuple[str, str]) -> None:
     status = pair_status(ROBOT, f"{name}_q", f"{name}_p")
     assert (status.checked, status.cause.name.lower()) == (LANES[name].checked, LANES[name].cause)
-    told = json.loads(command("show", files[0], "--srdf", files[1], "--pair", *PAIRS[name], "--json"))
+    told = json.loads(command("show", files[0], files[1], "--pair", *PAIRS[name], "--json"))
     assert (told["checked"], told["cause"], told["reason"]) == (status.checked, LANES[name].cause, status.reason)
 
 

@@ -15,15 +15,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.base.files import STANDARD_INPUT, resolved, save_all, scratch_folder
 from robot_semantics.bringup.checking import FileReaders, YamlText, check_files, is_yaml, read_sections
 from robot_semantics.bringup.package_files import FolderFiles, files_of_folder
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.argument_values import RobotArgument
+from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.printing import counted, print_note
 from robot_semantics.cli.frame.problems import (
     add_baseline_arguments,
@@ -33,7 +35,7 @@ from robot_semantics.cli.frame.problems import (
     without_known,
     write_baseline,
 )
-from robot_semantics.model.loading import load_urdf
+from robot_semantics.model.loading import load_robot, load_urdf
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -59,8 +61,8 @@ def without_folders(arguments: argparse.Namespace) -> None:
     folders = [Path(name) for name in arguments.files if Path(name).is_dir()]
     kinds = {kind_of(name) for name in named if not is_yaml(name)} if folders else set()
     given = {
-        "URDF": bool(arguments.urdf) or DocumentKind.URDF in kinds,
-        "SRDF": bool(arguments.srdf) or DocumentKind.SRDF in kinds,
+        "URDF": _of_all(arguments) is not None or DocumentKind.URDF in kinds,
+        "SRDF": getattr(_of_all(arguments), "srdf", None) is not None or DocumentKind.SRDF in kinds,
     }
     found: dict[str, Mapping[str, str]] = {}
     own = list(named)
@@ -108,8 +110,7 @@ MOST_ROUNDS = 5
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="URDF, xacro, SRDF, USDF or YAML file, or a folder")
-    parser.add_argument("--urdf", metavar="U", help="robot of the SRDF and USDF files")
-    parser.add_argument("--srdf", metavar="S", help="SRDF of that robot")
+    inputs.add_urdf_option(parser, "robot of the other files, or of a model")
     parser.add_argument(
         "--by-name",
         action="store_true",
@@ -117,7 +118,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--no-robots", action="store_true", help="do not read the robots that worlds name")
     inputs.add_loading_arguments(parser)
-    inputs.add_loops_argument(parser)
+    inputs.add_loops_argument(parser, several=True)
     add_report_arguments(parser)
     add_baseline_arguments(parser)
     mending = parser.add_mutually_exclusive_group()
@@ -140,6 +141,34 @@ def run(arguments: argparse.Namespace) -> int:
             found = _diagnosed(arguments)
             rounds += 1
     return report(_new(found, arguments), arguments, len(arguments.files))
+
+
+def _of_all(arguments: argparse.Namespace) -> RobotArgument | None:
+    """Return the robot of all other files: that of ``--urdf`` without a name.
+
+    Raises:
+        UsageError: there are several.
+    """
+    unnamed = [robot for robot in arguments.urdf if robot.name is None]
+    if len(unnamed) > 1:
+        raise UsageError(f"--urdf '{unnamed[1]}': name the models, as in NAME=...")
+    return unnamed[0] if unnamed else None
+
+
+def _loops_by_robot(arguments: argparse.Namespace) -> dict[str | None, str]:
+    """Return the files of ``--loops`` by the names of their robots; None: of the robot without a file of its own.
+
+    Raises:
+        UsageError: a robot has several.
+    """
+    found: dict[str | None, str] = {}
+    for text in arguments.loops:
+        name, equals, file = text.partition("=")
+        key, file = (name, file) if equals and not Path(text).exists() else (None, text)
+        if key in found:
+            raise UsageError(f"--loops '{text}': the robot has another file already: {found[key]}")
+        found[key] = file
+    return found
 
 
 def _new(found: list[Diagnostic], arguments: argparse.Namespace) -> list[Diagnostic]:
@@ -206,7 +235,10 @@ def _pipes_as_files(arguments: argparse.Namespace, folder: Path) -> dict[str, st
         return str(target)
 
     arguments.files = [spool(name) for name in arguments.files]
-    arguments.urdf, arguments.srdf = (name and spool(name) for name in (arguments.urdf, arguments.srdf))
+    arguments.urdf = [
+        robot._replace(urdf=spool(robot.urdf), srdf=None if robot.srdf is None else spool(robot.srdf))
+        for robot in arguments.urdf
+    ]
     return spooled
 
 
@@ -222,10 +254,14 @@ class _Check:
         self.arguments = arguments
         self.diagnostics = diagnostics
         self._resolver = PackageResolver(arguments.package_path)
+        self._loops = _loops_by_robot(arguments)
+        self._robots: set[str] = set()
+        self._models: set[str] = set()
 
     def files(self, files: Sequence[str]) -> None:
         """Check every file."""
-        urdf, srdf, by_name = self.arguments.urdf, self.arguments.srdf, self.arguments.by_name
+        of_all, by_name = _of_all(self.arguments), self.arguments.by_name
+        urdf, srdf = (None, None) if of_all is None else (of_all.urdf, of_all.srdf)
         refuse_wrong_kinds(urdf, srdf)
         # Forgiving like the URDF reader; the other readers check again.
         read = FileReaders(partial(read_xml, forgiving=True), self._urdf, self._robot, self._semantic, self._yaml)
@@ -241,8 +277,16 @@ class _Check:
         )
         if not found.is_complete:
             print_note("note: without --urdf, names of links and joints are not checked")
+        given = [robot for robot in self.arguments.urdf if robot.name is not None]
+        named = {str(robot.name): self._named(robot) for robot in given}
         for file in found.worlds:
-            self._world(file, found.robot)
+            self._world(file, found.robot, named)
+        for robot in given:
+            if robot.name not in self._models:
+                message = str(UnknownNameError("model", str(robot.name), self._models))
+                self.diagnostics.error("unknown-model", message, SourcePlace(robot.urdf))
+        for name in self._loops.keys() - {None, *named, *self._robots}:
+            raise UnknownNameError("robot", str(name), (*named, *self._robots))
 
     def _yaml(self, file: str) -> YamlText:
         text = read_sections(read_text(Path(file)), file)
@@ -258,25 +302,44 @@ class _Check:
 
     def _robot(self, urdf: UrdfRobot) -> RobotModel | None:
         robot = resolve_urdf(urdf, self.diagnostics, implicit_links=self.arguments.implicit_links)
-        if robot is None or self.arguments.loops is None:
+        if robot is None or not self._loops:
+            return robot
+        self._robots.add(robot.name)
+        file = self._loops.get(robot.name, self._loops.get(None))
+        if file is None:
             return robot
         # Import here: few robots have such a file.
         from robot_semantics.base.yaml_reader import read_yaml
         from robot_semantics.model.extended_urdf import with_loops
 
-        return with_loops(robot, read_yaml(self.arguments.loops), self.diagnostics)
+        return with_loops(robot, read_yaml(file), self.diagnostics)
 
     def _semantic(self, file: str) -> SrdfDocument:
         find, xacro = inputs.package_finder(self.arguments, file), inputs.xacro_of(self.arguments)
         return srdf_from_file(file, self.diagnostics, xacro=xacro, find_package=find)
 
-    def _world(self, file: str, robot: RobotModel | None) -> None:
+    def _named(self, given: RobotArgument) -> RobotModel:
+        """Return the robot of a model that ``--urdf`` names."""
+        return load_robot(
+            given.urdf,
+            given.srdf,
+            strict=False,
+            implicit_links=self.arguments.implicit_links,
+            xacro=inputs.xacro_of(self.arguments),
+            resolver=self._resolver,
+            loops=self._loops.get(given.name),
+            diagnostics=self.diagnostics,
+        )
+
+    def _world(self, file: str, robot: RobotModel | None, named: Mapping[str, RobotModel]) -> None:
         from robot_semantics.usdf.check import check_world_file
 
         try:
             look, implicit = not self.arguments.no_robots, self.arguments.implicit_links
             find = partial(self._resolver.resolve, relative_to=Path(file))
-            check_world_file(Path(file), self.diagnostics, robot=robot, find=find, look=look, implicit_links=implicit)
+            how: dict[str, Any] = {"find": find, "look": look, "implicit_links": implicit}
+            state = check_world_file(Path(file), self.diagnostics, robot=robot, named=named, **how)
+            self._models.update(model.name for model in state.models)
             if robot is not None and look and any(problem.code == "other-robot" for problem in self.diagnostics):
                 # Import here what only some files need: it takes longer than a check.
                 from robot_semantics.cli.saved_robots import compare_with_saved
@@ -291,7 +354,7 @@ COMMAND = Command(
     run,
     examples=(
         "robot_semantics check robot.urdf robot.srdf config/",
-        "robot_semantics check world.usdf --urdf robot.urdf --srdf robot.srdf",
+        "robot_semantics check world.usdf --urdf robot.urdf,robot.srdf",
         "robot_semantics check robot.urdf --all --ignore missing-mesh --error unknown-element",
     ),
 )

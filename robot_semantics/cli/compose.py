@@ -20,8 +20,8 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.argument_values import number_in_range, output_file
-from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.argument_values import ROBOT_FORM, number_in_range, output_file, robot_argument
+from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, URDF_ENDINGS, add_output, add_result, write_files
 from robot_semantics.cli.frame.printing import counted, print_line, print_note
 from robot_semantics.cli.frame.problems import print_problems
@@ -38,8 +38,8 @@ from robot_semantics.xml.reader import read_text
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("base", metavar="BASE", help="URDF of the base")
-    parser.add_argument("part", metavar="PART", help="URDF of the part")
+    parser.add_argument("base", metavar="BASE", type=robot_argument, help=f"base: {ROBOT_FORM}")
+    parser.add_argument("part", metavar="PART", type=robot_argument, help=f"part: {ROBOT_FORM}")
     parser.add_argument("--at", required=True, metavar="LINK", help="link of the base that carries the part")
     parser.add_argument("--prefix", default="", metavar="P", help="prefix of the names of the part")
     parser.add_argument(
@@ -50,7 +50,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         default=[0.0] * 6,
         help="pose of the part on that link [m, rad]",
     )
-    parser.add_argument("--srdf", nargs="+", metavar="SRDF", help="SRDF of the base, and of the part")
     add_result(parser, URDF_ENDINGS, metavar="OUT.urdf", text="URDF to write")
     add_output(
         parser,
@@ -66,19 +65,20 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     """Write the composed URDF and SRDF; nothing is written if the robot has errors."""
     output = Path(arguments.output or "composed.urdf")
-    base, part = (XmlText(read_text(path), path) for path in (arguments.base, arguments.part))
+    base, part = (XmlText(read_text(robot.urdf), robot.urdf) for robot in (arguments.base, arguments.part))
     xyz, rpy = (" ".join(map(number_text, half)) for half in (arguments.origin[:3], arguments.origin[3:]))
     kept = Diagnostics()
     urdf = compose_urdf(base, part, arguments.at, arguments.prefix, (xyz, rpy), output.parent, kept)
     arguments.package_path = [*arguments.package_path, *_packages(arguments, base, part)]
     files = {output: urdf.xml.original}
     composed, semantic, srdf_output = {str(output): urdf}, None, output
-    if arguments.srdf is not None:
-        if len(arguments.srdf) > 2:
-            raise UsageError("--srdf: name one SRDF of the base and one of the part")
-        texts = [SrdfText.from_file(file) for file in arguments.srdf]
+    texts = [
+        None if robot.srdf is None else SrdfText.from_file(robot.srdf) for robot in (arguments.base, arguments.part)
+    ]
+    if any(texts):
         srdf_output = Path(arguments.srdf_output or output.with_suffix(".srdf"))
-        composed[str(srdf_output)] = compose_srdf(texts[0], texts[1] if len(texts) > 1 else None, arguments.prefix)
+        of_base = texts[0] or SrdfText.empty(base.root.get("name") or "", str(srdf_output))
+        composed[str(srdf_output)] = compose_srdf(of_base, texts[1], arguments.prefix)
         semantic = SrdfText.of(composed[str(srdf_output)].xml)
     found = Diagnostics()
     try:

@@ -16,6 +16,7 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli.frame import inputs
+from robot_semantics.cli.frame.argument_values import ROBOT_FORM, RobotArgument, robot_argument
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_line, print_output, print_result
 from robot_semantics.cli.usdf.files import is_json
@@ -29,17 +30,16 @@ from robot_semantics.xml.document_kind import ARTICLES, DocumentKind, kind_of
 _ENDINGS = {".usdf": DocumentKind.USDF, ".srdf": DocumentKind.SRDF}
 _NOUNS = {DocumentKind.URDF: "robots", DocumentKind.SRDF: "SRDFs", DocumentKind.USDF: "world states"}
 _OPTIONS = {
-    DocumentKind.URDF: ("srdf_a", "srdf_b", "strict"),
-    DocumentKind.USDF: ("tolerance", "ignore", "urdf", "srdf", "no_robots"),
+    DocumentKind.URDF: ("strict",),
+    DocumentKind.USDF: ("tolerance", "ignore", "urdf", "no_robots"),
 }
 """Options that only one kind of document has."""
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("first", metavar="A", help="URDF, SRDF or world state (USDF, JSON)")
-    parser.add_argument("second", metavar="B", help="file of the same kind to compare with A")
-    parser.add_argument("--srdf-a", metavar="SRDF", help="SRDF of A")
-    parser.add_argument("--srdf-b", metavar="SRDF", help="SRDF of B")
+    forms = f"{ROBOT_FORM}, SRDF or world state (USDF, JSON)"
+    parser.add_argument("a", metavar="A", type=robot_argument, help=forms)
+    parser.add_argument("b", metavar="B", type=robot_argument, help="another of the same kind to compare with A")
     parser.add_argument("--strict", action="store_true", help="refuse descriptions with warnings")
     add_world_diff_arguments(parser)
     add_json_argument(parser)
@@ -51,25 +51,30 @@ def _run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: the files are of two kinds, or an option is for another kind.
     """
-    kind = _kind(arguments.first, arguments.second)
+    kind = _kind(arguments.a, arguments.b)
+    arguments.first, arguments.second = arguments.a.urdf, arguments.b.urdf
     for option in (option for other, options in _OPTIONS.items() if other is not kind for option in options):
         if getattr(arguments, option):
             raise UsageError(f"--{option.replace('_', '-')} is not for two {_NOUNS[kind]}")
     return _COMPARE[kind](arguments)
 
 
-def _kind(first: str, second: str) -> DocumentKind:
+def _kind(first: RobotArgument, second: RobotArgument) -> DocumentKind:
     """Return the kind of two files; a file that cannot be read is taken for one of the other's kind.
 
     Raises:
         UsageError: they are of two kinds.
     """
-    kinds = {file: _kind_of_file(file) for file in (first, second)}
+    kinds = {robot.urdf: _kind_of_file(robot.urdf) for robot in (first, second)}
     known = [(file, kind) for file, kind in kinds.items() if kind is not None]
     if len({kind for _, kind in known}) > 1:
         texts = " and ".join(f"'{file}' is {ARTICLES[kind]}" for file, kind in known)
         raise UsageError(f"{texts}: give two files of one kind")
-    return known[0][1] if known else DocumentKind.URDF
+    kind = known[0][1] if known else DocumentKind.URDF
+    for robot in (first, second):
+        if kind is not DocumentKind.URDF and (robot.name is not None or robot.srdf is not None):
+            raise UsageError(f"'{robot}' has the form of a robot, but the files are {_NOUNS[kind]}")
+    return kind
 
 
 def _kind_of_file(file: str) -> DocumentKind | None:
@@ -78,11 +83,10 @@ def _kind_of_file(file: str) -> DocumentKind | None:
 
 def _diff_robots(arguments: argparse.Namespace) -> int:
     """Print the differences of two robots; return 1 if there are any."""
-    if (arguments.srdf_a is None) is not (arguments.srdf_b is None):
-        raise UsageError("--srdf-a and --srdf-b: give both SRDFs, or none")
+    if (arguments.a.srdf is None) is not (arguments.b.srdf is None):
+        raise UsageError(f"'{arguments.a}' and '{arguments.b}': give both SRDFs, or none")
     diagnostics = Diagnostics()
-    a = inputs.read_robot(arguments, arguments.first, arguments.srdf_a, diagnostics)
-    b = inputs.read_robot(arguments, arguments.second, arguments.srdf_b, diagnostics)
+    a, b = inputs.read_given(arguments, [arguments.a, arguments.b], diagnostics)
     if arguments.strict:
         diagnostics.raise_if_failed(strict=True)
     refuse_omissions(a, b)
@@ -189,7 +193,7 @@ COMMAND = Command(
     _arguments,
     _run,
     examples=(
-        "robot_semantics diff robot.urdf robot.urdf --srdf-a robot.srdf --srdf-b robot.srdf",
+        "robot_semantics diff robot.urdf,robot.srdf robot.urdf,robot.srdf",
         "robot_semantics diff robot.srdf robot.srdf",
         "robot_semantics diff world.usdf world.usdf --tolerance 1e-6",
     ),

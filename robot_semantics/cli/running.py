@@ -193,15 +193,12 @@ class _Parser(argparse.ArgumentParser):
     """A parser that suggests the right word for a misspelt one, as do the parsers of its commands.
 
     Attributes:
-        names_srdf: True if the line has ``--srdf``; then no positional word is the SRDF.
         names_node: True if the line has ``--node``; then a command that can ask a node takes no files.
     """
 
     def __init__(self, *, words: Sequence[str] = (), **options: Any) -> None:
         self._words = words
-        self.names_srdf, self.names_node = (
-            any(word.partition("=")[0] == option for word in words) for option in ("--srdf", "--node")
-        )
+        self.names_node = any(word.partition("=")[0] == "--node" for word in words)
         self._mixing = False
         super().__init__(allow_abbrev=False, **options)
         # A URDF from standard input with its SRDF, `-,r.srdf`, is no option.
@@ -263,7 +260,13 @@ class _Parser(argparse.ArgumentParser):
             if "--json" in self._words:
                 _print_error(new)
             self.exit(EXIT_USAGE, f"error: {new}\n")
-        text = shown(usage_message(message, self._option_string_actions), LONGEST_LINE)
+        text = usage_message(message, self._option_string_actions)
+        if text.startswith("missing: SRDF"):
+            from robot_semantics.cli.frame.inputs import srdf_beside
+
+            beside = [(word, file) for word in self._words if (file := srdf_beside(word)) is not None]
+            text += "".join(f"; {file} lies beside {word}" for word, file in beside[:1])
+        text = shown(text, LONGEST_LINE)
         if any(word.partition("=")[0] == "--json" for word in self._words):
             _print_error(text)
         self.exit(EXIT_USAGE, f"{self.format_usage()}error: {text}\n")

@@ -40,7 +40,7 @@ def compare_with_saved(file: str, robot: RobotModel, resolver: PackageResolver, 
         DescriptionError: the state cannot be read.
     """
     state = read_world(file)
-    given = robots_for(state, RobotFiles(robot))
+    given = robots_for(state, RobotFiles((robot,)))
     saved = robots_for(state, RobotFiles(find=partial(resolver.resolve, relative_to=Path(file))))
 
     def meshes(of: RobotModel) -> Callable[[str], Path]:

@@ -19,19 +19,23 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved, save_bytes
 from robot_semantics.base.nanoseconds import short_seconds
 from robot_semantics.cli.frame.argument_values import (
-    add_repeatable,
+    RobotArgument,
     by_model,
     integer,
     number_in_range,
+    robots_by_model,
     single_value,
 )
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.console import Bar
 from robot_semantics.cli.frame.inputs import (
+    add_loops_argument,
     add_package_argument,
     add_reading_arguments,
+    add_urdf_option,
     print_diagnostics,
     print_report,
+    read_robot,
     refuse_warnings,
     xacro_of,
 )
@@ -78,8 +82,8 @@ def _add_export_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_world_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("world", metavar="WORLD.usdf", help="world state with models and objects")
-    add_repeatable(parser, "--model", "NAME=URDF[,SRDF]", "other files of a model")
-    add_repeatable(parser, "--loops", "[NAME=]FILE", "closed loops: Extended URDF")
+    add_urdf_option(parser, "other files of a model")
+    add_loops_argument(parser, several=True)
     parser.add_argument(
         "--timestep", type=number_in_range(above=0.0), default=0.002, metavar="S", help="time step [s] (0.002)"
     )
@@ -102,13 +106,15 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
     diagnostics = Diagnostics()
     state = read_world(path, diagnostics)
     check_magnitudes(state)
-    loops = by_model("loops", arguments.loops, [model.name for model in state.models])
+    names = [model.name for model in state.models]
+    loops = by_model("loops", arguments.loops, names)
+    given = robots_by_model(_named(arguments, state), names, str(path))
     loops_files = {name: single_value("loops", files) for name, files in loops.items()}
     spec = world_from_state(
         state,
         path,
         PackageResolver(arguments.package_path),
-        overrides=dict(ModelFiles.parse(text) for text in arguments.model),
+        overrides={name: ModelFiles(robot.urdf, robot.srdf) for name, robot in given.items()},
         loops={name: Path(file) for name, file in loops_files.items() if file is not None},
         diagnostics=diagnostics,
         timestep=arguments.timestep,
@@ -130,6 +136,26 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
     if not report.applied:
         raise RobotSemanticsError("not everything could be restored; --partial starts anyway")
     return simulator, state, report
+
+
+def _named(arguments: argparse.Namespace, state: WorldState) -> list[RobotArgument]:
+    """Return the robots of ``--urdf``; one without a name gets the name of its model, if there are several models.
+
+    Raises:
+        DescriptionError: a robot without a name cannot be read, or there is no model for it.
+    """
+    from robot_semantics.usdf.descriptions import RobotFiles, robots_for
+
+    result: list[RobotArgument] = []
+    for robot in arguments.urdf:
+        if robot.name is not None or len(state.models) == 1:
+            result.append(robot)
+            continue
+        model, diagnostics = read_robot(arguments, robot.urdf, robot.srdf), Diagnostics()
+        names = robots_for(state, RobotFiles((model,)), diagnostics=diagnostics)
+        diagnostics.raise_if_failed()
+        result += [robot._replace(name=name) for name in names]
+    return result
 
 
 def _run(arguments: argparse.Namespace) -> None:

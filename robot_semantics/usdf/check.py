@@ -68,7 +68,8 @@ def check_world_file(
     state, places, found = examine(path) if text is None else examine_text(text, str(path))
     failed = found.failed()
     finder = (find or beside(path)) if look else None
-    robots = robots_for(state, RobotFiles(robot, finder, implicit_links, named=named), diagnostics=found, places=places)
+    files = RobotFiles(() if robot is None else (robot,), finder, implicit_links, named=named)
+    robots = robots_for(state, files, diagnostics=found, places=places)
     if failed:
         # Parts omitted because of errors would seem to be missing: check only the existing parts.
         check_names(state, robots, found, places=places)

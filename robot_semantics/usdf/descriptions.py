@@ -43,14 +43,14 @@ class RobotFiles(NamedTuple):
     """The sources of the robots of a world state's models.
 
     Attributes:
-        robot: a given robot.
+        robots: given robots, whose models are found by their names.
         find: finds the file of a description; None: descriptions are not read.
         implicit_links: whether joints may name links that are not declared.
         known: robots by the names of their models, for models without another source.
         named: robots by the names of their models, before any other source.
     """
 
-    robot: RobotModel | None = None
+    robots: tuple[RobotModel, ...] = ()
     find: FileFinder | None = None
     implicit_links: bool = False
     known: Mapping[str, RobotModel] = MappingProxyType({})
@@ -69,8 +69,8 @@ def robots_for(
     The first source that has a robot for a model is used:
 
     1. The named robots, for the models with their names.
-       The given robot, for the models with its name; if there are none, for those with its ``rs:hash``; if there are
-       none, for the only model.
+       The given robots, each for the models with its name; if there are none, for those with its ``rs:hash``; if there
+       are none, and one robot is given, for the only model.
     2. The files of ``rs:description`` and ``rs:semantic``.
     3. The known robots.
 
@@ -78,8 +78,8 @@ def robots_for(
     its name is an error there. A given robot without a model is an error there.
     """
     found = {model.name: files.named[model.name] for model in state.models if model.name in files.named}
-    if files.robot is not None:
-        found |= _given_robot(state, files.robot, diagnostics, places)
+    for given in files.robots:
+        found |= _given_robot(state, given, diagnostics, places, alone=len(files.robots) == 1)
     loaded: dict[tuple[str, str | None], RobotModel | None] = {}
     for model in state.models:
         if model.name in found:
@@ -98,13 +98,13 @@ def robots_for(
 
 
 def _given_robot(
-    state: WorldState, robot: RobotModel, diagnostics: Diagnostics | None, places: SourceMap | None
+    state: WorldState, robot: RobotModel, diagnostics: Diagnostics | None, places: SourceMap | None, *, alone: bool
 ) -> dict[str, RobotModel]:
     """Return the models that match the given robot."""
     chosen = [model for model in state.models if model.name == robot.name]
     if not chosen:
         chosen = [model for model in state.models if is_of(model.urdf_sha256, robot)]
-    if not chosen and len(state.models) == 1:
+    if not chosen and alone and len(state.models) == 1:
         chosen = list(state.models)
     if not chosen and state.models and diagnostics is not None:
         valid = tuple(model.name for model in state.models)

@@ -233,7 +233,7 @@ class _Actors:
         if not models:
             return
         find, implicit = partial(self._resolver.resolve, relative_to=path), self._opening.implicit_links
-        files = RobotFiles(self._robot, find, implicit, source.robots)
+        files = RobotFiles(() if self._robot is None else (self._robot,), find, implicit, source.robots)
         known = robots_for(state, files, diagnostics=self._diagnostics)
         for model in models:
             robot = known.get(model.name)

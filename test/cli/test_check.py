@@ -372,7 +372,7 @@ def test_files_that_could_not_be_compared_are_named(run: RunCommand, tmp_path: P
     files[0].write_text("<robot name='r'><link name='a'/></robot>")
     files[1].write_text("<robot name='r'><group name='g'/>")
     files[2].write_text("g: {kinematics_solver: a}\n")
-    result = run("check", *files, "--ignore", "not-well-formed", "--all", "--srdf", files[1], "--urdf", files[0])
+    result = run("check", *files, "--ignore", "not-well-formed", "--all", "--urdf", f"{files[0]},{files[1]}")
     assert f"{files[2]}:1:1: warning: this file is not compared with '{files[1]}', which has errors" in result.out
 
 

@@ -69,7 +69,7 @@ def test_a_new_srdf_has_every_pair_with_its_reason(run: RunCommand, slider: tupl
 
 
 def test_an_update_keeps_what_a_person_wrote(run: RunCommand, slider: tuple[Path, Path]) -> None:
-    result = run("collisions", "generate", slider[0], "--srdf", slider[1], "--in-place", "--samples", 500)
+    result = run("collisions", "generate", slider[0], slider[1], "--in-place", "--samples", 500)
     assert result.code == 0
     text = slider[1].read_text()
     assert '<disable_collisions link1="base" link2="tip" reason="User"/> <!-- my own reason -->' in text
@@ -98,7 +98,7 @@ def test_an_audit_names_the_dangerous_pair_and_where_it_collides(run: RunCommand
 
 
 def test_an_audit_of_a_sound_matrix_succeeds(run: RunCommand, slider: tuple[Path, Path]) -> None:
-    run("collisions", "generate", slider[0], "--srdf", slider[1], "--in-place", "--samples", 500)
+    run("collisions", "generate", slider[0], slider[1], "--in-place", "--samples", 500)
     assert run("collisions", "check", *slider, "--samples", 500).code == 0
 
 
@@ -147,7 +147,7 @@ def test_a_diff_has_every_statement_about_collisions_of_links(
 
 def test_a_witness_can_be_a_group_state_or_a_world(run: RunCommand, slider: tuple[Path, Path], tmp_path: Path) -> None:
     world = tmp_path / "hit.usdf"
-    words = ("collisions", "witness", slider[0], "--srdf", slider[1], "tip", "base", "--samples", 500)
+    words = ("collisions", "witness", slider[0], slider[1], "tip", "base", "--samples", 500)
     result = run(*words, "--group", "arm", "--usdf", world)
     assert result.code == 0
     assert '<group_state name="base_hits_tip" group="arm">' in result.out
@@ -172,7 +172,7 @@ def test_a_witness_of_a_robot_with_a_virtual_joint_is_a_world_of_its_own(
     virtual = f'<virtual_joint name="v" type="{kind}" parent_frame="odom" child_link="base"/></robot>'
     slider[1].write_text(SRDF.replace("</robot>", virtual))
     out = slider[0].with_name("hit.usdf")
-    command = ("collisions", "witness", slider[0], "--srdf", slider[1], "tip", "base", "--samples", 500, "--usdf", out)
+    command = ("collisions", "witness", slider[0], slider[1], "tip", "base", "--samples", 500, "--usdf", out)
     assert run(*command).code == 0
     (model,) = read_world(out).models
     assert model.parent == "world"
@@ -182,7 +182,7 @@ def test_a_witness_of_a_robot_with_a_virtual_joint_is_a_world_of_its_own(
     checked = run("check", out)
     assert checked.code == 0, checked.err
     assert "hash" not in checked.out
-    assert run("usdf", "resolve", out, "--links", model.name, "--urdf", slider[0], "--srdf", slider[1]).code == 0
+    assert run("usdf", "resolve", out, "--links", model.name, "--urdf", f"{slider[0]},{slider[1]}").code == 0
 
 
 def test_confidence_takes_the_samples_it_needs(run: RunCommand, slider: tuple[Path, Path], tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_confidence_takes_the_samples_it_needs(run: RunCommand, slider: tuple[Pa
 def generated(run: RunCommand, slider: tuple[Path, Path], *words: object) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the pairs of a JSON report by their links."""
     out = slider[0].with_name("out.srdf")
-    command = ("collisions", "generate", slider[0], "--srdf", slider[1], "-o", out, "--force", "--json", *words)
+    command = ("collisions", "generate", slider[0], slider[1], "-o", out, "--force", "--json", *words)
     result = run(*command)
     assert result.code == 0, result.err
     return {(pair["link1"], pair["link2"]): pair for pair in json.loads(result.out)["pairs"]}
@@ -234,7 +234,7 @@ def test_the_default_pose_is_a_group_state_if_asked(run: RunCommand, slider: tup
 
 
 def slider_words(slider: tuple[Path, Path]) -> tuple[object, ...]:
-    return (slider[0], "--srdf", slider[1], "-o", slider[0].with_name("other.srdf"))
+    return (slider[0], slider[1], "-o", slider[0].with_name("other.srdf"))
 
 
 def test_padding_and_the_share_of_always_are_passed_on(run: RunCommand, slider: tuple[Path, Path]) -> None:
@@ -317,7 +317,7 @@ def test_an_interrupted_run_leaves_the_file_as_it_was(slider: tuple[Path, Path])
         "from robot_semantics.cli.collisions import generate; from robot_semantics.cli.main import main;"
         "print('ready', flush=True); sys.exit(main(sys.argv[1:]))"
     )
-    words = ["collisions", "generate", str(slider[0]), "--srdf", str(slider[1]), "--in-place", "--samples", "100000000"]
+    words = ["collisions", "generate", str(slider[0]), str(slider[1]), "--in-place", "--samples", "100000000"]
     process = subprocess.Popen(
         [sys.executable, "-c", program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -341,7 +341,7 @@ def pairs_in(srdf: Path) -> dict[tuple[str, str], str]:
 
 
 def test_what_was_removed_by_hand_stays_removed(run: RunCommand, slider: tuple[Path, Path]) -> None:
-    update = ("collisions", "generate", slider[0], "--srdf", slider[1], "--in-place", "--samples", 200)
+    update = ("collisions", "generate", slider[0], slider[1], "--in-place", "--samples", 200)
     assert run(*update).code == 0
     adjacent = ("base", "mid")
     assert adjacent in pairs_in(slider[1])
@@ -361,7 +361,7 @@ def test_what_the_file_enables_or_disables_by_default_is_not_generated(
 ) -> None:
     words = '<enable_collisions link1="mid" link2="base"/><disable_default_collisions link="tip"/></robot>'
     slider[1].write_text(SRDF.replace("</robot>", words))
-    result = run("collisions", "generate", slider[0], "--srdf", slider[1], "--in-place", "--samples", 200)
+    result = run("collisions", "generate", slider[0], slider[1], "--in-place", "--samples", 200)
     assert result.code == 0
     # base and mid are adjacent, but the file enables them; pairs of tip are off by default and need no line.
     assert pairs_in(slider[1]) == {("base", "tip"): "User"}
@@ -376,7 +376,7 @@ def test_a_pair_is_enabled_for_good_and_disabled_again(run: RunCommand, slider: 
         == 0
     )
     assert '<enable_collisions link1="mid" link2="tip" reason="it may bend"/>' in srdf.read_text()
-    assert run("collisions", "generate", urdf, "--srdf", srdf, "--in-place", "--samples", 200).code == 0
+    assert run("collisions", "generate", urdf, srdf, "--in-place", "--samples", 200).code == 0
     assert ("mid", "tip") not in pairs_in(srdf)
     assert run("collisions", "disable", "--in-place", srdf, "mid", "tip", "--urdf", urdf).code == 0
     assert "enable_collisions" not in srdf.read_text()
@@ -388,7 +388,7 @@ def test_a_written_reason_is_never_replaced_by_user(run: RunCommand, slider: tup
     srdf.write_text(SRDF.replace('reason="User"', 'reason="rubber"'))
     assert run("collisions", "disable", "--in-place", srdf, "tip", "base", "--urdf", urdf).code == 0
     assert run("srdf", "add", "--in-place", srdf, "--urdf", urdf, "--disable-collisions", "tip", "base").code == 0
-    assert run("collisions", "generate", urdf, "--srdf", srdf, "--in-place", "--samples", 200).code == 0
+    assert run("collisions", "generate", urdf, srdf, "--in-place", "--samples", 200).code == 0
     assert pairs_in(srdf)["base", "tip"] == "rubber"
     assert run("collisions", "disable", "--in-place", srdf, "tip", "base", "--urdf", urdf, "--reason", "felt").code == 0
     assert pairs_in(srdf)["base", "tip"] == "felt"

@@ -47,16 +47,16 @@ def test_json_poses_equal_pinocchio(run: RunCommand, rover: tuple[Path, Path]) -
         name for name, joint in zip(model.names, model.joints, strict=True) if joint.nv == 1 and "wheel" not in name
     ]
     assert len(leaders) > 3
-    zero = run("fk", *["--srdf", rover[1]], rover[0], "--json")
+    zero = run("fk", *rover, "--json")
     assert zero.code == 0
     assert_same_poses(json.loads(zero.out)["poses"], pinocchio_poses(rover[0], {}))
 
 
 def test_a_named_state_is_where_its_values_put_the_robot(run: RunCommand, rover: tuple[Path, Path]) -> None:
-    shown = json.loads(run("show", rover[0], "--srdf", rover[1], "--json").out)
+    shown = json.loads(run("show", rover[0], rover[1], "--json").out)
     state = next(item for item in shown["states"] if len(item["joints"]) > 2)
     words = [f"{joint}={values[0]!r}" for joint, values in state["joints"].items()]
-    by_state = run("fk", rover[0], "--srdf", rover[1], "--state", f"{state['group']}/{state['name']}", "--json")
+    by_state = run("fk", rover[0], rover[1], "--state", f"{state['group']}/{state['name']}", "--json")
     by_positions = run("fk", rover[0], "--json", "--positions", *words)
     assert by_state.code == by_positions.code == 0
     assert json.loads(by_state.out) == json.loads(by_positions.out)
@@ -140,9 +140,9 @@ def test_poses_and_factors_beyond_64_bit_floats_are_one_error(run: RunCommand, t
 
 
 def test_an_unknown_state_is_refused_with_the_nearest_name(run: RunCommand, rover: tuple[Path, Path]) -> None:
-    shown = json.loads(run("show", rover[0], "--srdf", rover[1], "--json").out)
+    shown = json.loads(run("show", rover[0], rover[1], "--json").out)
     state = shown["states"][0]
-    result = run("fk", rover[0], "--srdf", rover[1], "--state", f"{state['group']}/{state['name']}x")
+    result = run("fk", rover[0], rover[1], "--state", f"{state['group']}/{state['name']}x")
     assert result.code == 1
     assert f"did you mean '{state['name']}'" in result.err
 

@@ -35,8 +35,8 @@ NAME = f"{EVIL}\nZZ"
 ROBOT = ("r.urdf", "r.srdf")
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("check", *ROBOT, "w.usdf"),
-    ("show", "r.urdf", "--srdf", "r.srdf"),
-    ("fk", "r.urdf", "--srdf", "r.srdf"),
+    ("show", "r.urdf", "r.srdf"),
+    ("fk", "r.urdf", "r.srdf"),
     ("groups", *ROBOT),
     ("groups", *ROBOT, f"g{NAME}"),
     ("groups", *ROBOT, NAME),

@@ -44,7 +44,7 @@ MJCF = """<mujoco><worldbody><body name="boom"><joint name="slew" axis="0 0 1"/>
 """
 COMMANDS = [
     "check crane.urdf crane.srdf crane.usdf",
-    "show crane.urdf --srdf crane.srdf",
+    "show crane.urdf crane.srdf",
     "fk crane.urdf",
     "group crane.urdf crane.srdf arm",
     "groups crane.urdf crane.srdf",
@@ -58,7 +58,7 @@ COMMANDS = [
     "view crane.urdf --html page.html",
     "view crane.usdf --html page.html --force",
     "sim run crane.usdf --steps 1",
-    "sim run crane.usdf --steps 1 --model crane=crane.urdf",
+    "sim run crane.usdf --steps 1 --urdf crane=crane.urdf",
     "check crane.usdf --urdf crane.urdf",
     "usdf resolve crane.usdf crane::hook --urdf crane.urdf",
     "usdf edit crane.usdf --urdf crane.urdf --joint crane/slew 0.1",

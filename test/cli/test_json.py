@@ -42,7 +42,7 @@ GIVEN: dict[str, list[tuple[str, ...]]] = {
         (*ROBOT, "--passive-joints"),
     ],
     "diff": [
-        ("robot.urdf", "robot.urdf", "--srdf-a", "robot.srdf", "--srdf-b", "bare.srdf"),
+        ("robot.urdf,robot.srdf", "robot.urdf,bare.srdf"),
         ("robot.urdf", "robot.urdf"),
         ("world.usdf", "world.usdf"),
         ("world.usdf", "other.usdf"),

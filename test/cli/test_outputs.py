@@ -31,9 +31,9 @@ COMMANDS = (
     "view world.usdf --html OUT.html",
     "view world.usdf --png OUT.png",
     "plot world.usdf -o OUT.png",
-    "collisions generate robot.urdf --srdf robot.srdf --samples 20 -o OUT",
-    "collisions generate robot.urdf --srdf robot.srdf --samples 20 -o new.srdf --report OUT.json",
-    "collisions generate robot.urdf --srdf robot.srdf --samples 20 -o newer.srdf --plot OUT.png",
+    "collisions generate robot.urdf robot.srdf --samples 20 -o OUT",
+    "collisions generate robot.urdf robot.srdf --samples 20 -o new.srdf --report OUT.json",
+    "collisions generate robot.urdf robot.srdf --samples 20 -o newer.srdf --plot OUT.png",
     "collisions witness robot.urdf base_link palm_link --samples 50 --usdf OUT.usdf",
 )
 

@@ -62,7 +62,7 @@ def test_names_are_shown_as_they_are_whatever_brackets_they_have(run: Run, tmp_p
     state = '<group_state name="{0}" group="{0}"><joint name="{0}" value="1"/></group_state>'
     pair = '<disable_collisions link1="base" link2="{0}" reason="{0}"/>'
     srdf.write_text(f'<robot name="[/r]">{"".join((group + state + pair).format(name) for name in names)}</robot>')
-    shown = run("show", urdf, "--srdf", srdf)
+    shown = run("show", urdf, srdf)
     assert (shown.code, shown.err) == (0, "")
     for name in names:
         # Link, joint; group, tip link; state's group and name, value's joint; reason.

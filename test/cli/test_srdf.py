@@ -57,7 +57,7 @@ def test_a_new_file_has_what_was_asked_for(run: Run, urdf: Path, tmp_path: Path)
     result = run("srdf", "new", urdf, "-o", made, *NEW, *links, *state, "--state", "base/there", "odom_joint=1,2,-0.5")
     assert result.code == 0, result.err
     assert run("check", urdf, made).code == 0
-    groups = json.loads(run("show", urdf, "--srdf", made, "--json").out)
+    groups = json.loads(run("show", urdf, made, "--json").out)
     assert groups
     arm = json.loads(run("groups", urdf, made, "arm", "--json").out)
     assert (arm["is_chain"], arm["base_link"], arm["tip_link"]) == (True, "lift_link", "wrist_link")

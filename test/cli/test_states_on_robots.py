@@ -36,7 +36,7 @@ FRAMES = """<frame name="map"><pose>7 7 0 0 0 0.5</pose></frame>
 def cart(tmp_path: Path) -> tuple[str, ...]:
     (tmp_path / "cart.urdf").write_text(URDF)
     (tmp_path / "cart.srdf").write_text(SRDF)
-    return str(tmp_path / "cart.urdf"), "--srdf", str(tmp_path / "cart.srdf")
+    return str(tmp_path / "cart.urdf"), str(tmp_path / "cart.srdf")
 
 
 def world(folder: Path, model: str, frames: str = FRAMES) -> Path:
@@ -86,14 +86,14 @@ def test_fk_of_a_world_puts_the_robot_where_the_world_has_it(
 ) -> None:
     state = world(tmp_path, "<parent>map</parent><pose>1 1 0 0 0 0.1</pose><joint_state name='turn'><positions>0.25"
                   "</positions></joint_state>")  # fmt: skip
-    result = run("usdf", "resolve", state, "--links", "cart", "--urdf", *cart, "--json")
+    result = run("usdf", "resolve", state, "--links", "cart", "--urdf", ",".join(cart), "--json")
     found = json.loads(result.out)
     assert found["relative_to"] == "world"
     expected = T_WORLD_MAP @ planar(1.0, 1.0, 0.1) @ planar(0.0, 0.0, 0.25, 1.0)
     np.testing.assert_allclose(matrix(found["poses"]["arm"]), expected, atol=1e-12)
     assert "stay as they are: slide" in result.err
     state = world(tmp_path, "<parent>map</parent><pose>1 1 0.5 0 0 0</pose>")
-    off = run("usdf", "resolve", state, "--links", "cart", "--urdf", *cart)
+    off = run("usdf", "resolve", state, "--links", "cart", "--urdf", ",".join(cart))
     assert (off.code, off.out) == (1, "")
     assert "not restored: model 'cart': pose: planar joint 'wj' cannot leave its plane" in off.err
     for other in (["cart"], ["--relative-to", "map"], ["--axes", "map"]):
@@ -122,7 +122,7 @@ def test_every_command_treats_a_virtual_joints_frame_that_nothing_places_as_the_
     assert checked.code == 0
     assert "unplaced-frame" in checked.out + checked.err
     assert "pose-refused" not in checked.out + checked.err
-    put = run("usdf", "resolve", state, "--links", "cart", "--urdf", *cart, "--json")
+    put = run("usdf", "resolve", state, "--links", "cart", "--urdf", ",".join(cart), "--json")
     assert put.code == 0, put.err
     assert put.err.count("'odom' is treated as the world") == 1
     np.testing.assert_allclose(matrix(json.loads(put.out)["poses"]["arm"]), expected, atol=1e-12)
@@ -271,8 +271,8 @@ def test_what_a_hand_holds_is_where_the_hand_is_though_only_its_joints_are_state
     expected = T_world_hand @ planar(0.1, 0.0, 0.3, 0.2)
     bodies = json.loads(run("usdf", "resolve", path, "cup", "--json").out)["bodies"]
     np.testing.assert_allclose(matrix([*bodies[0]["xyz"], *bodies[0]["quat_xyzw"]]), expected, atol=1e-12)
-    cup = (str(tmp_path / "cup.urdf"), "--srdf", str(tmp_path / "cup.srdf"))
-    found = run("usdf", "resolve", path, "--links", "cup", "--urdf", *cup, "--json")
+    cup = (str(tmp_path / "cup.urdf"), str(tmp_path / "cup.srdf"))
+    found = run("usdf", "resolve", path, "--links", "cup", "--urdf", ",".join(cup), "--json")
     assert found.code == 0, found.err
     np.testing.assert_allclose(matrix(json.loads(found.out)["poses"]["cup"]), expected, atol=1e-12)
     assert "error" not in run("check", path).out

@@ -61,7 +61,7 @@ def test_check_takes_a_robot_from_the_command_line(usdf: Callable[..., Any], wor
     bare.write_text(
         "<world_state><model_state name='x'><pose>0 0 0 0 0 0</pose><link_state name='no'/></model_state></world_state>"
     )
-    result = usdf("check", bare, "--urdf", world.parent / "rover_arm.urdf", "--srdf", world.parent / "rover_arm.srdf")
+    result = usdf("check", bare, "--urdf", f"{world.parent}/rover_arm.urdf,{world.parent}/rover_arm.srdf")
     assert result.code == 1
     assert "robot 'rover_arm' has no link 'no'" in result.out
 

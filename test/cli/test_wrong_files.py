@@ -21,9 +21,7 @@ OTHER = '<robot name="other"><group name="g">{}</group></robot>'.format(
 )
 
 
-@pytest.mark.parametrize(
-    "words", [("show", "{1}", "--srdf", "{0}"), ("groups", "{1}", "{0}"), ("fk", "{1}", "--srdf", "{0}")]
-)
+@pytest.mark.parametrize("words", [("show", "{1}", "{0}"), ("groups", "{1}", "{0}"), ("fk", "{1}", "{0}")])
 def test_swapped_arguments_are_one_sentence(words: tuple[str, ...], run: RunCommand, rover: tuple[Path, Path]) -> None:
     result = run(*(word.format(*rover) for word in words))
     assert (result.code, result.out) == (1, "")
@@ -32,7 +30,7 @@ def test_swapped_arguments_are_one_sentence(words: tuple[str, ...], run: RunComm
 
 def test_a_file_of_another_kind_is_named_with_what_is_needed(run: RunCommand, rover: tuple[Path, Path]) -> None:
     assert run("show", rover[1]).err == f"error: '{rover[1]}' is an SRDF, not a URDF\n"
-    assert run("show", rover[0], "--srdf", rover[0]).err.startswith(f"error: '{rover[0]}' is a URDF, not an SRDF")
+    assert run("show", rover[0], rover[0]).err.startswith(f"error: '{rover[0]}' is a URDF, not an SRDF")
 
 
 def test_the_commands_that_take_a_file_are_named(run: RunCommand, rover: tuple[Path, Path]) -> None:

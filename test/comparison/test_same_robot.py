@@ -258,7 +258,7 @@ def files(tmp_path: Path) -> Path:
 
 def test_the_command_says_same_or_names_each_difference(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first, moved, srdf = (str(files / name) for name in ("rover_arm.urdf", "moved.urdf", "rover_arm.srdf"))
-    assert main(["diff", first, first, "--srdf-a", srdf, "--srdf-b", srdf]) == 0
+    assert main(["diff", f"{first},{srdf}", f"{first},{srdf}"]) == 0
     assert "same motion" in capsys.readouterr().out
     assert main(["diff", first, moved, "--json"]) == 1
     value = json.loads(capsys.readouterr().out)
@@ -271,8 +271,8 @@ def test_one_srdf_alone_is_a_mistake_and_small_differences_have_all_digits(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second, srdf = (str(files / name) for name in ("rover_arm.urdf", "second.urdf", "rover_arm.srdf"))
-    assert main(["diff", first, first, "--srdf-a", srdf]) == 2
-    assert "--srdf-a and --srdf-b: give both SRDFs, or none" in capsys.readouterr().err
+    assert main(["diff", f"{first},{srdf}", first]) == 2
+    assert "give both SRDFs, or none" in capsys.readouterr().err
     root = etree.fromstring((files / "rover_arm.urdf").read_bytes())
     mass = root.find("link/inertial/mass")
     assert mass is not None
@@ -293,8 +293,8 @@ def test_groups_states_and_pairs_are_compared_too(files: Path, capsys: pytest.Ca
     root.remove(pair)
     state.set("value", "0.123")
     (files / "other.srdf").write_bytes(etree.tostring(root))
-    words = [str(files / "rover_arm.urdf")] * 2 + ["--srdf-a", str(files / "rover_arm.srdf")]
-    assert main(["diff", *words, "--srdf-b", str(files / "other.srdf")]) == 1
+    words = [f"{files / 'rover_arm.urdf'},{files / name}" for name in ("rover_arm.srdf", "other.srdf")]
+    assert main(["diff", *words]) == 1
     out = capsys.readouterr().out
     assert f"disabled pair '{' - '.join(sorted((str(pair.get('link1')), str(pair.get('link2')))))}' removed" in out
     assert f"{state.get('name')}=0.123" in out
@@ -314,6 +314,6 @@ def test_a_check_of_a_saved_state_names_what_changed_in_the_robot(
     robot = f"{files / 'rover_arm.urdf'},{files / 'rover_arm.srdf'}"
     assert main(["usdf", "new", robot, "--pose", "rover_arm", "0 0 0 0 0 0", "-o", world]) == 0
     capsys.readouterr()
-    main(["check", world, "--urdf", str(files / "moved.urdf"), "--srdf", str(files / "rover_arm.srdf"), "--all"])
+    main(["check", world, "--urdf", f"{files / 'moved.urdf'},{files / 'rover_arm.srdf'}", "--all"])
     found = capsys.readouterr()
     assert "since the state was saved: joint 'elbow_joint': origin moved 40 mm" in found.out + found.err

@@ -68,8 +68,11 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def compose(files: Path, *words: str) -> int:
+def compose(files: Path, *words: str, srdfs: tuple[Path, ...] = ()) -> int:
+    """Compose the rover and the tool, with the SRDFs of both if two are given."""
     base, part = str(files / "rover_arm.urdf"), str(files / "parts" / "tool.urdf")
+    if srdfs:
+        base, part = f"{base},{srdfs[0]}", f"{part},{srdfs[1]}"
     out = str(files / "out" / "two.urdf")
     (files / "out").mkdir(exist_ok=True)
     return main(["compose", base, part, "--at", "palm_link", "-o", out, *words])
@@ -101,8 +104,8 @@ def test_every_name_of_the_part_gets_the_prefix_and_comments_stay(files: Path) -
 
 
 def test_srdfs_are_merged_without_the_parts_virtual_joint(files: Path) -> None:
-    srdfs = [str(files / "rover_arm.srdf"), str(files / "parts" / "tool.srdf")]
-    assert compose(files, "--prefix", "t_", "--srdf", *srdfs, "--samples", "200") == 0
+    srdfs = files / "rover_arm.srdf", files / "parts" / "tool.srdf"
+    assert compose(files, "--prefix", "t_", "--samples", "200", srdfs=srdfs) == 0
     srdf = files / "out" / "two.srdf"
     assert "<!-- both fingers -->" in srdf.read_text(encoding="utf-8")
     robot = load_robot(files / "out" / "two.urdf", srdf, strict=False)
@@ -234,8 +237,8 @@ def test_a_part_without_a_common_version_is_refused(tmp_path: Path, capsys: pyte
 @pytest.mark.parametrize("empty", ['<robot name="cell"/>', '<robot name="cell" />', '<robot name="cell"></robot>'])
 def test_a_base_srdf_may_be_empty_in_one_tag(empty: str, files: Path) -> None:
     (files / "cell.srdf").write_text(f'<?xml version="1.0"?>\n{empty}\n')
-    srdfs = [str(files / "cell.srdf"), str(files / "parts" / "tool.srdf")]
-    assert compose(files, "--prefix", "t_", "--srdf", *srdfs, "--samples", "50") == 0
+    srdfs = files / "cell.srdf", files / "parts" / "tool.srdf"
+    assert compose(files, "--prefix", "t_", "--samples", "50", srdfs=srdfs) == 0
     root = etree.parse(files / "out" / "two.srdf").getroot()
     assert (root.get("name"), [group.get("name") for group in root.iter("group")]) == ("cell", ["t_hand"])
 
@@ -246,8 +249,8 @@ def test_pairs_that_an_srdf_decides_get_no_line(files: Path) -> None:
     (files / "rover_arm.srdf").write_text(base.replace("</robot>", enable))
     part = PART_SRDF.replace("</robot>", '<disable_default_collisions link="left"/></robot>')
     (files / "parts" / "tool.srdf").write_text(part)
-    srdfs = [str(files / "rover_arm.srdf"), str(files / "parts" / "tool.srdf")]
-    assert compose(files, "--prefix", "t_", "--srdf", *srdfs, "--samples", "50") == 0
+    srdfs = files / "rover_arm.srdf", files / "parts" / "tool.srdf"
+    assert compose(files, "--prefix", "t_", "--samples", "50", srdfs=srdfs) == 0
     root = etree.parse(files / "out" / "two.srdf").getroot()
     pairs = {LinkPair.of(*map(str, item.attrib.values()[:2])) for item in root.iter("disable_collisions")}
     assert [pair for pair in pairs if "t_left" in pair] == [("t_left", "t_right")]
@@ -268,7 +271,7 @@ def test_problems_have_their_place_in_the_file_of_base_or_part(files: Path, caps
     }
     for file, (text, _) in texts.items():
         file.write_text(text)
-    assert compose(files, "--prefix", "t_", "--srdf", str(base), str(semantic)) == 1
+    assert compose(files, "--prefix", "t_", srdfs=(base, semantic)) == 1
     said = capsys.readouterr().err
     for file, (text, word) in texts.items():
         before = text[: text.index(word)]

@@ -44,7 +44,7 @@ EXTRAS = (set[str](), {"view"}, {"mujoco"}, {"bag"}, {"plot"}, {"collision"}, {"
 
 # Documented lines that cannot run, because they need the reader's own files or do not end.
 FURTHER = {
-    "": ["show robot.urdf --srdf robot.srdf --svg robot.svg"],
+    "": ["show robot.urdf robot.srdf --svg robot.svg"],
     "view": [
         "view world.usdf --html world.html",
         "view world.usdf --png world.png",
@@ -52,7 +52,7 @@ FURTHER = {
     ],
     "bag": ["bag world.usdf -o recording", "export recording -o states"],
     "plot": ["plot world.usdf -o world.svg"],
-    "collision": ["collisions generate robot.urdf --srdf robot.srdf --in-place --sampler sobol"],
+    "collision": ["collisions generate robot.urdf robot.srdf --in-place --sampler sobol"],
 }
 
 PAGES = [page for page in DOCUMENTS if name(page) not in IN_ORDER]

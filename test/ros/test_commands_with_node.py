@@ -88,7 +88,7 @@ def test_the_world_and_the_links_are_those_of_the_running_robot(
     assert {name: values[name] for name in joints} == {name: [value] for name, value in joints.items()}
     positions = [f"{name}={value}" for name, value in joints.items()]
     assert run("fk", "--json", "--node") == run("fk", URDF, SRDF, "--positions", *positions, "--json")
-    assert run("fk", "--node") == run("usdf", "resolve", path, "--links", "rover_arm", "--urdf", URDF, "--srdf", SRDF)
+    assert run("fk", "--node") == run("usdf", "resolve", path, "--links", "rover_arm", "--urdf", f"{URDF},{SRDF}")
 
 
 def test_a_name_chooses_among_nodes_and_robots(

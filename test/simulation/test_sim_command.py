@@ -62,7 +62,7 @@ def test_models_may_be_given_by_hand(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["sim", "run", str(path), "--steps", "1"]) == 1
     assert "model 'cube' has no rs:description: give its files as cube=URDF[,SRDF]" in capsys.readouterr().err
     files = f"cube={example('block.urdf')},{example('block.srdf')}"
-    assert main(["sim", "run", str(path), "--steps", "100", "--model", files]) == 0
+    assert main(["sim", "run", str(path), "--steps", "100", "--urdf", files]) == 0
     out = capsys.readouterr().out
     assert re.search(r'<world_state [^>]*name="w"', out)
     assert 'rs:time="0.200000000"' in out
@@ -70,9 +70,10 @@ def test_models_may_be_given_by_hand(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_files_for_a_model_that_the_world_does_not_have_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     files = f"{example('rover_arm.urdf')},{example('rover_arm.srdf')}"
-    assert main(["sim", "run", WORLD, "--steps", "1", "--model", f"rover_arn={files}"]) == 1
+    assert main(["sim", "run", WORLD, "--steps", "1", "--urdf", f"rover_arn={files}"]) == 1
+    assert "unknown model 'rover_arn'" in (said := capsys.readouterr().err)
+    assert "did you mean 'rover_arm'?" in said
     words = "'rover_arn', but the world has no such model; did you mean 'rover_arm'?"
-    assert words in capsys.readouterr().err
     diagnostics, overrides = Diagnostics(), dict([ModelFiles.parse(f"rover_arn={files}")])
     spec = world_from_state(
         read_world(WORLD), Path(WORLD), overrides=overrides, more_models=True, diagnostics=diagnostics
@@ -100,7 +101,7 @@ def test_an_unrestorable_world_is_refused_unless_a_part_will_do(
     ("arguments", "code", "words"),
     [
         (["sim", "run", "nowhere.usdf", "--steps", "1"], 1, "nowhere.usdf"),
-        (["sim", "run", WORLD, "--steps", "1", "--model", "x"], 1, "'x' is not of the form NAME=URDF[,SRDF]"),
+        (["sim", "run", WORLD, "--steps", "1", "--urdf", "x"], 1, "x: error: cannot be read"),
         (["example", "--path", "rover_am.usdf"], 1, "did you mean 'rover_arm.usdf'"),
     ],
 )
@@ -227,7 +228,7 @@ def test_an_exported_model_has_all_digits_so_that_plain_mujoco_and_convert_read_
     """With six digits, the moments of inertia of these robots break the triangle inequality."""
     world, xml, state = tmp_path / "w.usdf", tmp_path / "w.xml", tmp_path / "back.usdf"
     world.write_text('<world_state><model_state name="m"><pose>0 0 1 0 0 0</pose></model_state></world_state>')
-    files = ["--model", f"m={robots / urdf}", "--package-path", str(robots.parent.parent)]
+    files = ["--urdf", f"m={robots / urdf}", "--package-path", str(robots.parent.parent)]
     assert main(["sim", "export", str(world), *files, "-o", str(xml)]) == 0
     model = mujoco.MjModel.from_xml_path(str(xml))
     masses = {
@@ -249,7 +250,7 @@ def test_an_export_that_mujoco_does_not_read_back_writes_nothing(
     world, xml = tmp_path / "w.usdf", tmp_path / "w.xml"
     world.write_text('<world_state><model_state name="m"><pose>0 0 1 0 0 0</pose></model_state></world_state>')
     urdf = robots / "anymal_c_simple_description/urdf/anymal.urdf"
-    files = ["--model", f"m={urdf}", "--package-path", str(robots.parent.parent)]
+    files = ["--urdf", f"m={urdf}", "--package-path", str(robots.parent.parent)]
     assert main(["sim", "export", str(world), *files, "-o", str(xml)]) == 1
     assert "refuses the MJCF that it wrote of this world: Error: inertia must satisfy" in capsys.readouterr().err
     assert not xml.exists()

@@ -173,8 +173,8 @@ def test_what_is_not_stated_is_nan_and_named(case: Case) -> None:
 def test_the_command_writes_the_vectors_and_needs_npz(tmp_path: Path, case: Case, capsys: Any) -> None:
     for name, text in (("w.urdf", URDF), ("w.srdf", SRDF), ("w.usdf", write_world(case.world))):
         (tmp_path / name).write_text(text, encoding="utf-8")
-    words = ["usdf", "convert", str(tmp_path / "w.usdf"), "--urdf", str(tmp_path / "w.urdf")]
-    words += ["--srdf", str(tmp_path / "w.srdf"), "--order", "drake"]
+    words = ["usdf", "convert", str(tmp_path / "w.usdf"), "--order", "drake"]
+    words += ["--urdf", f"{tmp_path / 'w.urdf'},{tmp_path / 'w.srdf'}"]
     assert main([*words, "-o", str(tmp_path / "w.npz")]) == 0
     with np.load(tmp_path / "w.npz") as arrays:
         np.testing.assert_array_equal(arrays["walker/positions"], case.vector("drake").positions)

@@ -111,7 +111,7 @@ def _later(first: str, second: str) -> Context:
     return Context("usdf interpolate first.usdf second.usdf --share 0.5 -o world.usdf --force", files)
 
 
-_ON_ROBOT, _ON_BASE = "--urdf robot.urdf", "--urdf robot.urdf --srdf robot.srdf"
+_ON_ROBOT, _ON_BASE = "--urdf robot.urdf", "--urdf robot.urdf,robot.srdf"
 _SEMANTIC = '<robot name="my_robot">{}</robot>'
 CONTEXTS = {
     "file": _robot("{}"),
@@ -135,7 +135,7 @@ CONTEXTS = {
         _SEMANTIC, _FOUR_BAR.replace("{}", '<parent_origin xyz="0.35 0 0"/>')
     ),
     "model of a four-bar linkage": Context(
-        "check world.usdf --urdf robot.urdf --srdf robot.srdf --all --json",
+        "check world.usdf --urdf robot.urdf,robot.srdf --all --json",
         {
             "robot.urdf": _FOUR_BAR.replace("{}", '<parent_origin xyz="0.35 0 0"/>'),
             "robot.srdf": _SEMANTIC.format('<passive_joint name="coupler"/><passive_joint name="rocker"/>'),

@@ -193,7 +193,7 @@ def check(sweep: Sweep) -> None:
 
 def fk(sweep: Sweep) -> None:
     """`usdf resolve --links`."""
-    files = ["--urdf", sweep.urdf, *([] if sweep.srdf is None else ["--srdf", sweep.srdf])]
+    files = ["--urdf", sweep.urdf if sweep.srdf is None else f"{sweep.urdf},{sweep.srdf}"]
     found = json.loads(sweep("usdf", "resolve", sweep.path("w.usdf"), "--links", "m", *files, "--json"))
     sweep.assert_links({link: matrix_of(row) for link, row in found["poses"].items()})
 

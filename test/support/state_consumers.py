@@ -137,7 +137,7 @@ def fk(state: WorldState, robots: Robots, folder: Path) -> Answer:
     for model in state.models:
         files = ["--urdf", str(folder / f"{model.name}.urdf")]
         if robots[model.name][1] is not None:
-            files += ["--srdf", str(folder / f"{model.name}.srdf")]
+            files[1] += f",{folder / model.name}.srdf"
         try:
             words: list[str] = []
             options = ("--links", model.name, "--json")

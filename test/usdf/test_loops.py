@@ -101,7 +101,7 @@ def test_a_state_that_cannot_close_is_reported(
     world.write_text(
         f'<world_state><model_state name="loop"><pose>0 0 0 0 0 0</pose>{joint}</model_state></world_state>'
     )
-    assert main(["check", str(world), "--urdf", robot[0], "--srdf", robot[1], "--json"]) == 0
+    assert main(["check", str(world), "--urdf", f"{robot[0]},{robot[1]}", "--json"]) == 0
     codes = [item["code"] for item in json.loads(capsys.readouterr().out)["diagnostics"]]
     assert "loop-open" in codes
 

@@ -63,6 +63,6 @@ def test_names_are_escaped(rover: Scene) -> None:
 
 
 def test_show_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    robot = ["show", str(example("rover_arm.urdf")), "--srdf", str(example("rover_arm.srdf"))]
+    robot = ["show", str(example("rover_arm.urdf")), str(example("rover_arm.srdf"))]
     assert main([*robot, "--svg", str(tmp_path / "r.svg")]) == 0
     assert (tmp_path / "r.svg").read_text().startswith("<svg")

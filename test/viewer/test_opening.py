@@ -275,7 +275,7 @@ def test_standard_views_stand_beside_each_other(tmp_path: Path) -> None:
 
 def test_witnesses_come_from_a_generated_matrix(rover: Scene, tmp_path: Path) -> None:
     report = tmp_path / "why.json"
-    generate = ["collisions", "generate", str(URDF), "--srdf", str(SRDF), "-o", str(tmp_path / "new.srdf")]
+    generate = ["collisions", "generate", str(URDF), str(SRDF), "-o", str(tmp_path / "new.srdf")]
     assert main([*generate, "--samples", "300", "--report", str(report)]) == 0
     found = witnesses(rover, report)
     assert found

@@ -12,12 +12,19 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostic import Diagnostic, Severity
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
-from robot_semantics.cli.frame.argument_values import ROBOT_FORM, RobotArgument, add_repeatable, robot_argument
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
+from robot_semantics.cli.frame.argument_values import (
+    ROBOT_FORM,
+    RobotArgument,
+    add_repeatable,
+    by_model,
+    robot_argument,
+    single_value,
+)
 from robot_semantics.cli.frame.command import UsageError
 from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, robot_of_node
 from robot_semantics.cli.frame.printing import print_error, print_note, print_notes
@@ -48,7 +55,7 @@ ALWAYS_SHOWN = frozenset(
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_needed: bool = False, live: bool = False) -> None:
-    """Add the URDF, the SRDF (a second word or ``--srdf``) and the loading options.
+    """Add the URDF, the SRDF and the loading options.
 
     With `live`, a running node can replace the files.
     """
@@ -93,14 +100,8 @@ def require_urdf(urdf: str | None, loops: str | None) -> None:
 def add_srdf_argument(
     parser: argparse.ArgumentParser, *, needed: bool = False, text: str = "SRDF, plain or xacro"
 ) -> None:
-    """Add an SRDF as a positional word or as ``--srdf``."""
-    named = getattr(parser, "names_srdf", False)
-    if not named:
-        # The option has the same destination: a missing word must not overwrite its value.
-        nargs: dict[str, Any] = {} if needed else {"nargs": "?", "default": argparse.SUPPRESS}
-        parser.add_argument("srdf", metavar="SRDF", help=text, **nargs)
-    parser.add_argument("--srdf", metavar="SRDF", required=named and needed, help=argparse.SUPPRESS)
-    parser.set_defaults(srdf=None)
+    """Add the SRDF, the word after the URDF."""
+    parser.add_argument("srdf", metavar="SRDF", help=text, nargs=None if needed else "?")
 
 
 def add_loading_arguments(parser: argparse.ArgumentParser) -> None:
@@ -172,6 +173,59 @@ def read_robot(
     )
 
 
+def read_given(
+    arguments: argparse.Namespace, robots: Sequence[RobotArgument], diagnostics: Diagnostics
+) -> list[RobotModel]:
+    """Return the robots of the words ``[NAME=]URDF[,SRDF]``, read leniently, each with its file of ``--loops``.
+
+    Raises:
+        UsageError: a file of ``--loops`` has no robot.
+        UnknownNameError: the name of ``--loops`` is neither that of the only robot nor that of its URDF.
+        DescriptionError: a URDF has no valid tree, or a file cannot be read.
+    """
+    if arguments.loops and not robots:
+        raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
+    called: set[str] = set()
+    names = [robot.name or str(robot) for robot in robots]
+    loops = by_model("loops", arguments.loops, names, called) if robots else {}
+    models = []
+    for robot, name in zip(robots, names, strict=True):
+        file = single_value("loops", loops[name])
+        try:
+            model = read_robot(arguments, robot.urdf, robot.srdf, diagnostics, file)
+        except DescriptionError:
+            refuse_wrong_kinds(robot.urdf, robot.srdf)
+            raise
+        for other in called - {name, model.name}:
+            raise UnknownNameError("robot", other, (name, model.name))
+        if robot.srdf is None:
+            offer_srdf(robot.urdf, f"{robot},SRDF")
+        models.append(model)
+    return models
+
+
+def srdf_beside(urdf: str) -> Path | None:
+    """Return the SRDF that lies beside a URDF under the same name; None if there is none."""
+    path = Path(urdf)
+    if not path.is_file():
+        return None
+    stem = path.name.partition(".")[0]
+    files = (path.with_name(f"{stem}{ending}") for ending in (".srdf", ".srdf.xacro"))
+    return next((file for file in files if file.is_file() and file != path), None)
+
+
+def offer_srdf(urdf: str, form: str) -> None:
+    """Print a note about an SRDF that lies beside a URDF: it is not read unless the command line names it.
+
+    Args:
+        urdf: the URDF.
+        form: how the command line gives both, with the word SRDF.
+    """
+    if (file := srdf_beside(urdf)) is not None:
+        words = form.replace("SRDF", str(file))
+        print_line(f"note: {file} lies beside {urdf} and is not read; give it as in {words}", file=sys.stderr)
+
+
 def load(arguments: argparse.Namespace, *, whole: bool = False) -> RobotModel:
     """Load the robot of the files or of ``--node``, tolerating errors unless ``--strict``; print problems to stderr.
 
@@ -189,6 +243,8 @@ def load(arguments: argparse.Namespace, *, whole: bool = False) -> RobotModel:
             model = robot_of_node(node, diagnostics)
         else:
             model = read_robot(arguments, arguments.urdf, arguments.srdf, diagnostics)
+            if arguments.srdf is None:
+                offer_srdf(arguments.urdf, f"{arguments.urdf} SRDF")
     except DescriptionError:
         refuse_wrong_kinds(arguments.urdf, arguments.srdf)
         raise

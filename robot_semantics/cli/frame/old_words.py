@@ -33,7 +33,13 @@ OPTIONS: tuple[tuple[str, str, str], ...] = (
     ("collisions generate", "--update", "--in-place"),
     ("usdf split", "--output-folder", "-o DIR"),
     ("srdf add, srdf remove, srdf rename, collisions enable, collisions disable", "--srdf", "S.srdf"),
-    ("compose, diff, check, usdf, sim, export, bag, plot", "--srdf", ROBOT),
+    ("compose", "--srdf", "BASE.urdf,BASE.srdf PART.urdf,PART.srdf"),
+    ("diff", "--srdf-a", "[NAME=]URDF,SRDF in place of A"),
+    ("diff", "--srdf-b", "[NAME=]URDF,SRDF in place of B"),
+    ("check, usdf, sim, export, bag, plot, diff", "--srdf", ROBOT),
+    ("show, fk, groups, states, collisions, studio", "--srdf", "URDF SRDF"),
+    ("view", "--srdf", "FILE"),
+    ("sim", "--model", "--urdf NAME=URDF[,SRDF]"),
 )
 """Former options: the command or the commands, separated by commas; the old option; the new form."""
 

@@ -23,10 +23,11 @@ from robot_semantics.base.errors import ArrayError
 from robot_semantics.base.files import STANDARD_INPUT
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import (
+    ROBOT_FORM,
     add_repeatable,
     named_state,
     nanoseconds,
-    unquoted_numbers,
+    robot_argument,
 )
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.usdf import files as usdf_files
@@ -87,7 +88,8 @@ def _edit(arguments: argparse.Namespace) -> None:
     """Write the edited state."""
     origins = usdf_files.read_world_files([arguments.file])
     state = origins[0].state
-    inputs.require_urdf(arguments.urdf, arguments.loops)
+    if arguments.loops and not arguments.urdf:
+        raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
     wanted = arguments.joint or arguments.state or arguments.parent or arguments.pose
     robots = usdf_files.robots(arguments, origins[0], arguments.file) if wanted else {}
     with located_problems(origins) as diagnostics:
@@ -164,7 +166,7 @@ def apply_edits(
     for model, word in arguments.state:
         state.model(model)
         if model not in robots:
-            raise ArrayError("--state", f"the robot of '{model}' is unknown: give --urdf and --srdf")
+            raise ArrayError("--state", f"the robot of '{model}' is unknown: give --urdf URDF,SRDF")
         named = named_state(robots[model].semantics, word, "--state")
         state = set_named_state(state, model, named.group, named.name, robots[model], diagnostics=diagnostics)
     for model, positions in _joints(state, arguments.joint).items():
@@ -226,22 +228,17 @@ class NewRobot(NamedTuple):
 
 def _new_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "robots",
-        metavar="[NAME=]URDF[,SRDF]",
-        nargs="+",
-        help="robot (default name: from its URDF)",
+        "robots", metavar=ROBOT_FORM, nargs="+", type=robot_argument, help="robot (default name: from its URDF)"
     )
     add_change_arguments(parser)
     inputs.add_loading_arguments(parser)
-    inputs.add_loops_argument(parser)
+    inputs.add_loops_argument(parser, several=True)
     usdf_files.add_output_option(parser)
 
 
 def _new(arguments: argparse.Namespace) -> None:
     """Write the world, and beside it the texts of robots from xacro files."""
-    if arguments.loops is not None and len(arguments.robots) > 1:
-        raise UsageError("--loops needs exactly one robot")
-    found = [_described(word, arguments) for word in arguments.robots]
+    found = _described(arguments)
     robots = {item.state.name: item.robot for item in found}
     if len(robots) < len(found):
         names = [item.state.name for item in found]
@@ -263,24 +260,29 @@ def _new(arguments: argparse.Namespace) -> None:
     usdf_files.save_state(arguments, state, files)
 
 
-def _described(word: str, arguments: argparse.Namespace) -> NewRobot:
-    name, files = word.split("=", 1) if "=" in word else (None, word)
-    if numbers := unquoted_numbers([word]):
-        raise UsageError(numbers)
-    paths = files.split(",")
-    if name == "" or len(paths) > 2 or not all(path.strip() for path in paths):
-        raise UsageError(f"a robot must be [NAME=]URDF[,SRDF], not '{word}'")
-    urdf, srdf = (*paths, None)[:2]
-    robot = inputs.load(argparse.Namespace(**{**vars(arguments), "urdf": urdf, "srdf": srdf}))
-    kinematics = ForwardKinematics(robot)
-    q = close_loops(kinematics.loops, kinematics.space.neutral())
-    state = from_joint_positions(kinematics, q, T_parent_root=np.eye(4), name=name)
-    state = replace(state, links=(), urdf_sha256=model_digest(robot))
-    texts = _texts(paths, robot, arguments)
-    if texts is None:
-        description, semantic = (*(str(Path(path).resolve()) for path in paths), None)[:2]
-        state = replace(state, description=description, semantic=semantic)
-    return NewRobot(robot, state, texts)
+def _described(arguments: argparse.Namespace) -> list[NewRobot]:
+    """Return the robots of the command line, and their states at their default positions.
+
+    Raises:
+        DescriptionError: a URDF has no valid tree, or with ``--strict`` there is any problem.
+    """
+    diagnostics = Diagnostics()
+    found = []
+    for robot, model in zip(arguments.robots, inputs.read_given(arguments, arguments.robots, diagnostics), strict=True):
+        kinematics = ForwardKinematics(model)
+        q = close_loops(kinematics.loops, kinematics.space.neutral())
+        state = from_joint_positions(kinematics, q, T_parent_root=np.eye(4), name=robot.name)
+        state = replace(state, links=(), urdf_sha256=model_digest(model))
+        paths = [robot.urdf] if robot.srdf is None else [robot.urdf, robot.srdf]
+        texts = _texts(paths, model, arguments)
+        if texts is None:
+            description, semantic = (*(str(Path(path).resolve()) for path in paths), None)[:2]
+            state = replace(state, description=description, semantic=semantic)
+        found.append(NewRobot(model, state, texts))
+    if arguments.strict:
+        diagnostics.raise_if_failed(strict=True)
+    inputs.print_diagnostics(diagnostics)
+    return found
 
 
 def _texts(paths: Sequence[str], robot: RobotModel, arguments: argparse.Namespace) -> Texts | None:

@@ -75,8 +75,9 @@ def _merge(arguments: argparse.Namespace) -> None:
     renamed = [origin._replace(state=state) for origin, state in zip(origins, states, strict=True)]
     robots: dict[str, RobotModel] = {}
     if any(SEPARATOR in frame.name for state in states for frame in state.frames):
+        given = usdf_files.given_robots(arguments, [origin.state for origin in origins])
         for file, origin, prefix in zip(arguments.files, origins, arguments.prefix or [""] * len(origins), strict=True):
-            found = usdf_files.robots(arguments, origin, file)
+            found = usdf_files.robots(arguments, origin, file, given)
             robots.update((prefix + name, robot) for name, robot in found.items())
     with located_problems(renamed) as diagnostics:
         merged = merge(

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import format_of
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.errors import DescriptionError, UnknownNameError, UsageError
 from robot_semantics.base.files import STANDARD_INPUT
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.outputs import WORLD_ENDINGS, add_result, kind_of_result, put_result
@@ -109,9 +109,8 @@ FORMATS = WORLD_ENDINGS
 
 def add_robot_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that name the robots of the states; robots in ``rs:description`` are found without them."""
-    parser.add_argument("--urdf", metavar="URDF", help="URDF of a model")
-    parser.add_argument("--srdf", metavar="SRDF", help="SRDF of that model")
-    inputs.add_loops_argument(parser)
+    inputs.add_urdf_option(parser)
+    inputs.add_loops_argument(parser, several=True)
     inputs.add_package_argument(parser)
     parser.add_argument("--no-robots", action="store_true", help="do not read the named robot files")
     inputs.add_reading_arguments(parser)
@@ -128,29 +127,48 @@ def file_finder(arguments: argparse.Namespace, path: str) -> FileFinder:
     return lambda uri: resolver.resolve(uri, Path(path))
 
 
-def given_robot(arguments: argparse.Namespace, diagnostics: Diagnostics) -> RobotModel | None:
-    """Return the leniently loaded robot of ``--urdf``, ``--srdf`` and ``--loops``; None without these options.
+def given_robots(arguments: argparse.Namespace, states: Sequence[WorldState]) -> RobotFiles:
+    """Return the robots of ``--urdf``, read leniently; problems go to stderr.
 
     Raises:
-        UsageError: ``--loops`` without ``--urdf``.
+        UsageError: ``--loops`` without its robot, or two robots for one model.
+        UnknownNameError: a robot has the name of a model that none of the states has.
     """
-    inputs.require_urdf(arguments.urdf, arguments.loops)
-    if arguments.urdf is None:
-        return None
-    return inputs.read_robot(arguments, arguments.urdf, arguments.srdf, diagnostics)
+    diagnostics = Diagnostics()
+    models = inputs.read_given(arguments, arguments.urdf, diagnostics)
+    inputs.print_diagnostics(diagnostics)
+    named: dict[str, RobotModel] = {}
+    others: list[RobotModel] = []
+    known = [model.name for state in states for model in state.models]
+    for robot, model in zip(arguments.urdf, models, strict=True):
+        if robot.name is None and model.name in (other.name for other in others):
+            raise UsageError(f"--urdf '{robot}': two robots are called '{model.name}': name the models, as in NAME=...")
+        if robot.name is None:
+            others.append(model)
+        elif robot.name not in known:
+            raise UnknownNameError("model", robot.name, known)
+        elif robot.name in named:
+            raise UsageError(f"--urdf '{robot}': model '{robot.name}' has two robots")
+        else:
+            named[robot.name] = model
+    return RobotFiles(tuple(others), None, arguments.implicit_links, named=named)
 
 
-def robots(arguments: argparse.Namespace, file: WorldFile, path: str) -> dict[str, RobotModel]:
+def robots(
+    arguments: argparse.Namespace, file: WorldFile, path: str, given: RobotFiles | None = None
+) -> dict[str, RobotModel]:
     """Return the known robots of a world state's models; print problems to stderr.
 
-    `path` is the file as the user names it: robot files are relative to it.
+    Args:
+        arguments: the command line.
+        file: the world state.
+        path: the file as the user names it: robot files are relative to it.
+        given: the robots of the command line, if the command has several files.
     """
-    inside = Diagnostics()
-    robot = given_robot(arguments, inside)
-    inputs.print_diagnostics(inside)
+    given = given_robots(arguments, [file.state]) if given is None else given
     find = None if arguments.no_robots else file_finder(arguments, path)
     with located_problems([file]) as diagnostics:
-        found = robots_for(file.state, RobotFiles(robot, find, arguments.implicit_links), diagnostics=diagnostics)
+        found = robots_for(file.state, given._replace(find=find), diagnostics=diagnostics)
         for model in file.state.models:
             reason = describes_another_robot(model, found[model.name]) if model.name in found else None
             if reason is not None:

@@ -17,14 +17,12 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.base.names import shown
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.cli.frame.argument_values import add_repeatable, number_in_range
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.console import console_for_output, table
-from robot_semantics.cli.frame.inputs import print_diagnostics
 from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, world_of_node
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_json, print_line, print_result
 from robot_semantics.cli.usdf import files as usdf_files
@@ -147,11 +145,10 @@ def _resolve_links(arguments: argparse.Namespace, file: usdf_files.WorldFile, pa
     from robot_semantics.cli.usdf.links import links_in_world, print_links
 
     name = file.state.model(arguments.links).name
-    inside = Diagnostics()
-    robot = usdf_files.given_robot(arguments, inside)
-    print_diagnostics(inside)
-    if robot is None:
-        robot = usdf_files.robots(arguments, file, path).get(name)
+    given = usdf_files.given_robots(arguments, [file.state])
+    # A single robot without a name is the robot of the model that is asked for.
+    only = given.robots[0] if len(given.robots) == 1 and not given.named else None
+    robot = only or usdf_files.robots(arguments, file, path, given).get(name)
     if robot is None:
         raise ArrayError("--links", f"the robot of '{name}' is unknown: give --urdf")
     find = None if arguments.no_robots else usdf_files.file_finder(arguments, path)
@@ -220,9 +217,10 @@ def diff_worlds(arguments: argparse.Namespace) -> int:
     """Print the differences; return 1 if there are any."""
     tolerances: dict[DifferenceKind | None, float] = {None: DEFAULT_TOLERANCE, **dict(arguments.tolerance)}
     files = usdf_files.read_world_files([arguments.first, arguments.second])
+    given = usdf_files.given_robots(arguments, [file.state for file in files])
     robots = {
-        **usdf_files.robots(arguments, files[1], arguments.second),
-        **usdf_files.robots(arguments, files[0], arguments.first),
+        **usdf_files.robots(arguments, files[1], arguments.second, given),
+        **usdf_files.robots(arguments, files[0], arguments.first, given),
     }
     first, second = (file.state for file in files)
     second = rebased(second, usdf_files.folder_of(arguments.second), usdf_files.folder_of(arguments.first))
