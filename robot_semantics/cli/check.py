@@ -256,6 +256,7 @@ class _Check:
         self._resolver = PackageResolver(arguments.package_path)
         self._loops = _loops_by_robot(arguments)
         self._robots: set[str] = set()
+        self._has_urdf = False
         self._models: set[str] = set()
 
     def files(self, files: Sequence[str]) -> None:
@@ -285,6 +286,8 @@ class _Check:
             if robot.name not in self._models:
                 message = str(UnknownNameError("model", str(robot.name), self._models))
                 self.diagnostics.error("unknown-model", message, SourcePlace(robot.urdf))
+        if self._loops and not (self._has_urdf or named):
+            raise UsageError("--loops needs the URDF of the robot with these loops")
         for name in self._loops.keys() - {None, *named, *self._robots}:
             raise UnknownNameError("robot", str(name), (*named, *self._robots))
 
@@ -296,6 +299,7 @@ class _Check:
         return text
 
     def _urdf(self, file: str) -> UrdfRobot:
+        self._has_urdf = True
         arguments = {**self.arguments.found_files.get(file, {}), **self.arguments.xacro_arguments}
         xacro = replace(inputs.xacro_of(self.arguments), arguments=arguments)
         return load_urdf(file, xacro, self._resolver, self.diagnostics)

@@ -85,7 +85,7 @@ def run(words: list[str]) -> int:
     usual = gc.get_threshold()
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
     plain, xacro_arguments = split_xacro_arguments(words)
-    arguments = argparse.Namespace()
+    arguments = argparse.Namespace(json="--json" in words)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that cannot show an arrow gets its code instead.
         sys.stdout.reconfigure(errors="backslashreplace")

@@ -27,6 +27,7 @@ from robot_semantics.cli.frame.argument_values import (
     number_in_range,
     numbers_by_name,
     output_file,
+    single_value,
 )
 from robot_semantics.cli.frame.command import NODE, Command, UsageError
 from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, ros_needed
@@ -37,6 +38,7 @@ from robot_semantics.cli.frame.printing import print_line
 if TYPE_CHECKING:
     from robot_semantics.ros.tools.live_view import LiveRobots
     from robot_semantics.viewer.link_surfaces import Kind
+    from robot_semantics.viewer.opening import GivenRobot
     from robot_semantics.viewer.scene import Scene
     from robot_semantics.viewer.scene_data import PageContent
 
@@ -56,9 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     words = "URDF, SRDF, USDF, recording or series"
     parser.add_argument("files", metavar="FILE", nargs="*", help=words)
-    parser.add_argument("--srdf", metavar="SRDF", help=argparse.SUPPRESS)
+    inputs.add_urdf_option(parser)
     inputs.add_loading_arguments(parser)
-    inputs.add_loops_argument(parser)
+    inputs.add_loops_argument(parser, several=True)
     out = parser.add_argument_group("where to", "without one of these, a page is served on 127.0.0.1 and opened")
     add_output(out, "--png", metavar="OUT.png", type=output_file(".png"), help="write a picture; needs no display")
     add_output(
@@ -122,19 +124,21 @@ def run(arguments: argparse.Namespace) -> None:
         return
     if asked_node(arguments) is not None:
         raise UsageError("--node needs --live")
-    arguments.files += [arguments.srdf] * (arguments.srdf is not None)
+    arguments.files += _unnamed_files(arguments)
     if not arguments.files:
         raise UsageError("give a file to show, or --live")
     only: Kind = "collision" if arguments.collision_geometry else "visual"
     # A picture shows one geometry kind, a page can switch.
     kinds: tuple[Kind, ...] = ("visual", "collision") if arguments.html or not arguments.png else (only,)
+    robots, loops = _named_robots(arguments)
     opening = Opening(
         tuple(arguments.package_path),
         kinds,
         arguments.strict,
         arguments.implicit_links,
         inputs.xacro_of(arguments),
-        arguments.loops,
+        loops=loops,
+        robots=robots,
     )
     files = [Path(file) for file in arguments.files]
 
@@ -195,6 +199,30 @@ def run(arguments: argparse.Namespace) -> None:
         robot=lambda name: scene.actor(name).kinematics,
         options=page_options(arguments),
     )
+
+
+def _unnamed_files(arguments: argparse.Namespace) -> list[str]:
+    """Return the files of a robot of ``--urdf`` without a name, which is like one of the files: it is shown alone."""
+    robots = [robot for robot in arguments.urdf if robot.name is None]
+    return [file for robot in robots for file in (robot.urdf, robot.srdf) if file is not None]
+
+
+def _named_robots(arguments: argparse.Namespace) -> tuple[tuple[GivenRobot, ...], str | None]:
+    """Return the robots of ``--urdf`` with names, and the closed loops of the robot without a name."""
+    # Import here: the help needs no viewer.
+    from robot_semantics.viewer.opening import GivenRobot
+
+    names = [robot.name for robot in arguments.urdf if robot.name is not None]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"--urdf: model '{twice}' has two robots")
+    loops: dict[str | None, list[str]] = {name: [] for name in (None, *names)}
+    for text in arguments.loops:
+        name, equals, file = text.partition("=")
+        key = name if equals and name in names else None
+        loops[key].append(text if key is None else file)
+    files = {name: single_value("loops", texts) for name, texts in loops.items()}
+    named = (robot for robot in arguments.urdf if robot.name is not None)
+    return tuple(GivenRobot(robot.name, robot.urdf, robot.srdf, files[robot.name]) for robot in named), files[None]
 
 
 def _page_file(scene: Scene, content: PageContent, arguments: argparse.Namespace) -> None:

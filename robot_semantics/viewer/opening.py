@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.base.nanoseconds import float_seconds, short_seconds
 from robot_semantics.kinematics.root_motion import JointMotion, joint_motion
 from robot_semantics.model.loading import load_robot, robot_from_text
@@ -57,6 +57,15 @@ class FileKind(enum.Enum):
     BAG = "recording"
 
 
+class GivenRobot(NamedTuple):
+    """The files of the robot of a model; `loops` is robot.yaml of Extended URDF."""
+
+    name: str
+    urdf: str
+    srdf: str | None = None
+    loops: str | None = None
+
+
 @dataclass(frozen=True)
 class Opening:
     """How files are opened.
@@ -68,6 +77,7 @@ class Opening:
         implicit_links: let joints name links that no ``<link>`` declares.
         xacro: how given xacro files are expanded; files named in a world state are never expanded.
         loops: file with the closed loops of the given URDF: robot.yaml of Extended URDF.
+        robots: the files of the robots of models.
     """
 
     package_paths: tuple[str, ...] = ()
@@ -76,6 +86,7 @@ class Opening:
     implicit_links: bool = False
     xacro: XacroOptions = field(default_factory=XacroOptions)
     loops: str | None = None
+    robots: tuple[GivenRobot, ...] = ()
 
 
 def kind_of(path: Path) -> FileKind:
@@ -139,6 +150,12 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
         elif kind is FileKind.BAG:
             worlds.append(_recorded(path, urdf, srdf, opening, diagnostics))
     actors = _Actors(opening, diagnostics, robot, urdf, srdf)
+    states = [state for source in worlds for state in source.states]
+    for given in opening.robots:
+        known = [model.name for state in states for model in state.models]
+        if given.name not in known:
+            raise UnknownNameError("model", given.name, known)
+        actors.give(given)
     if worlds:
         return _worlds(worlds, actors, diagnostics)
     if robot is None or urdf is None:
@@ -223,8 +240,29 @@ class _Actors:
         self._robot, self._urdf, self._srdf = robot, urdf, srdf
         self._resolver = PackageResolver(opening.package_paths)
         self._surfaces: dict[int, tuple[LinkSurface, ...]] = {}
+        self._named: dict[str, RobotModel] = {}
+        self._files: dict[int, tuple[Path | None, Path | None]] = {} if robot is None else {id(robot): (urdf, srdf)}
         self.by_name: dict[str, Actor] = {}
         self.said: set[str] = set()
+
+    def give(self, given: GivenRobot) -> None:
+        """Read the robot of a model."""
+        found = Diagnostics()
+        how, srdf = self._opening, None if given.srdf is None else Path(given.srdf)
+        robot = load_robot(
+            given.urdf,
+            srdf,
+            strict=False,
+            implicit_links=how.implicit_links,
+            xacro=how.xacro,
+            resolver=self._resolver,
+            loops=given.loops,
+            diagnostics=found,
+        )
+        if how.strict:
+            found.raise_if_failed(strict=True)
+        self._diagnostics.extend(found)
+        self._named[given.name], self._files[id(robot)] = robot, (Path(given.urdf), srdf)
 
     def take(self, state: WorldState, source: _Source) -> None:
         """Add the models of a state that are not known yet."""
@@ -233,7 +271,8 @@ class _Actors:
         if not models:
             return
         find, implicit = partial(self._resolver.resolve, relative_to=path), self._opening.implicit_links
-        files = RobotFiles(() if self._robot is None else (self._robot,), find, implicit, source.robots)
+        given = () if self._robot is None else (self._robot,)
+        files = RobotFiles(given, find, implicit, source.robots, self._named)
         known = robots_for(state, files, diagnostics=self._diagnostics)
         for model in models:
             robot = known.get(model.name)
@@ -247,13 +286,14 @@ class _Actors:
 
     def of(self, robot: RobotModel, model: ModelState | None, path: Path) -> Actor:
         """Return a robot as the model of a state in the file `path`, or alone."""
-        urdf, stated = self._urdf, model.description if model is not None else None
-        source = urdf if robot is self._robot or stated is None else self._resolver.resolve(stated, path)
+        urdf, srdf = self._files.get(id(robot), (self._urdf, self._srdf))
+        stated = model.description if model is not None else None
+        source = urdf if id(robot) in self._files or stated is None else self._resolver.resolve(stated, path)
         if id(robot) not in self._surfaces:
             self._surfaces[id(robot)] = link_surfaces(
                 robot, self._resolver, source, self._diagnostics, kinds=self._opening.kinds
             )
-        files = [None if file is None else str(file) for file in (urdf, self._srdf)]
+        files = [None if file is None else str(file) for file in (urdf, srdf)]
         if model is None:
             return Actor(robot.name, robot, self._surfaces[id(robot)], "world", *files)
         named = model.description or files[0], model.semantic or files[1]

@@ -46,7 +46,7 @@ COMMANDS = [
     "check crane.urdf crane.srdf crane.usdf",
     "show crane.urdf crane.srdf",
     "fk crane.urdf",
-    "group crane.urdf crane.srdf arm",
+    "groups crane.urdf crane.srdf arm",
     "groups crane.urdf crane.srdf",
     "states crane.urdf crane.srdf",
     "groups crane.urdf crane.srdf --link hook",

@@ -56,6 +56,7 @@ def robot_argument(text: str) -> RobotArgument:
     ``=`` and the first ``,`` separate.
 
     Raises:
+        UsageError: the text has another form.
         RobotSemanticsError: the files of two readings exist.
     """
     readings = [robot for robot in _robot_readings(text) if all(part is None or part.strip() for part in robot)]
@@ -70,12 +71,12 @@ def robot_argument(text: str) -> RobotArgument:
 def _plain_robot(text: str) -> RobotArgument:
     """Return the reading of ``[NAME=]URDF[,SRDF]`` that does not look at files."""
     if numbers := unquoted_numbers([text]):
-        raise argparse.ArgumentTypeError(numbers)
+        raise UsageError(numbers)
     name, equals, rest = text.partition("=")
     urdf, comma, srdf = (rest if equals else text).partition(",")
     parts = [urdf, *[name] * bool(equals), *[srdf] * bool(comma)]
     if "," in srdf or not all(part.strip() for part in parts):
-        raise argparse.ArgumentTypeError(f"a robot is {ROBOT_FORM}, not '{text}'")
+        raise UsageError(f"a robot must be {ROBOT_FORM}, not '{text}'")
     return RobotArgument(name if equals else None, urdf, srdf if comma else None)
 
 
