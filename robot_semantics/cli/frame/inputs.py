@@ -223,7 +223,7 @@ def offer_srdf(urdf: str, form: str) -> None:
     """
     if (file := srdf_beside(urdf)) is not None:
         words = form.replace("SRDF", str(file))
-        print_line(f"note: {file} lies beside {urdf} and is not read; give it as in {words}", file=sys.stderr)
+        print_note(f"note: {file} lies beside {urdf} and is not read; give it as in {words}")
 
 
 def load(arguments: argparse.Namespace, *, whole: bool = False) -> RobotModel:
