@@ -86,6 +86,7 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
+        ("share/man/man1", ["doc/robot_semantics.1"]),
         (f"share/{NAME}/launch", sorted(glob("launch/*.py"))),
         (f"share/{NAME}/config", sorted(glob("config/*"))),
         *(

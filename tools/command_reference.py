@@ -41,7 +41,8 @@ def options(parser: argparse.ArgumentParser) -> Iterator[Option]:
             value = "{" + ",".join(map(str, action.choices)) + "}"
         if action.nargs in ("*", "+") and not action.option_strings:
             value += " ..."
-        yield Option(f"{names} {value}".strip(), " ".join((action.help or "").split()).replace("%%", "%"))
+        value = value if value.startswith("[=") else f" {value}"
+        yield Option(f"{names}{value}".strip(), " ".join((action.help or "").split()).replace("%%", "%"))
 
 
 def options_by_command() -> dict[str, list[Option]]:

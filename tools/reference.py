@@ -33,6 +33,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 
+from robot_semantics.cli.help import man_page
 from robot_semantics.examples import FOLDER
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.running.parameter_table import Parameter
@@ -201,6 +202,7 @@ def main() -> int:
         PAGE: reference(int(os.environ.get("ROS_DOMAIN_ID", "87"))),
         PAGE.with_name("commands.md"): commands_page(),
         PAGE.with_name("codes.md"): codes_page(),
+        PAGE.with_name("robot_semantics.1"): man_page(),
     }
     code = 0
     for page, new in pages.items():

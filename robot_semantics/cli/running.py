@@ -50,6 +50,7 @@ EXIT_CODES = """exit codes:
 # Each command is a module of the same name with a COMMAND, or stands in QUERIES; only the chosen module is imported.
 COMMANDS: dict[str, str] = {
     "check": "report every problem of URDF, SRDF and USDF files",
+    "info": "show what a file, a recording or a folder has",
     "explain": "explain a kind of problem and how to fix it",
     "diff": "compare two robots by motion, two worlds or two SRDFs",
     "show": "show links, joints, groups, states and end effectors",
@@ -73,6 +74,7 @@ COMMANDS: dict[str, str] = {
     "example": "write the files of an example robot",
     "schema": "print the schema of a format: RELAX NG or JSON Schema",
     "completion": "print the code that completes commands in a shell",
+    "help": "show the help of a command, or the manual page",
     "usdf": "show, edit, combine and convert world states",
 }
 QUERIES = ("groups", "states", "expand")
@@ -93,10 +95,10 @@ def run(words: list[str]) -> int:
         if "_ARGCOMPLETE" in os.environ:
             # A shell requests completion; the answer ends the process.
             completion = importlib.import_module("robot_semantics.cli.completion")
-            completion.complete(_parser(completion.words_so_far()))
+            completion.complete(parser_of(completion.words_so_far()))
         # An interrupt inside of argparse would end in one of its `finally` blocks, with another error.
         with deferred_interrupt():
-            parser = _parser(plain)
+            parser = parser_of(plain)
             arguments = parser.parse_args(plain)
         if xacro_arguments and arguments.command is not None and "xacro" not in arguments:
             parser.error(f"{next(iter(xacro_arguments))}:= is given, but this command reads no xacro")
@@ -186,6 +188,9 @@ def usage_message(message: str, options: Iterable[str]) -> str:
         if "=" in word and not word.startswith("-") and "--positions" in options:
             hint = f"--positions {word}"
         return f"unexpected '{word}'" + (f"; did you mean '{hint}'?" if hint else "; see --help")
+    alternatives = re.fullmatch(r"one of the arguments (.*) is required", message)
+    if alternatives:
+        return f"missing: {' or '.join(alternatives[1].split())}"
     return message.replace("the following arguments are required:", "missing:")
 
 
@@ -272,7 +277,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(EXIT_USAGE, f"{self.format_usage()}error: {text}\n")
 
 
-def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+def parser_of(words: Sequence[str]) -> argparse.ArgumentParser:
     """Return the parser; only the chosen command's module is imported, for a fast start."""
     chosen = next((word for word in words if not word.startswith("-")), None)
     parser = _Parser(

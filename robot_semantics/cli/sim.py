@@ -63,7 +63,9 @@ _STEPS_AT_ONCE = 500
 
 def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     _add_world_arguments(parser)
-    parser.add_argument("--steps", type=integer(0), required=True, metavar="N", help="number of time steps")
+    length = parser.add_mutually_exclusive_group(required=True)
+    length.add_argument("--steps", type=integer(0), metavar="N", help="number of time steps")
+    length.add_argument("--duration", type=number_in_range(0.0), metavar="S", help="simulated time [s]")
     add_result(parser, FORMATS, on_stdout=True, metavar="OUT.usdf", text="file, or folder with --every")
     parser.add_argument(
         "--every",
@@ -159,6 +161,8 @@ def _named(arguments: argparse.Namespace, state: WorldState) -> list[RobotArgume
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    if arguments.steps is None:
+        arguments.steps = _steps_of("--duration", arguments.duration, arguments.timestep)
     every = _steps_between(arguments)
     simulator, state, report = _started(arguments, arguments.engine)
     started = time.perf_counter()
@@ -211,9 +215,18 @@ def _steps_between(arguments: argparse.Namespace) -> int | None:
     is_file = arguments.output is not None and Path(arguments.output).suffix in FORMATS
     if is_file or not (arguments.output or arguments.dry_run):
         raise UsageError("--every writes many files: give a folder with -o, or --dry-run")
-    count = round(arguments.every / arguments.timestep)
-    if count < 1 or abs(count * arguments.timestep - arguments.every) > 1e-9 * arguments.timestep * count:
-        raise UsageError(f"--every: {arguments.every:g} s is not a multiple of the time step, {arguments.timestep:g} s")
+    return _steps_of("--every", arguments.every, arguments.timestep)
+
+
+def _steps_of(option: str, time_s: float, step_s: float) -> int:
+    """Return the number of time steps in a time.
+
+    Raises:
+        UsageError: it is not a whole number of steps.
+    """
+    count = round(time_s / step_s)
+    if (count < 1 and time_s > 0.0) or abs(count * step_s - time_s) > 1e-9 * step_s * max(count, 1):
+        raise UsageError(f"{option}: {time_s:g} s is not a multiple of the time step, {step_s:g} s")
     return int(count)
 
 

@@ -21,7 +21,7 @@ from support.explained_codes import EXAMPLES
 
 from robot_semantics import Diagnostics, Severity
 from robot_semantics.cli.frame.explanations import Explanation, explanations
-from robot_semantics.cli.running import _parser, split_xacro_arguments
+from robot_semantics.cli.running import parser_of, split_xacro_arguments
 
 COMMANDS = frozenset(
     {
@@ -146,7 +146,7 @@ def commands_of(page: Explanation) -> Iterator[list[str]]:
 def test_commands_are_commands(code: str) -> None:
     for words in commands_of(explanations()[code]):
         plain, _ = split_xacro_arguments(words)
-        _parser(plain).parse_args(plain)
+        parser_of(plain).parse_args(plain)
 
 
 def test_each_page_has_an_example_or_needs_none() -> None:

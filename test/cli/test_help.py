@@ -76,7 +76,7 @@ def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser
 PARSERS = {
     parser.prog: parser
     for name in running.COMMANDS
-    for action in running._parser([name])._actions
+    for action in running.parser_of([name])._actions
     if isinstance(action, argparse._SubParsersAction)
     for parser in parsers(action.choices[name])
 }
@@ -105,7 +105,7 @@ def test_a_help_phrase_has_at_most_ten_words(prog: str) -> None:
             "fk [options] URDF [SRDF]",
             "unexpected '--positons'; did you mean '--positions'?",
         ),
-        ("sim run w.usdf", "sim run [options] --steps N WORLD.usdf", "missing: --steps"),
+        ("sim run w.usdf", "sim run [options] WORLD.usdf", "missing: --steps or --duration"),
         (
             "view r.urdf --view frnt",
             "view [options] [FILE ...]",
@@ -148,7 +148,7 @@ def test_examples_are_understood_and_run(
     folder: Path, command: str, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = shlex.split(line.partition(" > ")[0])[1:]
-    running._parser(words).parse_args(words)
+    running.parser_of(words).parse_args(words)
     if any(f"{' '.join(words)}\n".startswith(start) for start in NOT_RUN):
         return
     (folder / "config").mkdir()

@@ -30,6 +30,7 @@ FEW = ("--samples", "50")
 # Of every command: words with which it gives a result, in a folder with the example's files.
 GIVEN: dict[str, list[tuple[str, ...]]] = {
     "check": [ROBOT, ("odd.urdf",), ("world.usdf",)],
+    "info": [("robot.urdf",), ("robot.srdf",), ("world.usdf",), ("series.npz",), ("recording",), ("bags",)],
     "explain": [(), ("unknown-link",)],
     "show": [
         ROBOT,
@@ -91,6 +92,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def prepared(recorded: Path, folder: Path) -> Path:
     shutil.copytree(recorded, folder, dirs_exist_ok=True)
+    shutil.copytree(recorded / "recording", folder / "bags" / "one")
     (folder / "odd.urdf").write_text('<robot name="r"><link name="a"/><joint name="j" type="fixed"/></robot>')
     (folder / "bare.srdf").write_text(
         '<robot name="rover_arm"><group name="g"><joint name="elbow_joint"/></group></robot>'

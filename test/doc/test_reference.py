@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from robot_semantics.cli.frame.explanations import explanations
+from robot_semantics.cli.help import man_page
 from robot_semantics.cli.running import all_commands
 
 pytest.importorskip("rclpy")
@@ -97,13 +98,20 @@ def test_every_option_is_there_exactly_once() -> None:
         command.declare(parser)
         assert repeated(documented[name]) == []
         also = re.findall(r"`(-[\w-]+)`", listed[name].rpartition("Shared: ")[2]) if "Shared: " in listed[name] else []
-        rows = [row.split()[0].rstrip(",") for row in documented[name]]
+        rows = [row.split()[0].rstrip(",").partition("[")[0] for row in documented[name]]
         for action in parser._actions:
             if action.option_strings and action.help != argparse.SUPPRESS and action.dest != "help":
                 times = [*rows, *also].count(action.option_strings[0])
                 assert times == 1, f"{name} {action.option_strings[0]}"
         assert {*also} <= {row.split()[0].rstrip(",") for row in shared}
     assert set(documented) - {"Shared options"} == {name for name, command in all_commands() if command.run is not None}
+
+
+def test_the_manual_page_is_current_and_has_every_command() -> None:
+    page = (ROOT / "doc" / "robot_semantics.1").read_text()
+    assert page == man_page()
+    for name, _ in all_commands():
+        assert f'.SH "{name.upper()}"' in page
 
 
 def test_every_problem_code_is_there_exactly_once() -> None:

@@ -15,6 +15,8 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import shutil
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +24,7 @@ from pathlib import Path, PurePath, PureWindowsPath
 from typing import Any, NamedTuple, TypedDict
 from urllib.parse import quote
 
-from robot_semantics.base.diagnostic import Diagnostic, Severity
+from robot_semantics.base.diagnostic import Diagnostic, Severity, SourcePlace
 from robot_semantics.base.diagnostics import MORE, NOT_COMPARED
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import read_named, relative_path, resolved, save_text
@@ -206,14 +208,19 @@ def every_line(found: Sequence[Diagnostic]) -> list[str]:
 
 def line_of_each_kind(found: Sequence[Diagnostic]) -> list[str]:
     """Return a line for each kind of problem: the first one, and the number of problems of this kind."""
+    return [line for _, line in _first_of_each_kind(found)]
+
+
+def _first_of_each_kind(found: Sequence[Diagnostic]) -> list[tuple[Diagnostic, str]]:
     kinds: dict[tuple[Severity, str], list[Diagnostic]] = {}
     for item in found:
         kinds.setdefault((item.severity, item.code), []).append(item)
-    lines = []
+    rows = []
     for (_, code), items in kinds.items():
         count = sum(item.count for item in items)
-        lines.append(f"{items[0]} ({code}, {count:,} times)" if count > 1 else f"{items[0]} ({code})")
-    return lines
+        line = f"{items[0]} ({code}, {count:,} times)" if count > 1 else f"{items[0]} ({code})"
+        rows.append((items[0], line))
+    return rows
 
 
 def heard(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -247,6 +254,31 @@ def print_reasons(error: DescriptionError) -> None:
     errors = [item for item in problems if item.severity is Severity.ERROR]
     for line in every_line(errors if errors and is_quiet() else problems):
         print_error(line)
+
+
+def _source_lines(place: SourcePlace) -> list[str]:
+    """Return the line of a problem with a caret below its column, cut to the terminal; nothing without such a line."""
+    # Import here: only a terminal gets these lines.
+    from robot_semantics.xml.reader import forgiving_utf8, read_text
+    from robot_semantics.xml.xacro import is_xacro
+
+    # The lines of a xacro are those of the expanded text.
+    if not place.line or is_xacro(place.source):
+        return []
+    try:
+        text = forgiving_utf8(read_text(place.source), place.source)[0].decode()
+    except DescriptionError:
+        return []
+    lines = text.split("\n")
+    if place.line > len(lines):
+        return []
+    line, column = lines[place.line - 1].rstrip("\r").replace("\t", " "), max(place.column, 1)
+    number = str(place.line)
+    width = max(shutil.get_terminal_size().columns - len(number) - 4, 20)
+    start = 0 if len(line) <= width else max(min(column - width // 2, len(line) - width), 0)
+    before, after = shown(line[start : column - 1], 10 * width), shown(line[column - 1 : start + width], 10 * width)
+    margin = " " * len(number)
+    return [f" {number} | {before}{after}", f" {margin} | {' ' * len(before)}^"]
 
 
 def _print_problem(line: str) -> None:
@@ -399,16 +431,19 @@ def report(found: Iterable[Diagnostic], arguments: argparse.Namespace, files: in
         return int(failed)
     if arguments.quiet:
         kept = [item for item in kept if item.severity is Severity.ERROR]
-    lines = every_line(kept) if arguments.all else line_of_each_kind(kept)
-    for line in lines:
+    rows = list(zip(kept, every_line(kept), strict=True)) if arguments.all else _first_of_each_kind(kept)
+    for item, line in rows:
         _print_problem(line)
+        if sys.stdout.isatty() and not getattr(arguments, "xacro", False):
+            for source_line in _source_lines(item.place):
+                print_line(source_line, most=len(source_line))
     words = summary(kept)
     if arguments.quiet:
         return int(failed)
     if not words:
         print_line(f"{counted(files, 'file')} checked: no problems")
     else:
-        print_line(words if len(lines) == len(kept) else f"{words}: --all shows every one")
+        print_line(words if len(rows) == len(kept) else f"{words}: --all shows every one")
     return int(failed)
 
 
