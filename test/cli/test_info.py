@@ -77,7 +77,7 @@ def test_info_of_a_recording_a_series_and_a_folder(drive: Path, run: RunCommand)
     both = info(run, "bags")
     assert both["kind"] == "folder"
     assert [file["file"] for file in both["files"]] == ["bags/deep/two", "bags/one"]  # type: ignore[attr-defined]
-    assert both["size"] == 2 * found["size"]  # type: ignore[operator]
+    assert both["size"] == 2 * found["size"]
     assert both["topics"]["/rover_arm/joint_states"]["count"] == 2 * topic["count"]  # type: ignore[index]
     text = run("info", drive).out
     assert "from 5.000000000 s, 1.000000000 s long" in text
