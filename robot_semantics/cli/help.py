@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics help`: the help of a command, or the manual page of all commands."""
+"""`robot_semantics help` and `explain`: the help of a command, the manual page, and the pages of problem codes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ import argparse
 import re
 from collections.abc import Iterator
 
+from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.printing import print_document
+from robot_semantics.cli.frame.explanations import explanations
+from robot_semantics.cli.frame.printing import add_json_argument, print_document, print_line, print_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,11 +88,49 @@ def _roff(text: str) -> str:
     return text.replace("\\", r"\e").replace("-", r"\-")
 
 
-COMMAND = Command(
+HELP = Command(
     add_arguments,
     run,
     examples=(
         "robot_semantics help usdf edit",
         "robot_semantics help --man > ~/.local/share/man/man1/robot_semantics.1",
     ),
+)
+
+
+# `robot_semantics explain`: print the pages of problem codes.
+
+
+def add_explain_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the codes argument."""
+    parser.add_argument("codes", metavar="CODE", nargs="*", help="code of a problem (default: list all)")
+    add_json_argument(parser)
+
+
+def explain(arguments: argparse.Namespace) -> None:
+    """Print the pages.
+
+    Raises:
+        UnknownNameError: a code does not exist.
+    """
+    pages = explanations()
+    for code in arguments.codes:
+        if code not in pages:
+            raise UnknownNameError("code", code, pages)
+    if arguments.json:
+        rows = [page._asdict() for page in pages.values()]
+        chosen = set(arguments.codes or pages)
+        print_result({"codes": [row for row in rows if row["code"] in chosen]})
+        return
+    if not arguments.codes:
+        width = max(map(len, pages))
+        for page in pages.values():
+            print_line(f"{page.code:{width}}  {page.what}")
+    print_document("\n\n".join(f"{code}\n{'-' * len(code)}\n{pages[code].text}" for code in arguments.codes))
+    if arguments.codes:
+        print_document("\n")
+
+
+EXPLAIN = Command(
+    add_explain_arguments, explain, examples=("robot_semantics explain unknown-link", "robot_semantics explain")
 )

@@ -47,7 +47,7 @@ EXIT_CODES = """exit codes:
 'robot_semantics COMMAND --help' shows options and examples."""
 
 
-# Each command is a module of the same name with a COMMAND, or stands in QUERIES; only the chosen module is imported.
+# Each command is a module of the same name with a COMMAND, or stands in MODULES; only the chosen module is imported.
 COMMANDS: dict[str, str] = {
     "check": "report every problem of URDF, SRDF and USDF files",
     "info": "show what a file, a recording or a folder has",
@@ -77,8 +77,12 @@ COMMANDS: dict[str, str] = {
     "help": "show the help of a command, or the manual page",
     "usdf": "show, edit, combine and convert world states",
 }
-QUERIES = ("groups", "states", "expand")
-"""Commands that `robot_semantics.cli.queries` holds together, each under its name in capitals."""
+MODULES = {
+    **dict.fromkeys(("groups", "states", "expand"), "queries"),
+    **dict.fromkeys(("help", "explain"), "help"),
+    **dict.fromkeys(("schema", "example"), "schema"),
+}
+"""Modules that hold several commands together, each under its name in capitals."""
 
 
 def run(words: list[str]) -> int:
@@ -298,7 +302,7 @@ def parser_of(words: Sequence[str]) -> argparse.ArgumentParser:
 
 def command_of(name: str) -> Command:
     """Return a command by its name; this imports its module."""
-    module, attribute = ("queries", name.upper()) if name in QUERIES else (name, "COMMAND")
+    module, attribute = (MODULES[name], name.upper()) if name in MODULES else (name, "COMMAND")
     with deferred_interrupt():
         command: Command = getattr(importlib.import_module(f"robot_semantics.cli.{module}"), attribute)
     return command

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics schema`: print the grammar of a format, for editors and other programs."""
+"""`robot_semantics schema` and `example`: files that ship with the package."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ import json
 from pathlib import Path
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.files import make_folder, save_all
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.printing import print_document
+from robot_semantics.cli.frame.printing import add_json_argument, print_document, print_output
 from robot_semantics.cli.running import all_commands
+from robot_semantics.examples import FILES, example
 
 # Files installed beside the package, in ``share/robot_semantics``: schemas and conformance cases.
 
@@ -101,7 +103,7 @@ def run(arguments: argparse.Namespace) -> None:
     print_document(schema(arguments.name))
 
 
-COMMAND = Command(
+SCHEMA = Command(
     add_arguments,
     run,
     examples=(
@@ -109,4 +111,45 @@ COMMAND = Command(
         "robot_semantics schema srdf",
         "robot_semantics schema json usdf resolve",
     ),
+)
+
+
+# `robot_semantics example`: write an example robot for first steps.
+
+
+WORLD = "rover_arm.usdf"
+
+
+def add_example_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("folder", metavar="DIR", nargs="?", help="folder for the files (.)")
+    parser.add_argument(
+        "--path", nargs="?", const=WORLD, metavar="FILE", help=f"print the path of one file only ({WORLD})"
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite files that differ")
+    add_json_argument(parser)
+
+
+def write_example(arguments: argparse.Namespace) -> None:
+    """Write the example robot, its SRDF and a world, without overwriting files; or print the path of one file."""
+    if arguments.path is not None:
+        if arguments.folder is not None or arguments.force:
+            raise UsageError("--path writes nothing: give it without DIR and --force")
+        path = example(arguments.path)
+        print_output(arguments, {"files": [str(path)]}, [path])
+        return
+    folder = Path(arguments.folder or ".")
+    contents = {folder / path.name: path.read_text(encoding="utf-8") for path in FILES}
+    for path, content in contents.items():
+        if path.exists() and not arguments.force and path.read_bytes() != content.encode():
+            raise RobotSemanticsError(
+                f"{path} exists with other content, so nothing was written; --force overwrites it"
+            )
+    make_folder(folder)
+    save_all({path: content.encode() for path, content in contents.items()})
+    print_output(arguments, {"files": [*map(str, contents)]}, contents)
+
+
+EXAMPLE = Command(
+    add_example_arguments, write_example, examples=("robot_semantics example .", "robot_semantics example --path")
 )
