@@ -60,6 +60,8 @@ test: setup
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy robot_semantics underlay/tf2_ros tools setup.py demo examples test benchmark interfaces/test
+	$(VENV)/mypy --platform win32 --cache-dir .mypy_cache/win32 robot_semantics
+	$(VENV)/mypy --platform darwin --cache-dir .mypy_cache/darwin robot_semantics
 	$(VENV)/colcon --log-base /dev/null list --base-paths . interfaces
 	$(call pytest,)
 

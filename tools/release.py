@@ -7,7 +7,8 @@
 
 """Write the maintainer and the addresses of `release.toml` into the files that need them.
 
-`--check` changes nothing and returns 1 if a file is not current. `--check-filled` returns 1 if a value is missing.
+`--check` changes nothing and returns 1 if a file is not current. `--check-filled` returns 1 if a value is missing, or
+if the workflow says that a job has not run.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "release.toml"
+WORKFLOW = ROOT / ".github" / "workflows" / "ci.yml"
 NAMES = ("maintainer", "email", "repository", "bugtracker", "website")
 MANIFESTS = (
     "package.xml",
@@ -85,6 +87,10 @@ def main(words: list[str] | None = None) -> int:
     missing = [name for name, value in values.items() if not value]
     if arguments.check_filled and missing:
         print(f"error: {SOURCE.name}: a release needs {', '.join(missing)}", file=sys.stderr)
+        return 1
+    not_run = re.search(r"# (This job has not run .*?)\.", WORKFLOW.read_text(encoding="utf-8"))
+    if arguments.check_filled and not_run:
+        print(f"error: {WORKFLOW.name}: {not_run[1]}: run it, then remove the line that says so", file=sys.stderr)
         return 1
     stale = [(path, text) for path, text in new_texts(values) if path.read_text(encoding="utf-8") != text]
     if arguments.check or arguments.check_filled:

@@ -72,6 +72,11 @@ def check_file_name(path: Path) -> None:
             raise OSError(errno.EINVAL, f"{fault}: choose another name", str(path))
 
 
+def lock_of(path: Path) -> Path:
+    """Return the name of a lock file beside `path`. After a kill, the next save in the folder deletes this file."""
+    return path.with_name(f".{path.name.lstrip('.')}.{0:08}{_LOCK}")
+
+
 def make_folder(folder: Path) -> None:
     """Make a folder, and those above it, unless it exists.
 
@@ -361,7 +366,7 @@ def _announced(folder: Path, names: Mapping[str, str]) -> Iterator[None]:
     from robot_semantics.base import system
 
     with temporary_beside(folder / "files") as temporary:
-        with temporary.open("w", encoding="utf-8") as file:
+        with temporary.open("w", encoding="utf-8", newline="\n") as file:
             json.dump(dict(names), file)
             file.flush()
             os.fsync(file.fileno())

@@ -51,7 +51,10 @@ def held_lock(path: Path, timeout_s: float = 0.0, *, awaited: bool = False) -> I
     # Older versions give the file to one user, and do not notice that it was deleted while they waited for it.
     is_old = tuple(map(int, filelock.__version__.split(".")[:2])) < (3, 24)
     lock = filelock.FileLock(path, timeout_s, 0o666 if is_old else -1, thread_local=False)
-    lock.acquire(poll_interval=_POLL_S)
+    try:
+        lock.acquire(poll_interval=_POLL_S)
+    except filelock.Timeout:
+        raise TimeoutError(errno.ETIMEDOUT, "another process holds this lock", str(path)) from None
     try:
         yield
     finally:

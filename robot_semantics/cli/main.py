@@ -67,7 +67,7 @@ def _prepare_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         # Tests replace the streams by others.
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(newline="\n")
+            stream.reconfigure(newline="\n", errors="backslashreplace")
             if not stream.encoding.lower().startswith("utf"):
                 from robot_semantics.base.names import use_ascii_forms
 

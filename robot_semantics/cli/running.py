@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
-import io
 import os
 import re
 import shutil
@@ -92,9 +91,6 @@ def run(words: list[str]) -> int:
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
     plain, xacro_arguments = split_xacro_arguments(words)
     arguments = argparse.Namespace(json="--json" in words)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # A terminal that cannot show an arrow gets its code instead.
-        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         if "_ARGCOMPLETE" in os.environ:
             # A shell requests completion; the answer ends the process.

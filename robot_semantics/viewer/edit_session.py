@@ -13,20 +13,20 @@ import base64
 import binascii
 import difflib
 import errno
-import fcntl
 import hashlib
 import json
 import os
 import zlib
 from collections.abc import Callable, Collection, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from robot_semantics.base.diagnostic import Diagnostic
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.files import read_bounded, resolved, save_bytes
+from robot_semantics.base.files import lock_of, read_bounded, resolved, save_bytes
+from robot_semantics.base.system import held_lock, user_id
 from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.edit import SrdfText
@@ -137,30 +137,30 @@ class DraftFile:
         folder = f"{hashlib.sha256(os.fsencode(target)).hexdigest()[:16]}"
         self._folders = (target.parent, state / "robot_semantics" / folder)
         self._name = target.name
-        self._lock: int | None = None
+        self._lock = ExitStack()
         self.path: Path | None = None
         self.problem = ""
 
     def take_newest(self) -> Draft | None:
         """Take the newest draft that no running studio keeps, and return it; None without such a draft."""
-        drafts: list[tuple[float, Path, int, Draft]] = []
+        drafts: list[tuple[float, Path, ExitStack, Draft]] = []
         for path in self._paths():
-            with suppress(OSError):
-                lock = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-                try:
-                    about = os.fstat(lock)
-                    if about.st_uid == os.geteuid():
-                        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                        draft = read_draft(read_bounded(path, 8 * MAX_BYTES), about.st_mtime)
-                        drafts.append((about.st_mtime, path, os.dup(lock), draft))
-                except RobotSemanticsError as error:
-                    self.problem = f"{path}: {error}"
-                finally:
-                    os.close(lock)
+            if not os.path.lexists(path):
+                continue
+            with suppress(OSError), ExitStack() as stack:
+                stack.enter_context(held_lock(lock_of(path)))
+                about = path.lstat()
+                if user_id() in (None, about.st_uid):
+                    try:
+                        draft = read_draft(read_bounded(path, 8 * MAX_BYTES, follow_links=False), about.st_mtime)
+                    except RobotSemanticsError as error:
+                        self.problem = f"{path}: {error}"
+                    else:
+                        drafts.append((about.st_mtime, path, stack.pop_all(), draft))
         newest = max(drafts, default=None, key=lambda item: item[0])
         for item in drafts:
             if item is not newest:
-                os.close(item[2])
+                item[2].close()
         if newest is None:
             return None
         _, self.path, self._lock, draft = newest
@@ -176,8 +176,13 @@ class DraftFile:
                     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 if path.is_symlink() or path.is_dir():
                     raise FileExistsError(errno.EEXIST, "is not a regular file", str(path))
-                save_bytes(content, path, _MODE)
-                self._hold(path)
+                with ExitStack() as stack:
+                    if path != self.path:
+                        stack.enter_context(held_lock(lock_of(path)))
+                    save_bytes(content, path, _MODE)
+                    if path != self.path:
+                        self._release()
+                        self.path, self._lock = path, stack.pop_all()
             except OSError as error:
                 self.problem = f"unsaved changes cannot be kept in '{path}': {error.strerror}"
                 continue
@@ -197,16 +202,9 @@ class DraftFile:
                 self.problem = f"'{self.path}' cannot be deleted: {error.strerror}"
             self._release()
 
-    def _hold(self, path: Path) -> None:
-        lock = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        self._release()
-        self.path, self._lock = path, lock
-
     def _release(self) -> None:
-        if self._lock is not None:
-            os.close(self._lock)
-        self.path = self._lock = None
+        self._lock.close()
+        self.path = None
 
     def _paths(self) -> Iterator[Path]:
         for folder in self._folders:
@@ -215,7 +213,7 @@ class DraftFile:
 
     def _free_paths(self) -> list[Path]:
         """Return the first unused name in each folder."""
-        paths = [path for path in self._paths() if not os.path.lexists(path)]
+        paths = [path for path in self._paths() if not any(map(os.path.lexists, (path, lock_of(path))))]
         return [next(path for path in paths if path.parent == folder) for folder in {path.parent: 0 for path in paths}]
 
 

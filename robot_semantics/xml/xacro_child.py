@@ -40,7 +40,7 @@ class ParentConnection:
     def __init__(self) -> None:
         # Prints of expressions must not mix with messages: they go to standard error.
         self._in: IO[str] = os.fdopen(os.dup(0), "r", encoding="utf-8")
-        self._out: IO[str] = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        self._out: IO[str] = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.dup2(2, 1)

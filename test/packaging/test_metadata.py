@@ -180,6 +180,20 @@ def test_a_release_is_refused_until_every_value_is_there(
     assert capsys.readouterr().err == expected
 
 
+def test_a_release_is_refused_until_every_job_has_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(release, "SOURCE", tmp_path / "release.toml")
+    monkeypatch.setattr(release, "WORKFLOW", tmp_path / "ci.yml")
+    monkeypatch.setattr(release, "new_texts", lambda _: [])
+    release.SOURCE.write_text("".join(f'{name} = "{name}"\n' for name in release.NAMES))
+    release.WORKFLOW.write_text("# This job has not run on macOS. Remove this line.\n")
+    assert release.main(["--check-filled"]) == 1
+    assert "This job has not run on macOS: run it" in capsys.readouterr().err
+    release.WORKFLOW.write_text("jobs:\n")
+    assert release.main(["--check-filled"]) == 0
+
+
 @pytest.mark.parametrize("manifest", [ROOT / "package.xml", INTERFACES / "package.xml"])
 def test_every_dependency_has_a_known_rosdep_key(manifest: Path) -> None:
     known = json.loads((ROOT / "test" / "data" / "rosdep_keys.json").read_text())
