@@ -9,16 +9,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 from io import BytesIO
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypedDict
 
 import numpy as np
 
-from robot_semantics.base.errors import MissingExtraError
+from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.base.files import save_bytes
-from robot_semantics.base.names import shown
+from robot_semantics.base.names import LinkPair, shown
 from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, PairReason, Witness
 from robot_semantics.collision.statistics import rounded_up
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -47,6 +49,48 @@ def matrix_json(matrix: CollisionMatrix, space: JointSpace) -> dict[str, object]
         ],
         "pairs": [pair_json(matrix, evidence, space) for evidence in matrix.pairs.values()],
     }
+
+
+def matrix_from_json(text: bytes, robot: RobotModel) -> CollisionMatrix:
+    """Return the matrix of a report, see `matrix_json`, for a robot; the evidence by triangles is that of the matrix.
+
+    Raises:
+        RobotSemanticsError: it has another form, or is about a robot with other links or joints.
+    """
+    space = JointSpace.of(robot)
+    try:
+        content, pairs = json.loads(text), {}
+        for item in content["pairs"]:
+            pair = LinkPair.of(str(item["link1"]), str(item["link2"]))
+            if not {*pair} <= robot.link_index.keys():
+                raise ValueError("other links")
+            pairs[pair] = PairEvidence(
+                pair,
+                None if item["hits"] is None else int(item["hits"]),
+                int(item["samples"]),
+                item["default_hit"],
+                item["default_depth"],
+                item["hull_hits"],
+                tuple(str(name) for name in item["adjacency"]),
+                bool(item["rigid"]),
+                _witness(item["first"], space),
+                _witness(item["deepest"], space),
+            )
+        evidence = MappingProxyType(pairs)
+        settings = int(content["seed"]), str(content["sampler"]), float(content["always_fraction"])
+        return CollisionMatrix(evidence, evidence, int(content["samples"]), *settings)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise RobotSemanticsError(f"the report is not about this robot ({error})") from None
+
+
+def _witness(stated: WitnessJson | None, space: JointSpace) -> Witness | None:
+    if stated is None:
+        return None
+    positions = stated["positions"]
+    if positions.keys() != set(space.names):
+        raise ValueError("other joints")
+    q = np.array([float(positions[name]) for name in space.names])
+    return Witness(stated["sample"], q, stated["depth"])
 
 
 def reason_counts(matrix: CollisionMatrix) -> dict[str, int]:

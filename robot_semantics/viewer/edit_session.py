@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from robot_semantics.base.diagnostic import Diagnostic
 from robot_semantics.base.diagnostics import Diagnostics
@@ -103,7 +103,7 @@ def read_draft(content: bytes, time: float = 0.0) -> Draft:
     """
     text, mark, rest = content.rpartition(_MARK)
     try:
-        stated: Any = json.loads(rest.removesuffix(b" -->\n")) if mark else None
+        stated = json.loads(rest.removesuffix(b" -->\n")) if mark else {}
         base = None
         if stated["base"] is not None:
             reader = zlib.decompressobj()

@@ -42,6 +42,7 @@ from robot_semantics.viewer.studio_robot import RobotTab
 from robot_semantics.viewer.studio_start import FIRST_FIELDS, NEXT_STEP, ProblemList, StartTab
 from robot_semantics.viewer.studio_states import StatesTab
 from robot_semantics.viewer.studio_widgets import button, field, heading, remark, small
+from robot_semantics.viewer.witnesses import CollisionWork
 
 if TYPE_CHECKING:
     from robot_semantics.collision.shapes import Piece
@@ -121,6 +122,7 @@ class Studio:
         session: what is edited.
         viewer: the viewer with the robot.
         pieces: reads the robot's collision geometry.
+        collisions: the work on collisions that all pages share.
         running: returns the joint positions of the running robot [rad, m] by variable.
         newest: returns the robot of the present file, or raises the reason why it is invalid.
         actor: the robot's name in the viewer.
@@ -139,6 +141,8 @@ class Studio:
     ) -> None:
         """Build the panel beside the viewer."""
         self.viewer, self.session, self.pieces, self.running = viewer, session, pieces, running
+        self.collisions = CollisionWork.of(session, pieces)
+        self._problems_seen = self.collisions.version
         self.newest, self._bare, self._told = newest, session.bare, ""
         self.actor = session.bare.name
         self.kinematics = ForwardKinematics(session.robot)
@@ -156,7 +160,7 @@ class Studio:
             "collisions": PairsTab(self),
         }
         with ui.element("div").classes("beside studio"):
-            self._head()
+            self._build_head()
             with ui.tabs(on_change=self._opened).style("width: 100%") as tabs:
                 tabs.props("dense no-caps inline-label align=justify outside-arrows mobile-arrows")
                 for name in self._tabs:
@@ -171,7 +175,7 @@ class Studio:
                 with with_attributes(ui.tab_panel("text"), data_panel="text").classes("panel"):
                     self._text()
             self.notice = ui.element("div")
-            self._problems = ProblemList(session, self.open)
+            self._problems = ProblemList(session, self.collisions, self.open)
             self._problems.show()
             self._keys = Shortcuts(KEYS).on("shortcut", lambda event: self._shortcut(str(event.args)))
             self.windows = ui.element("div")
@@ -214,7 +218,7 @@ class Studio:
             self.kinematics = ForwardKinematics(robot)
             self.viewer.call("setSemantics", self.actor, semantics_of(self.kinematics))
         self._keep()
-        self._head.refresh()
+        self._show_head()
         self._problems.show.refresh()
         # The tabs that are not open are renewed when they are opened.
         self._stale = {*self._tabs, "text"}
@@ -315,10 +319,14 @@ class Studio:
         if self._seen != self.session.version:
             self.renew()
         elif is_deleted != self._is_deleted:
-            self._head.refresh()
+            self._show_head()
         self._is_deleted = is_deleted
         self._question.set_value(self.session.written is not None)
         self._show_offer()
+        await run.io_bound(self.collisions.check_states)
+        if self._problems_seen != self.collisions.version:
+            self._problems_seen = self.collisions.version
+            self._problems.show.refresh()
 
     def _ask(self) -> ui.dialog:
         """Return the question which version to use: the file of another program, or the unsaved changes."""
@@ -397,26 +405,34 @@ class Studio:
 
     # --- the head, above all tabs
 
-    @ui.refreshable_method
-    def _head(self) -> None:
-        session = self.session
+    def _build_head(self) -> None:
+        """Build the head once: a click on a button that is built anew would be lost."""
         with ui.row(wrap=False).style("width: 100%; padding: 10px 12px 4px; align-items: center; gap: 6px"):
             with ui.column().style("gap: 0; flex: 1; min-width: 0"):
-                ui.label(session.output.name).style("font-weight: 600; overflow: hidden; text-overflow: ellipsis")
-                state = "saved" if session.is_saved else "not saved yet"
-                ui.label("the file was deleted" if self._missing > 1 else state).props("data-saved").style(
-                    "font-size: 12px; opacity: 0.75"
-                )
-                if session.draft_problem:
-                    small(session.draft_problem).props("data-draft-problem").classes("failed")
-            for icon, what, title in (("undo", self._undo, session.undoable), ("redo", self._redo, session.redoable)):
-                step = with_attributes(ui.button(icon=icon, on_click=what), data_do=icon, aria_label=icon)
-                step.props("flat dense round")
-                step.tooltip(f"{icon}: {title}" if title else f"nothing to {icon}")
-                step.set_enabled(title is not None)
+                self._title = ui.label().style("font-weight: 600; overflow: hidden; text-overflow: ellipsis")
+                self._state = ui.label().props("data-saved").style("font-size: 12px; opacity: 0.75")
+                self._unkept = small("").props("data-draft-problem").classes("failed")
+            self._steps: dict[str, tuple[ui.button, ui.tooltip]] = {}
+            for icon, act in (("undo", self._undo), ("redo", self._redo)):
+                step = with_attributes(ui.button(icon=icon, on_click=act), data_do=icon, aria_label=icon)
+                with step.props("flat dense round"):
+                    self._steps[icon] = step, ui.tooltip("")
             button("save …", self._save, "save")
             keys = ui.button(icon="keyboard", on_click=self._open_help).props("flat dense round")
             with_attributes(keys, aria_label="keyboard shortcuts", data_do="keys").tooltip("keyboard shortcuts: ?")
+        self._show_head()
+
+    def _show_head(self) -> None:
+        session = self.session
+        state = "saved" if session.is_saved else "not saved yet"
+        self._title.set_text(session.output.name)
+        self._state.set_text("the file was deleted" if self._missing > 1 else state)
+        self._unkept.set_text(session.draft_problem)
+        self._unkept.set_visibility(bool(session.draft_problem))
+        for icon, title in (("undo", session.undoable), ("redo", session.redoable)):
+            step, tooltip = self._steps[icon]
+            tooltip.set_text(f"{icon}: {title}" if title else f"nothing to {icon}")
+            step.set_enabled(title is not None)
 
     def _open_help(self) -> None:
         self._help.open()
@@ -518,7 +534,7 @@ class Studio:
         self._seen = self.session.version
         self._show_text()
         if was != self.session.is_saved:
-            self._head.refresh()
+            self._show_head()
             self._keep()
 
     def _apply_typed(self, *, replace: bool = False) -> bool:

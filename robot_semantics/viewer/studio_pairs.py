@@ -9,19 +9,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from nicegui import events, run, ui
 
-from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.base.names import LinkPair
-from robot_semantics.model.queries import PairCause, PairStatus, pair_status
-from robot_semantics.viewer.element import PairMatrix, PairTable, with_attributes
+from robot_semantics.model.queries import pair_status
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.viewer.element import Choice, PairMatrix, PairTable, with_attributes
 from robot_semantics.viewer.studio_widgets import Panel, button, field, heading, small, toggle
+from robot_semantics.viewer.witnesses import state_word
 
 if TYPE_CHECKING:
     from robot_semantics.collision.matrix import CollisionMatrix
@@ -53,6 +53,7 @@ class ShownPair(TypedDict):
     state: str
     off: bool
     evidence: str
+    share: float
     risky: bool
 
 
@@ -98,7 +99,7 @@ class PairsTab:
         """Begin without evidence."""
         self._studio = studio
         self._matrix: CollisionMatrix | None = None
-        self._done, self._total = 0, 0
+        self._seen = -1
         self._view = "table"
         self._clicked = ""
 
@@ -110,9 +111,12 @@ class PairsTab:
             )
             samples.props("dense").style("width: 90px")
             self._button = button("generate", lambda: self._generate(int(samples.value or 10_000)), "generate")
-            self._bar = ui.linear_progress(0.0, show_value=False).style("flex: 1; margin-bottom: 10px")
-            self._bar.set_visibility(False)
-        self._progress = ui.timer(0.1, self._show_progress, active=False)
+            self._stop = button("stop", self._studio.collisions.stop, "stop-generate", outline=True)
+            with ui.column().style("flex: 1; gap: 2px; min-width: 0") as self._bar:
+                self._share = with_attributes(ui.linear_progress(0.0, show_value=False), aria_label="samples done")
+                self._left = small("").props("data-left")
+        self._default = Choice("default pose (default positions if empty)", (), name="default-pose", noun="pose")
+        ui.timer(0.25, self._follow)
         self._write_button = button("write generated pairs", self._write, "write-pairs", outline=True)
         self._failures = ui.column().style("gap: 2px; width: 100%")
         self._heading = heading("")
@@ -136,6 +140,9 @@ class PairsTab:
 
     def renew(self) -> None:
         """Show the current session and evidence; typed texts and chosen pairs stay."""
+        self._poses = default_poses(self._studio.session.robot)
+        self._default.offer(list(self._poses))
+        self._matrix = self._studio.collisions.matrix
         rows, table = self.rows(), self._view == "table"
         self._heading.set_text(f"{len(rows)} pairs, {sum(row['off'] for row in rows)} not checked")
         self._write_button.set_visibility(self._matrix is not None)
@@ -168,45 +175,31 @@ class PairsTab:
         self._view = view
         self.renew()
 
-    def _show_progress(self) -> None:
-        self._bar.set_value(self._done / self._total if self._total else 0.0)
-
     # --- evidence
 
-    async def _generate(self, samples: int) -> None:
-        # A disabled button would lose the focus.
-        self._button.props("loading")
+    def _follow(self) -> None:
+        """Show the run of the session, which any page may have begun or stopped."""
+        work = self._studio.collisions
+        for shown in (self._bar, self._stop):
+            shown.set_visibility(work.is_running)
+        self._button.set_visibility(not work.is_running)
+        if work.is_running:
+            self._share.set_value(work.done / work.total if work.total else 0.0)
+            left = work.seconds_left
+            self._left.set_text("sampling …" if left is None else f"{max(1, round(left))} s left")
+        if work.version == self._seen:
+            return
+        self._seen = work.version
         self._failures.clear()
-        self._bar.set_visibility(True)
-        self._progress.activate()
-        failed = ""
-        try:
-            self._matrix = await run.io_bound(self._sampled, samples)
-        except RobotSemanticsError as error:
-            failed = str(error)
-        finally:
-            self._done = self._total = 0
-        self._progress.deactivate()
-        self._bar.set_visibility(False)
-        self._button.props(remove="loading")
         with self._failures:
-            for line in failed.splitlines()[:8]:
+            for line in work.problem.splitlines()[:8]:
                 small(line).props("data-failed").classes("failed")
-        self.renew()
+        if not work.is_running and work.matrix is not self._matrix:
+            self.renew()
 
-    def _sampled(self, samples: int) -> CollisionMatrix:
-        from robot_semantics.collision.matrix import NO_PAIRS, Settings, generate_matrix
-
-        settings = Settings(samples=samples, jobs=os.cpu_count() or 1)
-        self._total = settings.total
-
-        def advance(count: int) -> None:
-            self._done += count
-
-        matrix = generate_matrix(self._studio.session.robot, self._studio.pieces(), settings, progress=advance)
-        if not matrix.pairs:
-            raise RobotSemanticsError(NO_PAIRS)
-        return matrix
+    async def _generate(self, samples: int) -> None:
+        states = self._poses.get(str(self._default.value), ())
+        await run.io_bound(self._studio.collisions.generate, samples, states)
 
     def _write(self) -> None:
         from robot_semantics.collision.merging import merge
@@ -219,27 +212,30 @@ class PairsTab:
     def rows(self) -> list[ShownPair]:
         """Return one row for each pair, the highest risk first; pairs without evidence come last."""
         robot, matrix = self._studio.session.robot, self._matrix
-        found: dict[LinkPair, tuple[str, bool]] = {}
+        found: dict[LinkPair, tuple[str, float, bool]] = {}
         if matrix is not None:
             from robot_semantics.collision.audit import pair_table
             from robot_semantics.collision.report import evidence_words
 
             for row in pair_table(robot, matrix):
                 words, risky = evidence_words(matrix, row.evidence), row.risk.seen
-                found[row.status.pair] = (f"⚠ {words}" if risky else words, risky)
+                hits, count = row.evidence.hits, row.evidence.samples
+                share = -1.0 if hits is None else hits / max(count, 1)
+                found[row.status.pair] = (f"⚠ {words}" if risky else words, share, risky)
         stated = {*robot.semantics.disabled_collisions, *robot.semantics.enabled_collisions}
-        found.update(dict.fromkeys(sorted(stated - found.keys()), ("", False)))
+        found.update(dict.fromkeys(sorted(stated - found.keys()), ("", -2.0, False)))
         rows: list[ShownPair] = []
-        for pair, (evidence, risky) in found.items():
+        for pair, (evidence, share, risky) in found.items():
             status = pair_status(robot, *pair)
             rows.append(
                 {
                     "id": BETWEEN.join(pair),
                     "link1": pair.first,
                     "link2": pair.second,
-                    "state": _state_word(status),
+                    "state": state_word(status),
                     "off": not status.checked,
                     "evidence": evidence,
+                    "share": share,
                     "risky": risky,
                 }
             )
@@ -283,10 +279,11 @@ class PairsTab:
             self.renew()
 
 
-def _state_word(status: PairStatus) -> str:
-    """Return the SRDF's reason for a disabled pair, otherwise its state."""
-    if status.cause is PairCause.DISABLED:
-        return status.reason or "not checked"
-    if status.cause is PairCause.DEFAULT_DISABLED:
-        return "disabled by default"
-    return "enabled" if status.enabled else "checked"
+def default_poses(robot: RobotModel) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Return the poses that may be the default pose: a name that several groups have in all of them, and each state."""
+    states = tuple(robot.semantics.states)
+    by_name: dict[str, list[tuple[str, str]]] = {}
+    for group, name in states:
+        by_name.setdefault(name, []).append((group, name))
+    shared = {f"{name} of all groups": tuple(of) for name, of in by_name.items() if len(of) > 1}
+    return {**shared, **{f"{group}/{name}": ((group, name),) for group, name in states}}

@@ -14,14 +14,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from nicegui import ui
+from nicegui import run, ui
 
 from robot_semantics.base.diagnostic import Diagnostic, Severity
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.viewer.edit_session import EditSession
 from robot_semantics.viewer.element import with_attributes
 from robot_semantics.viewer.studio_widgets import Panel, heading, problem_line, remark
 from robot_semantics.viewer.suggestions import Suggestion, suggestions
+from robot_semantics.viewer.witnesses import CollisionWork, PoseProblem
 
 NEXT_STEP = "next-step"
 """Id of the button on the tab start that continues the work."""
@@ -56,7 +58,7 @@ SHOWN = 200
 """Largest number of listed messages."""
 
 
-def tab_of(problem: Diagnostic) -> str:
+def tab_of(problem: Diagnostic | PoseProblem) -> str:
     """Return the tab that edits the element of a message."""
     found = re.match(r"/robot/(\w+)", problem.place.path)
     return TABS.get(found[1], "text") if found else "text"
@@ -65,30 +67,38 @@ def tab_of(problem: Diagnostic) -> str:
 class ProblemList:
     """The messages of the check, collapsed at first."""
 
-    def __init__(self, session: EditSession, open_tab: Callable[[str], None]) -> None:
+    def __init__(self, session: EditSession, collisions: CollisionWork, open_tab: Callable[[str], None]) -> None:
         """Begin with no message chosen; `open_tab` shows a tab."""
-        self._session, self._open_tab = session, open_tab
+        self._session, self._collisions, self._open_tab = session, collisions, open_tab
         self._chosen = -1
         self._open = False
 
+    def _all(self) -> list[Diagnostic | PoseProblem]:
+        return [*self._session.problems, *self._collisions.pose_problems]
+
     @ui.refreshable_method
     def show(self) -> None:
-        """Build the list."""
-        found = self._session.problems
+        """Build the list; a closed one has only its title."""
+        found = self._all()
         title = f"check: {len(found)} {'message' if len(found) == 1 else 'messages'}" if found else "check: no problems"
         fold = ui.expansion(title, icon="rule", value=self._open).props("dense data-problems")
-        fold.on_value_change(lambda event: setattr(self, "_open", bool(event.value)))
+        fold.on_value_change(lambda event: self._fold(bool(event.value)))
         fold.style("width: 100%; flex: none; border-top: 1px solid #8884")
         with fold, ui.column().style("max-height: 30vh; overflow-y: auto; gap: 4px; width: 100%; flex-wrap: nowrap"):
-            for number, problem in enumerate(found[:SHOWN]):
+            for number, problem in enumerate(found[:SHOWN] if self._open else ()):
                 line = problem_line(problem).classes("problem-line")
                 with_attributes(line, role="button", tabindex="0", data_chosen=str(number == self._chosen).lower())
                 for event in ("click", "keydown.enter"):
                     line.on(event, partial(self._choose, number))
 
+    def _fold(self, is_open: bool) -> None:
+        if is_open != self._open:
+            self._open = is_open
+            self.show.refresh()
+
     def step(self, by: int) -> None:
         """Go to the next (1) or the previous (-1) message, from the last to the first."""
-        count = min(len(self._session.problems), SHOWN)
+        count = min(len(self._all()), SHOWN)
         if not count:
             ui.notify("The check has no messages.", type="positive")
             return
@@ -98,7 +108,7 @@ class ProblemList:
     def _choose(self, number: int) -> None:
         self._chosen = number
         self.show.refresh()
-        self._open_tab(tab_of(self._session.problems[number]))
+        self._open_tab(tab_of(self._all()[number]))
 
 
 # The steps to a new SRDF in the studio: their purpose, their state, and suggestions that one click adds.
@@ -152,6 +162,7 @@ class StartTab:
     def __init__(self, studio: Panel) -> None:
         """Begin."""
         self._studio = studio
+        self._refused: set[str] = set()
 
     def build(self) -> None:
         """Build the list."""
@@ -166,8 +177,7 @@ class StartTab:
 
     @ui.refreshable_method
     def _list(self) -> None:
-        session = self._studio.session
-        found = suggestions(session.robot, session.text.semantic)
+        found = self._suggested()
         # Without a suggestion, the robot may not need the optional steps.
         following = next((step for step in STEPS if step.is_needed and not self._state(step)[1]), STEPS[-1])
         heading("Steps to a complete SRDF")
@@ -190,13 +200,33 @@ class StartTab:
                     if suggestion.step == step.suggested:
                         self._suggestion(suggestion, is_first=suggestion is found[0])
 
+    def _suggested(self) -> list[Suggestion]:
+        session = self._studio.session
+        found = suggestions(session.robot, session.text.semantic, self._studio.collisions.free_pose)
+        return [suggestion for suggestion in found if suggestion.title not in self._refused]
+
     def _open(self, tab: str) -> None:
         self._studio.open(tab)
         self._studio.focus(FIRST_FIELDS[tab])
 
     def _suggestion(self, suggestion: Suggestion, *, is_first: bool) -> None:
-        def accept() -> None:
-            if self._studio.do(suggestion.title, suggestion.edit):
+        async def accept() -> None:
+            # A pose free of collision takes a moment to find.
+            add.props("loading")
+            try:
+                text = self._studio.session.text
+                changed = await run.io_bound(suggestion.edit, text)
+            except RobotSemanticsError as error:
+                # What cannot be added is not suggested again.
+                ui.notify(f"{suggestion.title}: {error}", type="negative", position="bottom")
+                self._refused.add(suggestion.title)
+                self._list.refresh()
+                return
+
+            def added(present: SrdfText) -> SrdfText:
+                return changed if present is text and changed is not None else suggestion.edit(present)
+
+            if self._studio.do(suggestion.title, added):
                 # The pressed button no longer exists.
                 self._studio.focus(NEXT_STEP)
 
@@ -214,7 +244,7 @@ class StartTab:
         semantic = text.semantic
         if step.title == "Check":
             errors = sum(problem.severity is Severity.ERROR for problem in session.problems)
-            count = len(session.problems)
+            count = len(session.problems) + len(self._studio.collisions.pose_problems)
             return (f"{count} messages, {errors} errors" if count else "no problems"), not count
         counts = {
             "Virtual joint": len(semantic.virtual_joints),

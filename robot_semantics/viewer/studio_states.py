@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
@@ -19,13 +19,12 @@ from nicegui import background_tasks, events, run, ui
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.base.names import LinkPair
+from robot_semantics.collision.poses import PoseCollisions
 from robot_semantics.kinematics.inverse import InverseKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.motions import PositionBlend
 from robot_semantics.kinematics.named_states import with_state
-from robot_semantics.model import queries
 from robot_semantics.model.joint_types import LIMIT_TOLERANCE
-from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.transforms import invert
@@ -47,33 +46,7 @@ from robot_semantics.viewer.studio_widgets import (
 from robot_semantics.xml.numbers import number_text, numbers_or_none
 
 if TYPE_CHECKING:
-    from robot_semantics.collision.shapes import Piece
     from robot_semantics.model.robot_model import JointModel
-
-
-# Pairs of links that collide in a pose although they are checked.
-
-
-class PoseCollisions:
-    """Collision test of single poses, for one thread at a time."""
-
-    def __init__(self, robot: RobotModel, pieces: Sequence[Piece]) -> None:
-        """Compile the robot's collision geometry.
-
-        Raises:
-            MissingExtraError: the extra ``collision`` is not installed.
-        """
-        from robot_semantics.collision.counting import CollisionCounter
-        from robot_semantics.collision.scene import build_scene
-
-        self._counter = CollisionCounter(build_scene(robot, pieces, ()))
-
-    def colliding(self, robot: RobotModel, q: FloatArray) -> list[LinkPair]:
-        """Return the pairs that collide in positions q (size,), without those that the robot's semantics skip."""
-        names = robot.link_names
-        hits = self._counter.count(q[None]).surfaces.pairs()
-        pairs = [LinkPair.of(names[a], names[b]) for a, b in hits]
-        return sorted(pair for pair in pairs if queries.pair_status(robot, *pair).checked)
 
 
 # Report on the current pose (joints, limits, collisions), and a slider between two named poses.
@@ -98,7 +71,6 @@ class PoseReport:
         """Begin without a group."""
         self._studio = studio
         self._group: str | None = None
-        self._collisions: PoseCollisions | None = None
         self._is_checking = self._is_stale = False
         self._marked: list[LinkPair] = []
 
@@ -112,10 +84,6 @@ class PoseReport:
             self._table.add_slot("body-cell-value", VALUE_CELL)
             self._touching = small("").props("data-collisions role=status")
         self._box.set_visibility(False)
-
-    def forget_robot(self) -> None:
-        """Forget the geometry of the robot: another one is shown."""
-        self._collisions = None
 
     def choose(self, group: str | None) -> None:
         """Report on the joints of a group; without a group, on no joint."""
@@ -145,25 +113,30 @@ class PoseReport:
         try:
             while self._is_stale:
                 self._is_stale = False
-                if self._collisions is None:
+                if not self._studio.collisions.is_ready:
                     self._touching.set_text("Reading the collision geometry …")
                 pairs = await run.io_bound(self._colliding)
                 if pairs is not None:
-                    self._show(pairs)
+                    self._show(*pairs)
         except RobotSemanticsError as error:
             self._touching.set_text(f"Collisions are not known: {str(error).splitlines()[0]}")
         finally:
             self._is_checking = False
 
-    def _colliding(self) -> list[LinkPair]:
-        if self._collisions is None:
-            self._collisions = PoseCollisions(self._studio.session.robot, self._studio.pieces())
-        return self._collisions.colliding(self._studio.session.robot, self._studio.q)
+    def _colliding(self) -> tuple[list[LinkPair], int]:
+        """Return the checked pairs that collide, and the number of those that touch in any pose."""
+        poses: PoseCollisions = self._studio.collisions.poses()
+        pairs = poses.colliding(self._studio.session.robot, self._studio.q)
+        unusual = [pair for pair in pairs if pair not in poses.usual] if pairs else []
+        return unusual, len(pairs) - len(unusual)
 
-    def _show(self, pairs: list[LinkPair]) -> None:
+    def _show(self, pairs: list[LinkPair], usual: int) -> None:
         words = ", ".join(" – ".join(pair) for pair in pairs[:SHOWN_PAIRS])
         more = f" and {len(pairs) - SHOWN_PAIRS} more pairs" if len(pairs) > SHOWN_PAIRS else ""
-        self._touching.set_text(f"Collides: {words}{more}" if pairs else "No collision between checked links.")
+        text = f"Collides: {words}{more}" if pairs else "No collision between checked links."
+        if usual:
+            text += f" {usual} checked pairs touch in any pose: generate the collision pairs."
+        self._touching.set_text(text)
         self._touching.classes(add="failed" if pairs else "", remove="" if pairs else "failed")
         if pairs != self._marked:
             self._marked = pairs
@@ -283,7 +256,6 @@ class StatesTab:
 
     def forget_robot(self) -> None:
         """Let go of the robot: another one is shown."""
-        self._report.forget_robot()
         if self._solver is not None:
             self._drag.set_value(False)
 

@@ -26,8 +26,9 @@ from robot_semantics.viewer.element import PartList, ViewerElement, with_attribu
 
 if TYPE_CHECKING:
     from robot_semantics.collision.shapes import Piece
+    from robot_semantics.viewer.witnesses import CollisionWork, PoseProblem
 
-COLOURS = {Severity.ERROR: "red-8", Severity.WARNING: "orange-9", Severity.NOTE: "blue-grey"}
+COLOURS = {Severity.ERROR: "red-8", Severity.WARNING: "deep-orange-10", Severity.NOTE: "blue-grey"}
 
 NAME_CELL = """
 <q-td :props="props"><span class="cut" :title="props.value"
@@ -43,6 +44,7 @@ class Panel(Protocol):
     viewer: ViewerElement
     kinematics: ForwardKinematics
     pieces: Callable[[], tuple[Piece, ...]]
+    collisions: CollisionWork
     running: Callable[[], Mapping[str, float]]
     actor: str
     q: FloatArray
@@ -279,7 +281,7 @@ def remove_part(studio: Panel, kind: str, *name: str) -> None:
             button("remove them also", remove, "remove-uses")
 
 
-def problem_line(problem: Diagnostic) -> ui.row:
+def problem_line(problem: Diagnostic | PoseProblem) -> ui.row:
     """Show one message."""
     with ui.row(wrap=False).style("gap: 6px; align-items: baseline; width: 100%").props("data-problem") as line:
         ui.badge(problem.severity.value, color=COLOURS[problem.severity])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,6 +20,7 @@ from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.tree import SrdfDocument
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.xml.edit import NewElement
 
 ARM_JOINTS, LEG_JOINTS, FINGER_JOINTS = 4, 3, 4
@@ -59,12 +60,17 @@ class Chain:
     hand: tuple[str, ...] = ()
 
 
-def suggestions(robot: RobotModel, semantic: SrdfDocument) -> list[Suggestion]:
+FreePose = Callable[[RobotModel, Collection[str]], FloatArray]
+"""Return the pose (size,) nearest to the default positions in which joints of these names do not collide."""
+
+
+def suggestions(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose | None = None) -> list[Suggestion]:
     """Return suggested parts for the semantics of a robot, in the order of work, without existing parts.
 
     Args:
         robot: the robot with its present semantics.
         semantic: the same semantics as an SRDF tree.
+        free_pose: gives the suggested poses, when they are added; None: they are the default positions.
     """
     found: list[Suggestion] = []
     kind = base_type(robot)
@@ -86,7 +92,7 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument) -> list[Suggestion]:
             effector = hand if hand not in effectors else f"{hand}_effector"
             element = new.end_effector(effector, hand, chain.tip, name)
             found.append(_adding("end effector", f"end effector {effector} on {chain.tip}", element))
-    found += _home_poses(robot)
+    found += _home_poses(robot, free_pose)
     passive = [
         joint.name
         for joint in robot.joints
@@ -201,17 +207,26 @@ def _moving_joints(robot: RobotModel, children: Mapping[str, Sequence[str]]) -> 
     return moves
 
 
-def _home_poses(robot: RobotModel) -> list[Suggestion]:
-    space = ForwardKinematics(robot).space
-    q, found = space.neutral(), []
+def _home_poses(robot: RobotModel, free_pose: FreePose | None) -> list[Suggestion]:
     stated = {group for group, _ in robot.semantics.states}
+    found = []
     for group in robot.semantics.groups.values():
-        if group.name in stated or not group.active_joints:
-            continue
-        values = {joint: q[space.joint_positions[joint]].tolist() for joint in group.active_joints}
-        element = new.group_state("home", group.name, values)
-        found.append(_adding("state", f"pose home of {group.name}: default positions", element))
+        if group.name not in stated and group.active_joints:
+            title = f"pose home of {group.name}: default positions"
+            if free_pose is not None:
+                title += ", moved until free of collision"
+            edit = partial(_add_home, robot=robot, group=group.name, joints=group.active_joints, free_pose=free_pose)
+            found.append(Suggestion("state", title, edit))
     return found
+
+
+def _add_home(
+    text: SrdfText, robot: RobotModel, group: str, joints: Sequence[str], free_pose: FreePose | None
+) -> SrdfText:
+    space = ForwardKinematics(robot).space
+    q = space.neutral() if free_pose is None else free_pose(robot, joints)
+    values = {joint: q[space.joint_positions[joint]].round(6).tolist() for joint in joints}
+    return text.add([new.group_state("home", group, values)])
 
 
 def _adding(step: str, title: str, *elements: NewElement) -> Suggestion:

@@ -18,10 +18,11 @@ from support.person import Person
 from support.served import Served
 
 from robot_semantics import Diagnostics, JointSpace
+from robot_semantics.collision.poses import PoseCollisions
 from robot_semantics.examples import example
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.viewer.studio_states import PoseCollisions, pose_between
+from robot_semantics.viewer.studio_states import pose_between
 
 BOX = '<collision><geometry><box size="0.1 0.1 0.1"/></geometry></collision>'
 SLIDE = (

@@ -6,7 +6,7 @@ export default {
   props: { columns: Array, rows: Array, filter: String, selected: Array },
   emits: ["pair", "selection", "update:pagination"],
   template: `
-    <q-table ref="qRef" v-bind="$attrs" :columns="columns" :rows="shown" row-key="id" selection="multiple" :selected="selected"
+    <q-table ref="qRef" v-bind="$attrs" :columns="headed" :rows="shown" row-key="id" selection="multiple" :selected="selected"
       v-model:pagination="sorting" :sort-method="(rows) => rows" :rows-per-page-options="[0]">
       <template #header-selection><q-checkbox dense aria-label="all pairs" :model-value="all" @update:model-value="choose(found, $event)" /></template>
       <template #top-row><tr v-if="first" aria-hidden="true" :style="{ height: first * ${HEIGHT} + 'px' }" /></template>
@@ -14,26 +14,42 @@ export default {
         <tr :key="key" class="cursor-pointer" :class="{ selected }" @click="$emit('pair', key)">
           <td @click.stop><input type="checkbox" :checked="selected" :aria-label="row.link1 + ' ' + row.link2"
             @change="choose([row], $event.target.checked)" @keydown.enter="$emit('pair', key)"></td>
-          <td v-for="{ name, value } in cols" :title="value">{{ name.startsWith("link") ? cut(value) : value }}</td>
+          <td v-for="{ name, value } in cols" :title="value">{{ name.startsWith("link") ? cut(value) : name === "evidence" ? brief(value) : value }}</td>
         </tr>
       </template>
       <template #bottom-row><tr v-if="last < found.length" aria-hidden="true" :style="{ height: (found.length - last) * ${HEIGHT} + 'px' }" /></template>
     </q-table>
   `,
   data() { return { sorting: { sortBy: null, descending: false, rowsPerPage: 0 }, first: 0, last: 0, room: 0 }; },
+  created() { this.names = new Map(); },
   computed: {
     found() {
       const words = (this.filter || "").toLowerCase(), { sortBy, descending } = this.sorting, names = this.columns.map(({ field }) => field);
       const found = this.rows.filter((row) => names.some((name) => row[name].toLowerCase().includes(words)));
-      return sortBy ? found.sort((a, b) => (descending ? -1 : 1) * a[sortBy].localeCompare(b[sortBy])) : found;
+      const order = sortBy === "evidence" ? (a, b) => b.share - a.share : (a, b) => a[sortBy].localeCompare(b[sortBy]);
+      return sortBy ? found.sort((a, b) => (descending ? -1 : 1) * order(a, b)) : found;
     },
+    // The words that all names begin with say nothing: they are left out.
+    prefix() {
+      const names = this.rows.flatMap(({ link1, link2 }) => [link1, link2]), [first = ""] = names;
+      const end = names.reduce((length, name) => { while (!name.startsWith(first.slice(0, length))) length -= 1; return length; }, first.length);
+      return first.slice(0, first.slice(0, end).search(/[_\-/.:][^_\-/.:]*$/) + 1);
+    },
+    // From which letter on each name differs from all others.
+    differs() {
+      const names = [...new Set(this.rows.flatMap(({ link1, link2 }) => [link1, link2]))].sort(), from = new Map();
+      const common = (a, b) => { let at = 0; while (at < a.length && a[at] === b[at]) at += 1; return at; };
+      names.forEach((name, k) => from.set(name, Math.max(...[names[k - 1], names[k + 1]].map((other) => other === undefined ? 0 : common(name, other)))));
+      return from;
+    },
+    headed() { return this.columns.map((column) => column.name.startsWith("link") && this.prefix ? { ...column, label: `${column.label} (${this.prefix}…)` } : column); },
     shown() { return this.found.slice(this.first, this.last); },
     all() {
       const chosen = new Set(this.selected.map(({ id }) => id)), count = this.found.filter(({ id }) => chosen.has(id)).length;
       return count > 0 && (count === this.found.length || null);
     },
   },
-  watch: { found() { this.look(); } },
+  watch: { found() { this.look(); }, prefix() { this.names = new Map(); }, differs() { this.names = new Map(); } },
   mounted() {
     this.box = this.$el.querySelector(".q-table__middle");
     this.box.addEventListener("scroll", () => this.look(), { passive: true });
@@ -57,19 +73,25 @@ export default {
       this.first = Math.max(0, Math.min(at, end) - MARGIN);
       this.last = Math.min(this.found.length, at + Math.ceil(this.box.clientHeight / HEIGHT) + 2 * MARGIN);
     },
-    // One text for a cell is laid out faster than parts that CSS cuts.
+    // The hits without what follows from them; all of it on hover.
+    brief(words) { return words.split(/, (?:probability|and in|but a)/)[0]; },
+    // One text for a cell is laid out faster than parts that CSS cuts. Cut is what other names have too, then the middle.
     cut(name) {
-      if (this.room <= 0) return name;
+      const rest = name.slice(this.prefix.length);
+      if (this.room <= 0) return rest;
       let text = this.names.get(name);
-      if (text === undefined) {
-        const letters = [...name];
-        text = name;
-        for (let kept = letters.length - 1; kept > 1 && this.width(text) > this.room; kept -= 1) {
+      if (text !== undefined) return text;
+      text = rest;
+      const letters = [...rest], from = Math.max(0, Math.min((this.differs.get(name) || 0) - this.prefix.length, letters.length - 4));
+      for (let head = from; head >= 1 && this.width(text) > this.room; head -= 1) text = `${letters.slice(0, head - 1).join("")}…${letters.slice(from).join("")}`;
+      if (this.width(text) > this.room) {
+        const left = [...text];
+        for (let kept = left.length - 1; kept > 1 && this.width(text) > this.room; kept -= 1) {
           const end = Math.min(9, kept >> 1);
-          text = `${letters.slice(0, kept - end).join("")}…${letters.slice(-end).join("")}`;
+          text = `${left.slice(0, kept - end).join("")}…${left.slice(-end).join("")}`;
         }
-        this.names.set(name, text);
       }
+      this.names.set(name, text);
       return text;
     },
     choose(rows, added) {
