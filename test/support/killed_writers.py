@@ -92,6 +92,8 @@ def unsound(folder: Path) -> list[str]:
             if path.suffix == ".srdf":
                 SrdfText.from_file(path)
                 needed.add(name)
+            elif name.endswith(".draft.lock"):
+                needed.add(name)  # free since the process has ended
             elif path.suffix == ".draft":
                 read_draft(path.read_bytes())
                 needed.add(name)
