@@ -229,6 +229,8 @@ def semantics_of(kinematics: ForwardKinematics) -> JsonObject:
         "properties": {joint: dict(values) for joint, values in semantics.joint_properties.items()},
         "frame": model.root_joint.parent_link,
         "disabled": [[*pair, reason] for pair, reason in semantics.disabled_collisions.items()],
+        "enabled": sorted(semantics.enabled_collisions),
+        "offByDefault": sorted(semantics.default_disabled_links),
     }
 
 

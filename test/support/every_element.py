@@ -80,6 +80,16 @@ URDF_TEXT = f"""<robot name="r" version="1.2">
 <parent_axis xyz="0 1 0"/><child_axis xyz="0 0 1"/></constraint>
 </robot>"""
 
+_SHAFTS = "".join(
+    f"""<joint name="{joint}" type="continuous"><origin xyz="0 0 0.5" rpy="{tilt} 0 0"/><parent link="a"/>
+<child link="{link}"/><axis xyz="0 0.6 0.8"/></joint>
+<constraint name="{name}" type="universal"><parent link="b"/><child link="{link}"/>
+<parent_axis xyz="1 0 0"/><child_axis xyz="0 0.8 -0.6"/></constraint>"""
+    for joint, link, name, tilt in (("l", "d", "n", 0.4), ("m", "e", "o", -0.3))
+)
+AXES_TEXT = re.sub(r'<joint name="l".*</constraint>', _SHAFTS, URDF_TEXT, flags=re.DOTALL)
+"""The robot with two shafts that universal joints turn with its first: only these constraints have two axes."""
+
 SRDF_TEXT = """<robot name="r" version="1">
 <virtual_joint name="v" type="planar" parent_frame="odom" child_link="a"/>
 <passive_joint name="l"/><passive_joint name="m"/>
@@ -151,8 +161,8 @@ SECOND: dict[str, str] = {
     "parent_origin@quat_xyzw": "0 0 0.8 0.6",
     "child_origin@quat_xyzw": "0 0 0.8 0.6",
     "axis@xyz": "0 0 1",
-    "parent_axis@xyz": "0 1 0.1",
-    "child_axis@xyz": "0 0 1",
+    "parent_axis@xyz": "1 0.1 0",
+    "child_axis@xyz": "0.1 0.8 -0.6",
     "mimic@joint": "zz",
     # SRDF.
     "robot/virtual_joint@type": "floating",
@@ -239,9 +249,8 @@ def rows(kind: str) -> Iterator[Row]:
 
 
 def text_of(kind: str, row: Row) -> str:
-    """Return the document in which a row is changed: only a universal constraint has two axes."""
-    text = TEXTS[kind][1]
-    return text.replace('type="link"', 'type="universal"') if "_axis" in row.path else text
+    """Return the document in which a row is changed."""
+    return AXES_TEXT if kind == "urdf" and "_axis" in row.path else TEXTS[kind][1]
 
 
 def changed(kind: str, row: Row, value: str | None = None) -> str:

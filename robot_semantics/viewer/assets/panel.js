@@ -73,6 +73,8 @@ export class Panel {
         table(robot.endEffectors.map((item) => [item.name, item.group, item.parentLink, item.parentGroup]), ["name", "group", "mounted on", "of group"])));
       if (robot.passive.length) sections.push(this.section("Passive joints", robot.passive.length, false, ...robot.passive.map((name) => make("div", {}, name))));
       if (robot.disabled.length) sections.push(this.longSection("Disabled collision pairs", robot.disabled.length, () => table(robot.disabled)));
+      if (robot.enabled.length) sections.push(this.longSection("Enabled collision pairs", robot.enabled.length, () => table(robot.enabled)));
+      if (robot.offByDefault.length) sections.push(this.section("Links with collisions off by default", robot.offByDefault.length, false, ...robot.offByDefault.map((name) => make("div", {}, name))));
       sections.push(this.saving());
     }
     if (app.data.witnesses.length) sections.push(this.witnesses());
