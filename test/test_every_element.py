@@ -156,14 +156,14 @@ def rename(files: Files) -> str:
 
 
 def new(files: Files) -> str:
-    words = ("usdf", "new", f"{files.urdf},{files.srdf}", "--state", "r", "arm/home")
+    words = ("usdf", "new", f"{files.urdf},{files.srdf}", "--state", "r/arm/home")
     # The type of the virtual joint decides which poses it takes.
-    lifted = files.run(*words, "--pose", "r", "0 0 0.5 0 0 0", output="lifted.usdf")
+    lifted = files.run(*words, "--pose", "r=0 0 0.5 0 0 0", output="lifted.usdf")
     return files.run(*words, output="new.usdf") + lifted
 
 
 def edit(files: Files) -> str:
-    words = ("usdf", "edit", files.usdf, "--joint", "r/j", "0.7", *robot_of(files))
+    words = ("usdf", "edit", files.usdf, "--joint", "r/j=0.7", *robot_of(files))
     return files.run(*words, output="edited.usdf")
 
 

@@ -187,10 +187,10 @@ def test_commands_that_name_frames(tmp_path: Path, capsys: pytest.CaptureFixture
     srdf.write_text(SRDF.format("/"))
     world.write_text(WORLD_TEXT.format(""))
     files = ["--urdf", f"{urdf},{srdf}"]
-    assert main(["usdf", "edit", str(world), "--joint", "rover/wj", "3 0 0", *files, "--in-place"]) == 0
+    assert main(["usdf", "edit", str(world), "--joint", "rover/wj=3 0 0", *files, "--in-place"]) == 0
     # The virtual joint moves in odom, which is at x = 5: 3 + 5.
     assert resolve(parse_world(world.read_text())).pose("rover")[:3, 3].tolist() == [8.0, 2.0, 0.0]
-    edits = ["--parent", "rover", "/map", "--pose", "/odom", "4 0 0 0 0 0", "--rename", "/odom", "/local"]
+    edits = ["--parent", "rover=/map", "--pose", "/odom=4 0 0 0 0 0", "--rename", "/odom", "/local"]
     assert main(["usdf", "edit", str(world), *edits, "--in-place"]) == 0
     state = parse_world(world.read_text())
     assert (state.model("rover").parent, state.frame("local").pose.xyz_rpy[0]) == ("map", 4.0)  # type: ignore[union-attr]

@@ -172,7 +172,7 @@ def robots(cases: Sequence[Case], folder: Path) -> list[str]:
 
 
 def states_of(cases: Sequence[Case]) -> list[str]:
-    return [word for number in range(len(cases)) for word in ("--state", f"r{number}", "g/s")]
+    return [word for number in range(len(cases)) for word in ("--state", f"r{number}/g/s")]
 
 
 def new(cases: Sequence[Case], folder: Path) -> list[Poses]:
@@ -192,7 +192,7 @@ def edit_joints(cases: Sequence[Case], folder: Path) -> list[Poses]:
         word
         for number, case in enumerate(cases)
         for name, row in case.stated.items()
-        for word in ("--joint", f"r{number}/{name}", words(row))
+        for word in ("--joint", f"r{number}/{name}={words(row)}")
     ]
     command("usdf", "new", *robots(cases, folder), *joints, "-o", str(folder / "w.usdf"))
     return world(folder, len(cases))
@@ -215,8 +215,10 @@ def states(case: Case, folder: Path) -> Poses:
         for joint, row in rows.items()
         for name, x in zip(model.joint(joint).variable_names, row, strict=True)
     ]
-    found = json.loads(command("fk", urdf, srdf, "--json", "--positions", *joints))
-    (match,) = json.loads(command("states", urdf, srdf, "g", "--json", "--positions", *joints))["matches"]["g"]
+    found = json.loads(command("fk", urdf, srdf, "--json", *(part for word in joints for part in ("--joint", word))))
+    (match,) = json.loads(
+        command("states", urdf, srdf, "g", "--json", *(part for word in joints for part in ("--joint", word)))
+    )["matches"]["g"]
     assert match["difference"] < 1e-9
     return {link: matrix_from_pose(pose) for link, pose in found["poses"].items()}
 

@@ -89,7 +89,7 @@ def _states(robot: RobotModel) -> Iterator[str]:
 # Completers by the argument's name, or by its metavar.
 _NAMES: dict[str, Callable[[RobotModel], Iterable[str]]] = {
     **dict.fromkeys(("group", "GROUP"), lambda robot: robot.semantics.groups),
-    "GROUP/STATE": _states,
+    **dict.fromkeys(("GROUP/STATE", "[MODEL/]GROUP/NAME"), _states),
     "GROUP[/STATE]": lambda robot: (*robot.semantics.groups, *_states(robot)),
     "JOINT": lambda robot: robot.joint_names[1:],
     **dict.fromkeys(("link1", "link2", "LINK", "LINK1", "LINK2"), lambda robot: robot.link_names),

@@ -15,8 +15,13 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.argument_values import named_state, numbers_by_name
 from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.joint_arguments import (
+    STATE_FORM,
+    add_joint_option,
+    named_state,
+    positions_by_variable,
+)
 from robot_semantics.cli.frame.node_inputs import AskedNode, asked_node, world_of_node
 from robot_semantics.cli.frame.printing import add_json_argument
 from robot_semantics.cli.usdf.links import LinkPoses, links_in_world, print_links
@@ -29,15 +34,8 @@ from robot_semantics.usdf.world_state import WORLD
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     inputs.add_robot_arguments(parser, live=True)
-    parser.add_argument(
-        "--positions",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="NAME=VALUE",
-        help="positions by joint or variable [rad, m]",
-    )
-    parser.add_argument("--state", metavar="GROUP/STATE", help="named state of the SRDF")
+    add_joint_option(parser, "position of a joint or variable [rad, m]")
+    parser.add_argument("--state", metavar=STATE_FORM, help="named state of the SRDF")
     parser.add_argument("--model", metavar="NAME", help="with --node: model of its world")
     add_json_argument(parser)
 
@@ -48,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.model is not None and node is None:
         raise UsageError("--model needs --node")
     model = inputs.load(arguments)
-    is_live = node is not None and not (arguments.positions or arguments.state)
+    is_live = node is not None and not (arguments.joint or arguments.state)
     poses = _in_world_of(node, model, arguments) if node and is_live else _from_positions(model, arguments)
     print_links(arguments, model, poses)
 
@@ -57,10 +55,10 @@ def _from_positions(model: RobotModel, arguments: argparse.Namespace) -> LinkPos
     """Return the poses for joint positions; in the virtual joint's parent frame if its values are given."""
     kinematics = ForwardKinematics(model)
     space, root = kinematics.space, model.root_joint
-    state = named_state(model.semantics, arguments.state, "--state") if arguments.state else None
+    state = named_state(arguments.state, {model.name: model})[1] if arguments.state else None
     q = space.neutral() if state is None else with_state(space, state.group, state.name)
     says_where = state is not None and root.name in state.positions
-    values = numbers_by_name(arguments.positions, space.index)
+    values = positions_by_variable(arguments.joint, model.name, space)
     q = space.pack(values, q)
     if model.constraints:
         # Import here: few robots have loops.
@@ -99,7 +97,7 @@ COMMAND = Command(
     add_arguments,
     run,
     examples=(
-        "robot_semantics fk robot.urdf robot.srdf --state arm/reach --positions lift_joint=0.1",
+        "robot_semantics fk robot.urdf robot.srdf --state arm/reach --joint lift_joint=0.1",
         "robot_semantics fk --node",
     ),
 )

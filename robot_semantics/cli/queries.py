@@ -21,7 +21,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import declared_utf8
 from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.argument_values import number_in_range, numbers_by_name
+from robot_semantics.cli.frame.argument_values import add_repeatable, number_in_range
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.console import console_for_output, table
 from robot_semantics.cli.frame.printing import (
@@ -65,10 +65,23 @@ def run_groups(arguments: argparse.Namespace) -> None:
         _show_group(arguments, model.semantics.group(arguments.name))
     elif is_search:
         by_link = arguments.link is not None
-        names = groups_with_link(model, arguments.link) if by_link else groups_with_joint(model, arguments.joint)
+        names = (
+            groups_with_link(model, arguments.link) if by_link else groups_with_joint(model, _joint(arguments, model))
+        )
         print_output(arguments, {"groups": list(names)}, names)
     else:
         _list_groups(arguments, model)
+
+
+def _joint(arguments: argparse.Namespace, model: RobotModel) -> str:
+    """Return the joint of ``--joint``: its name, one of its variables, or ``MODEL/`` and one of these."""
+    name: str = arguments.joint
+    if "/" not in name:
+        return name
+    # Import here: few names need it.
+    from robot_semantics.cli.frame.joint_arguments import read_joint
+
+    return read_joint(name, {model.name: {joint.name: joint.variable_names for joint in model.joints}}).joint
 
 
 def _list_groups(arguments: argparse.Namespace, model: RobotModel) -> None:
@@ -123,13 +136,7 @@ def add_states_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
     parser.add_argument("group", metavar="GROUP[/STATE]", nargs="?", help="group, or one state")
     parser.add_argument("--fill", action="store_true", help="add default positions of joints without value")
-    parser.add_argument(
-        "--positions",
-        nargs="+",
-        action="extend",
-        metavar="NAME=VALUE",
-        help="find states with these positions [rad, m]",
-    )
+    add_repeatable(parser, "--joint", "NAME=NUMBERS", "find states with this position [rad, m]")
     parser.add_argument(
         "--tolerance",
         type=number_in_range(0.0),
@@ -146,7 +153,7 @@ def show_states(arguments: argparse.Namespace) -> None:
     from robot_semantics.kinematics.named_states import MissingJoints, with_state
 
     model = inputs.load(arguments)
-    if arguments.positions is not None:
+    if arguments.joint:
         _print_matches(arguments, model)
         return
     space = JointSpace.of(model)
@@ -181,10 +188,11 @@ def _asked_for(model: RobotModel, word: str | None) -> tuple[NamedState, ...]:
 
 
 def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> None:
+    from robot_semantics.cli.frame.joint_arguments import positions_by_variable
     from robot_semantics.kinematics.joint_space import JointSpace
 
     space = JointSpace.of(model)
-    positions = space.completed(numbers_by_name(arguments.positions, space.names))
+    positions = space.completed(positions_by_variable(arguments.joint, model.name, space))
     groups = [arguments.group] if arguments.group is not None else list(model.semantics.groups)
     found = {group: matching_states(model, group, positions, arguments.tolerance) for group in groups}
     rows = {
@@ -204,7 +212,7 @@ STATES = Command(
     show_states,
     examples=(
         "robot_semantics states robot.urdf robot.srdf arm",
-        "robot_semantics states robot.urdf robot.srdf gripper --positions left_finger_joint=0.04",
+        "robot_semantics states robot.urdf robot.srdf gripper --joint left_finger_joint=0.04",
     ),
 )
 

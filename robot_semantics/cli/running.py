@@ -185,8 +185,8 @@ def usage_message(message: str, options: Iterable[str]) -> str:
             return numbers
         word = next((word for word in words if word.startswith("-")), words[0])
         hint = did_you_mean(word.partition("=")[0], options) if word.startswith("-") else None
-        if "=" in word and not word.startswith("-") and "--positions" in options:
-            hint = f"--positions {word}"
+        if "=" in word and not word.startswith("-") and "--joint" in options:
+            hint = f"--joint {word}"
         return f"unexpected '{word}'" + (f"; did you mean '{hint}'?" if hint else "; see --help")
     alternatives = re.fullmatch(r"one of the arguments (.*) is required", message)
     if alternatives:

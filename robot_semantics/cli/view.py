@@ -23,13 +23,17 @@ from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import (
     add_repeatable,
-    named_state,
     number_in_range,
-    numbers_by_name,
     output_file,
     single_value,
 )
 from robot_semantics.cli.frame.command import NODE, Command, UsageError
+from robot_semantics.cli.frame.joint_arguments import (
+    STATE_FORM,
+    add_joint_option,
+    named_state,
+    positions_by_model,
+)
 from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, ros_needed
 from robot_semantics.cli.frame.outputs import add_output, write_files
 from robot_semantics.cli.frame.pages import add_page_arguments, page_options
@@ -76,11 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_node_argument(out, "node to follow")
     what = parser.add_argument_group("what")
     add_repeatable(what, "--group", "NAME", "colour this group, fade the rest")
-    add_repeatable(what, "--state", "GROUP/STATE", "show this named state")
-    what.add_argument(
-        "--positions", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="joint positions [rad, m]"
-    )
-    what.add_argument("--model", metavar="NAME", help="model for --state and --positions")
+    add_repeatable(what, "--state", STATE_FORM, "show this named state")
+    add_joint_option(what, "position of a joint or variable [rad, m]")
+    what.add_argument("--model", metavar="NAME", help="model for --state and --joint")
     what.add_argument("--witnesses", metavar="FILE.json", help="show pairs that 'collisions generate --json' found")
     what.add_argument("--spheres", action="store_true", help="show the spheres of links, uncovered parts in red")
     what.add_argument("--collision-geometry", action="store_true", help="show collision geometry instead of visuals")
@@ -113,7 +115,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Show the input; return 0 if done, 1 for a problem in the files."""
     from robot_semantics.viewer.opening import Opening, open_files
     from robot_semantics.viewer.page import three_js
-    from robot_semantics.viewer.scene import check_groups, posed
+    from robot_semantics.viewer.scene import check_groups
     from robot_semantics.viewer.sphere_surfaces import with_spheres
     from robot_semantics.viewer.witnesses import witnesses
 
@@ -147,13 +149,7 @@ def run(arguments: argparse.Namespace) -> None:
         if arguments.spheres:
             # A page draws the spheres itself.
             shown = with_spheres(shown, opening.package_paths, diagnostics, balls=bool(arguments.png))
-        if not arguments.state and not arguments.positions:
-            return shown
-        actor = shown.actor(arguments.model)
-        positions = numbers_by_name(arguments.positions, actor.kinematics.space.index)
-        semantics = actor.kinematics.model.semantics
-        states = [named_state(semantics, word, "--state") for word in arguments.state]
-        return posed(shown, actor, [(state.group, state.name) for state in states], positions)
+        return _posed(shown, arguments) if arguments.state or arguments.joint else shown
 
     diagnostics = Diagnostics()
     try:
@@ -199,6 +195,23 @@ def run(arguments: argparse.Namespace) -> None:
         robot=lambda name: scene.actor(name).kinematics,
         options=page_options(arguments),
     )
+
+
+def _posed(scene: Scene, arguments: argparse.Namespace) -> Scene:
+    """Return the scene with the named states and joint positions of the command line."""
+    from robot_semantics.viewer.scene import posed
+
+    actors = scene.actors if arguments.model is None else (scene.actor(arguments.model),)
+    robots = {actor.name: actor.kinematics.model for actor in actors}
+    states: dict[str, list[tuple[str, str]]] = {name: [] for name in robots}
+    for word in arguments.state:
+        name, state = named_state(word, robots)
+        states[name].append((state.group, state.name))
+    positions = positions_by_model(arguments.joint, {actor.name: actor.kinematics.space for actor in actors})
+    for actor in actors:
+        if states[actor.name] or positions[actor.name]:
+            scene = posed(scene, actor, states[actor.name], positions[actor.name])
+    return scene
 
 
 def _unnamed_files(arguments: argparse.Namespace) -> list[str]:

@@ -179,7 +179,7 @@ XRDF: dict[str, Any] = {
 def test_an_xrdf_becomes_an_srdf_with_group_state_pairs_and_spheres(run: RunCommand, tmp_path: Path) -> None:
     (tmp_path / "arm.urdf").write_text(URDF)
     (tmp_path / "arm.xrdf").write_text(yaml.safe_dump(XRDF, sort_keys=False))
-    names = ("--group", "arm", "--state", "home")
+    names = ("--group", "arm", "--state", "arm/home")
     files = (tmp_path / "arm.urdf", tmp_path / "arm.xrdf", "-o", tmp_path / "arm.srdf")
     done = run("collisions", "spheres", "convert", *files, *names)
     assert done.code == 0

@@ -57,7 +57,7 @@ def test_a_named_state_is_where_its_values_put_the_robot(run: RunCommand, rover:
     state = next(item for item in shown["states"] if len(item["joints"]) > 2)
     words = [f"{joint}={values[0]!r}" for joint, values in state["joints"].items()]
     by_state = run("fk", rover[0], rover[1], "--state", f"{state['group']}/{state['name']}", "--json")
-    by_positions = run("fk", rover[0], "--json", "--positions", *words)
+    by_positions = run("fk", rover[0], "--json", *(part for word in words for part in ("--joint", word)))
     assert by_state.code == by_positions.code == 0
     assert json.loads(by_state.out) == json.loads(by_positions.out)
     assert_same_poses(
@@ -70,15 +70,15 @@ def test_a_named_state_is_where_its_values_put_the_robot(run: RunCommand, rover:
     ("word", "code", "message"),
     [
         ("no_such_joint=1", 1, "unknown joint variable 'no_such_joint'"),
-        ("shoulder", 2, "--positions takes NAME=VALUE with a finite number, not 'shoulder'"),
-        ("shoulder=nan", 2, "--positions takes NAME=VALUE with a finite number, not 'shoulder=nan'"),
-        ("shoulder=1,5", 2, "--positions takes NAME=VALUE with a finite number, not 'shoulder=1,5'"),
+        ("shoulder", 2, "--joint takes NAME=NUMBERS with finite numbers apart by blanks, not 'shoulder'"),
+        ("shoulder=nan", 2, "--joint takes NAME=NUMBERS with finite numbers apart by blanks, not 'shoulder=nan'"),
+        ("shoulder=1,5", 2, "--joint takes NAME=NUMBERS with finite numbers apart by blanks, not 'shoulder=1,5'"),
     ],
 )
 def test_a_wrong_position_is_refused_with_its_reason(
     run: RunCommand, rover: tuple[Path, Path], word: str, code: int, message: str
 ) -> None:
-    result = run("fk", rover[0], "--positions", word)
+    result = run("fk", rover[0], "--joint", word)
     assert (result.code, result.out) == (code, "")
     assert message in result.err
 
@@ -87,7 +87,7 @@ def test_the_name_of_a_joint_may_have_an_equals_sign(run: RunCommand, tmp_path: 
     joint = '<joint name="a=b" type="prismatic"><parent link="p"/><child link="c"/><axis xyz="1 0 0"/>{}</joint>'
     limit = '<limit lower="0" upper="1" effort="1" velocity="1"/>'
     (tmp_path / "r.urdf").write_text(f'<robot name="r"><link name="p"/><link name="c"/>{joint.format(limit)}</robot>')
-    result = run("fk", tmp_path / "r.urdf", "--positions", "a=b=0.25")
+    result = run("fk", tmp_path / "r.urdf", "--joint", "a=b=0.25")
     assert result.code == 0, result.err
     (row,) = [line.split() for line in result.out.splitlines() if line.startswith("c ")]
     assert float(row[1]) == 0.25
@@ -117,7 +117,7 @@ def test_a_mimic_joint_that_is_given_leads_its_leader(
 ) -> None:
     file = tmp_path / "gripper.urdf"
     file.write_text(FINGERS)
-    result = run("fk", file, "--positions", *words, "--json")
+    result = run("fk", file, *(part for word in words for part in ("--joint", word)), "--json")
     if isinstance(said, str):
         assert (result.code, result.err) == (1, f"error: {said}\n")
         return
@@ -155,10 +155,12 @@ def test_states_are_matched_by_a_mimic_joint_or_its_leader_alone(run: RunCommand
         '<group_state name="open" group="right"><joint name="r" value="0.875"/></group_state></robot>'
     )
     for words in (["r=0.875"], ["l=0.1875"], ["l=0.1875", "r=0.875"]):
-        found = json.loads(run("states", urdf, srdf, "right", "--positions", *words, "--json").out)
+        found = json.loads(
+            run("states", urdf, srdf, "right", *(part for word in words for part in ("--joint", word)), "--json").out
+        )
         assert [match["state"] for match in found["matches"]["right"]] == ["open"], words
     assert json.loads(run("states", urdf, srdf, "--json").out)["states"] == {
         "right": {"open": {"r": [0.875], "l": [0.1875]}}
     }
-    away = run("states", urdf, srdf, "right", "--positions", "l=0.5", "r=0.875")
+    away = run("states", urdf, srdf, "right", "--joint", "l=0.5", "--joint", "r=0.875")
     assert (away.code, away.err) == (1, "error: r: is given as 0.875, but its leader 'l' at 0.5 gives 1.5\n")

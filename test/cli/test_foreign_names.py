@@ -41,7 +41,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("groups", *ROBOT, f"g{NAME}"),
     ("groups", *ROBOT, NAME),
     ("states", *ROBOT),
-    ("states", *ROBOT, "--positions", f"j{NAME}=0.5"),
+    ("states", *ROBOT, "--joint", f"j{NAME}=0.5"),
     ("groups", *ROBOT, "--link", f"tip{NAME}"),
     ("show", *ROBOT, "--passive-joints"),
     ("show", *ROBOT, "--end-effectors"),

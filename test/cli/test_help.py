@@ -101,9 +101,9 @@ def test_a_help_phrase_has_at_most_ten_words(prog: str) -> None:
         ("chek", "[options] COMMAND ...", "unknown command 'chek'; did you mean 'check'?"),
         ("usdf resolv w.usdf", "usdf [options] OPERATION ...", "unknown operation 'resolv'; did you mean 'resolve'?"),
         (
-            "fk r.urdf --positons j=1",
+            "fk r.urdf --jiont j=1",
             "fk [options] URDF [SRDF]",
-            "unexpected '--positons'; did you mean '--positions'?",
+            "unexpected '--jiont'; did you mean '--joint'?",
         ),
         ("sim run w.usdf", "sim run [options] WORLD.usdf", "missing: --steps or --duration"),
         (
@@ -112,7 +112,7 @@ def test_a_help_phrase_has_at_most_ten_words(prog: str) -> None:
             "unknown --view 'frnt'; did you mean 'front'?",
         ),
         (
-            "usdf edit w.usdf --pose r 1 2 0",
+            "usdf edit w.usdf --pose r=1 2 0",
             "usdf edit [options] FILE",
             "unexpected '2 0': quote the numbers of one value, as in \"1 2 0\"",
         ),
@@ -130,7 +130,7 @@ def test_a_usage_error_is_one_line_of_usage_and_the_mistake(
 def test_numbers_without_quotes_are_told_where_robots_are_expected(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert command_line.main(["usdf", "new", "robot.urdf", "--pose", "rover_arm", "1", "2", "0"]) == 2
+    assert command_line.main(["usdf", "new", "robot.urdf", "--pose", "rover_arm=1", "2", "0"]) == 2
     assert capsys.readouterr().err == "error: unexpected '2': quote the numbers of one value, as in \"1 2 0\"\n"
 
 

@@ -57,11 +57,11 @@ def test_a_world_is_made_edited_and_checked_with_closed_loops(
 ) -> None:
     urdf, loops = files
     world, edited = tmp_path / "world.usdf", tmp_path / "edited.usdf"
-    assert main(["usdf", "new", urdf, "--loops", loops, "--joint", "crank", str(THETA), "-o", str(world)]) == 0
+    assert main(["usdf", "new", urdf, "--loops", loops, "--joint", f"crank={THETA}", "-o", str(world)]) == 0
     assert joints(world)["crank"] == THETA
     assert is_closed(joints(world))
     named = ["--urdf", urdf, "--loops", loops]
-    assert main(["usdf", "edit", str(world), "--joint", "crank", "1.1", *named, "-o", str(edited)]) == 0
+    assert main(["usdf", "edit", str(world), "--joint", "crank=1.1", *named, "-o", str(edited)]) == 0
     assert joints(edited)["crank"] == 1.1
     assert is_closed(joints(edited))
     assert main(["check", str(edited), "--strict", *named]) == 0
@@ -119,7 +119,7 @@ def test_a_simulation_keeps_the_loops_of_the_file(files: tuple[str, str], tmp_pa
     pytest.importorskip("mujoco")
     urdf, loops = files
     world, later = tmp_path / "world.usdf", tmp_path / "later.usdf"
-    assert main(["usdf", "new", urdf, "--loops", loops, "--joint", "crank", str(THETA), "-o", str(world)]) == 0
+    assert main(["usdf", "new", urdf, "--loops", loops, "--joint", f"crank={THETA}", "-o", str(world)]) == 0
     for given in (loops, f"loop={loops}"):
         words = [
             "sim",
@@ -151,5 +151,7 @@ def test_export_and_view_read_the_loops_of_their_robot(files: tuple[str, str], t
         assert closed is not None
         assert closed.dependent == ("coupler", "rocker")
     page = tmp_path / "page.html"
-    assert main(["view", urdf, "--loops", loops, "--positions", f"crank={THETA}", "--html", str(page)]) == 0
-    assert main(["view", urdf, "--loops", loops, "--positions", "crank=0.7", "rocker=0", "--html", str(page)]) == 1
+    assert main(["view", urdf, "--loops", loops, "--joint", f"crank={THETA}", "--html", str(page)]) == 0
+    assert (
+        main(["view", urdf, "--loops", loops, "--joint", "crank=0.7", "--joint", "rocker=0", "--html", str(page)]) == 1
+    )

@@ -57,8 +57,8 @@ def test_files_beside_a_node_are_wrong_usage(run: RunCommand, words: tuple[str, 
 @pytest.mark.parametrize(
     ("line", "remedy"),
     [
-        ("fk --node elbow_joint=1", "unexpected 'elbow_joint=1'; did you mean '--positions elbow_joint=1'?"),
-        ("fk elbow_joint=1 --node", "unexpected 'elbow_joint=1'; did you mean '--positions elbow_joint=1'?"),
+        ("fk --node elbow_joint=1", "unexpected 'elbow_joint=1'; did you mean '--joint elbow_joint=1'?"),
+        ("fk elbow_joint=1 --node", "unexpected 'elbow_joint=1'; did you mean '--joint elbow_joint=1'?"),
         ("usdf show --node world.usdf", "unexpected 'world.usdf'; see --help"),
         ("groups --node palm_link x", "unexpected 'x'; see --help"),
         ("groups --node=2nd", "argument --node: '2nd' is not the name of a node"),

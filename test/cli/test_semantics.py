@@ -119,7 +119,16 @@ def test_one_state_is_asked_for_by_group_and_name(run: Run, rover: tuple[Path, P
 
 
 def test_positions_are_recognised_as_a_state(run: Run) -> None:
-    words = ("states", *case("virtual_planar"), "--positions", "world_joint/x=1", "world_joint/y=2", "j1=0.1")
+    words = (
+        "states",
+        *case("virtual_planar"),
+        "--joint",
+        "world_joint/x=1",
+        "--joint",
+        "world_joint/y=2",
+        "--joint",
+        "j1=0.1",
+    )
     assert json.loads(run(*words, "world_joint/theta=0.5", "--json").out)["matches"] == {
         "all": [{"state": "p", "difference": 0.0, "joint": "world_joint"}]
     }

@@ -68,8 +68,20 @@ T_WORLD_MAP = planar(7.0, 7.0, 0.5)
 
 
 def test_fk_is_in_the_virtual_joints_frame_where_its_values_are_given(run: RunCommand, cart: tuple[str, ...]) -> None:
-    alone = json.loads(run("fk", *cart, "--positions", "turn=0.25", "--json").out)["poses"]
-    by_value = run("fk", *cart, "--positions", "wj/x=1", "wj/y=2", "wj/theta=0.5", "turn=0.25", "--json")
+    alone = json.loads(run("fk", *cart, "--joint", "turn=0.25", "--json").out)["poses"]
+    by_value = run(
+        "fk",
+        *cart,
+        "--joint",
+        "wj/x=1",
+        "--joint",
+        "wj/y=2",
+        "--joint",
+        "wj/theta=0.5",
+        "--joint",
+        "turn=0.25",
+        "--json",
+    )
     by_state = run("fk", *cart, "--state", "all/home", "--json")
     assert by_value.code == by_state.code == 0
     assert json.loads(by_value.out) == json.loads(by_state.out)
@@ -78,7 +90,7 @@ def test_fk_is_in_the_virtual_joints_frame_where_its_values_are_given(run: RunCo
     for link, pose in alone.items():
         np.testing.assert_allclose(matrix(found["poses"][link]), planar(1.0, 2.0, 0.5) @ matrix(pose), atol=1e-12)
     assert "(in odom)" in run("fk", *cart, "--state", "all/home").out
-    assert "(in base)" in run("fk", *cart, "--positions", "turn=0.25").out
+    assert "(in base)" in run("fk", *cart, "--joint", "turn=0.25").out
 
 
 def test_fk_of_a_world_puts_the_robot_where_the_world_has_it(
@@ -140,12 +152,12 @@ def test_every_command_treats_a_virtual_joints_frame_that_nothing_places_as_the_
 @pytest.mark.parametrize(
     ("changes", "notes"),
     [
-        (("--pose", "cart", "1 2 0 0 0 0.1"), 1),
-        (("--joint", "cart/wj", "1 2 0.3"), 1),
-        (("--pose", "cart", "1 2 0 0 0 0.1", "--joint", "cart/wj", "1 2 0.3"), 1),
-        (("--pose", "cart", "1 2 0 0 0 0.1", "--rename", "cart", "wagon"), 1),
-        (("--pose", "map", "1 2 0 0 0 0"), 0),
-        (("--joint", "cart/turn", "0.5"), 0),
+        (("--pose", "cart=1 2 0 0 0 0.1"), 1),
+        (("--joint", "cart/wj=1 2 0.3"), 1),
+        (("--pose", "cart=1 2 0 0 0 0.1", "--joint", "cart/wj=1 2 0.3"), 1),
+        (("--pose", "cart=1 2 0 0 0 0.1", "--rename", "cart", "wagon"), 1),
+        (("--pose", "map=1 2 0 0 0 0"), 0),
+        (("--joint", "cart/turn=0.5"), 0),
     ],
 )
 def test_an_edit_of_a_pose_notes_a_virtual_joints_frame_that_nothing_places(
@@ -172,7 +184,7 @@ def test_a_simulation_continues_its_own_file_of_a_robot_in_a_frame_of_unstated_m
     (tmp_path / "cart.urdf").write_text(URDF)
     (tmp_path / "cart.srdf").write_text(SRDF.replace("planar", "floating").replace("1 2 0.5", "1 2 0 0 0 0 1"))
     files = f"cart={tmp_path / 'cart.urdf'},{tmp_path / 'cart.srdf'}"
-    assert run("usdf", "new", files, "--pose", "cart", "0.3 -0.2 4 0 0 0.3", "-o", tmp_path / "w.usdf").code == 0
+    assert run("usdf", "new", files, "--pose", "cart=0.3 -0.2 4 0 0 0.3", "-o", tmp_path / "w.usdf").code == 0
     assert (
         run("sim", "run", tmp_path / "w.usdf", "--engine", engine, "--steps", "5", "-o", tmp_path / "a.usdf").code == 0
     )
@@ -185,7 +197,7 @@ def test_a_named_state_is_written_into_the_parent_that_the_model_has(
     run: RunCommand, cart: tuple[str, ...], tmp_path: Path
 ) -> None:
     state = world(tmp_path, "<parent>map</parent><pose>0 0 0 0 0 0</pose>")
-    edited = run("usdf", "edit", state, "--state", "cart", "all/home")
+    edited = run("usdf", "edit", state, "--state", "cart/all/home")
     assert edited.code == 0, edited.err
     (tmp_path / "edited.usdf").write_text(edited.out)
     (shown,) = json.loads(run("usdf", "show", tmp_path / "edited.usdf", "--json").out)["models"]
@@ -193,12 +205,12 @@ def test_a_named_state_is_written_into_the_parent_that_the_model_has(
     pose = [*shown["pose"]["xyz_rpy"][:3], *shown["pose"]["quat_xyzw"]]
     np.testing.assert_allclose(matrix(pose), T_MAP_ODOM @ planar(1.0, 2.0, 0.5), atol=1e-12)
     nowhere = world(tmp_path, "<parent>map</parent>", '<frame name="map"><pose>0 0 0 0 0 0</pose></frame>')
-    put = run("usdf", "edit", nowhere, "--state", "cart", "all/home", "-o", tmp_path / "put.usdf")
+    put = run("usdf", "edit", nowhere, "--state", "cart/all/home", "-o", tmp_path / "put.usdf")
     assert put.code == 0
     assert "'odom' is treated as the world" in put.err
     assert tool_pose(run, tmp_path / "put.usdf", "base") == pytest.approx(planar(1.0, 2.0, 0.5), abs=1e-12)
     carried = '<frame name="odom"><parent>cart</parent><pose>0 0 0 0 0 0</pose></frame>'
-    refused = run("usdf", "edit", world(tmp_path, "<pose>0 0 0 0 0 0</pose>", carried), "--state", "cart", "all/home")
+    refused = run("usdf", "edit", world(tmp_path, "<pose>0 0 0 0 0 0</pose>", carried), "--state", "cart/all/home")
     assert refused.code == 1
     assert "is on the model itself" in refused.err
 
@@ -312,7 +324,7 @@ def test_edit_sets_a_joint_of_a_model_with_a_slash_in_its_name(
     out = tmp_path / "out.usdf"
     path = world(tmp_path, "<parent>odom</parent>")
     path.write_text(path.read_text().replace('name="cart"', 'name="site/cart"'))
-    assert run("usdf", "edit", path, "--joint", "site/cart/turn", "0.5", "-o", out).code == 0
+    assert run("usdf", "edit", path, "--joint", "site/cart/turn=0.5", "-o", out).code == 0
     assert "<positions>0.5</positions>" in out.read_text()
 
 
@@ -322,13 +334,13 @@ def test_edit_puts_things_into_a_hand_and_out_of_it(run: RunCommand, cart: tuple
     path.write_text(HELD.replace(' rs:semantic="cup.srdf"', ""))
     held, let_go = planar(0.1, 0.0, 0.3, 0.2), planar(5.0, 0.0, 1.0) @ planar(1.0, 2.0, 0.5)
     for parent, T_world_parent in (("world", np.eye(4)), ("cart", let_go)):
-        assert run("usdf", "edit", path, "--parent", "cup", parent, "-o", out, "--force").code == 0
+        assert run("usdf", "edit", path, "--parent", f"cup={parent}", "-o", out, "--force").code == 0
         (body,) = json.loads(run("usdf", "resolve", out, "cup", "--json").out)["bodies"]
         found = matrix([*body["xyz"], *body["quat_xyzw"]])
         np.testing.assert_allclose(found, T_world_parent @ held, atol=1e-12, err_msg=parent)
-    assert run("usdf", "edit", out, "--parent", "cup", "cart::hand", "-o", tmp_path / "again.usdf").code == 0
+    assert run("usdf", "edit", out, "--parent", "cup=cart::hand", "-o", tmp_path / "again.usdf").code == 0
     assert not run("diff", path, tmp_path / "again.usdf").code
-    wrong = run("usdf", "edit", path, "--parent", "cup", "cart::hnad", "-o", out, "--force")
+    wrong = run("usdf", "edit", path, "--parent", "cup=cart::hnad", "-o", out, "--force")
     assert wrong.code == 1
     assert wrong.err.count("no link 'hnad'; did you mean 'hand'?") == 1
 
@@ -391,33 +403,33 @@ def test_edit_refuses_a_pose_that_the_virtual_joint_cannot_take(
     run: RunCommand, cart: tuple[str, ...], tmp_path: Path
 ) -> None:
     path, out = world(tmp_path, STANDING), tmp_path / "out.usdf"
-    off = run("usdf", "edit", path, "--pose", "cart", "1 2 0.25 0 0 0.5", "-o", out)
+    off = run("usdf", "edit", path, "--pose", "cart=1 2 0.25 0 0 0.5", "-o", out)
     assert (off.code, out.exists()) == (1, False)
     assert "planar joint 'wj' cannot leave its plane in 'odom': 0.25 m and 0 rad off" in off.err
-    assert run("usdf", "edit", path, "--pose", "cart", "3 4 0 0 0 0.5", "-o", out).code == 0
+    assert run("usdf", "edit", path, "--pose", "cart=3 4 0 0 0 0.5", "-o", out).code == 0
     (tmp_path / "cart.srdf").write_text(SRDF.replace('type="planar"', 'type="fixed"'))
-    fixed = run("usdf", "edit", path, "--pose", "cart", "0.5 0 0 0 0 0", "-o", out, "--force")
+    fixed = run("usdf", "edit", path, "--pose", "cart=0.5 0 0 0 0 0", "-o", out, "--force")
     assert fixed.code == 1
     assert "the base is fixed in 'odom', 0.5 m and 0 rad away from there" in fixed.err
-    assert run("usdf", "edit", path, "--pose", "cart", "0 0 0 0 0 0", "-o", out, "--force").code == 0
+    assert run("usdf", "edit", path, "--pose", "cart=0 0 0 0 0 0", "-o", out, "--force").code == 0
 
 
 def test_new_has_the_rule_of_edit_and_a_fixed_joint_is_mounted_anywhere(
     run: RunCommand, cart: tuple[str, ...], tmp_path: Path
 ) -> None:
     urdf, srdf, out = tmp_path / "cart.urdf", tmp_path / "cart.srdf", tmp_path / "out.usdf"
-    off = run("usdf", "new", f"{urdf},{srdf}", "--pose", "cart", "1 2 0.25 0 0 0.5", "-o", out)
+    off = run("usdf", "new", f"{urdf},{srdf}", "--pose", "cart=1 2 0.25 0 0 0.5", "-o", out)
     assert (off.code, out.exists()) == (1, False)
     assert "planar joint 'wj' cannot leave its plane in 'odom': 0.25 m and 0 rad off" in off.err
     srdf.write_text(SRDF.replace('type="planar"', 'type="fixed"'))
-    two = run("usdf", "new", f"a={urdf},{srdf}", f"b={urdf},{srdf}", "--pose", "b", "2 0 0 0 0 0", "-o", out)
+    two = run("usdf", "new", f"a={urdf},{srdf}", f"b={urdf},{srdf}", "--pose", "b=2 0 0 0 0 0", "-o", out)
     assert two.code == 0
     assert "model 'b': pose: the base is fixed in 'odom', 2 m and 0 rad away from there" in two.err
-    moved = run("usdf", "edit", out, "--pose", "b", "3 0 0 0 0 0", "-o", tmp_path / "moved.usdf")
+    moved = run("usdf", "edit", out, "--pose", "b=3 0 0 0 0 0", "-o", tmp_path / "moved.usdf")
     assert (moved.code, (tmp_path / "moved.usdf").exists()) == (1, False)
     assert "1 m and 0 rad away from where it is mounted" in moved.err
     for pose in ("2 0 0 0 0 0", "0 0 0 0 0 0"):
-        assert run("usdf", "edit", out, "--pose", "b", pose, "-o", tmp_path / "e.usdf", "--force").code == 0
+        assert run("usdf", "edit", out, "--pose", f"b={pose}", "-o", tmp_path / "e.usdf", "--force").code == 0
 
 
 @pytest.mark.parametrize(
@@ -463,11 +475,11 @@ def test_problems_of_a_file_name_the_file(run: RunCommand, tmp_path: Path) -> No
 def test_edit_sets_the_virtual_joint_as_the_pose(run: RunCommand, cart: tuple[str, ...], tmp_path: Path) -> None:
     out = tmp_path / "out.usdf"
     path = world(tmp_path, "<parent>map</parent><pose>0 0 0 0 0 0</pose>")
-    assert run("usdf", "edit", path, "--joint", "cart/wj", "1 2 0.5", "-o", out).code == 0
+    assert run("usdf", "edit", path, "--joint", "cart/wj=1 2 0.5", "-o", out).code == 0
     np.testing.assert_allclose(
         tool_pose(run, out, "base"), T_WORLD_MAP @ T_MAP_ODOM @ planar(1.0, 2.0, 0.5), atol=1e-12
     )
-    wrong = run("usdf", "edit", path, "--joint", "cart/wj", "1 2", "-o", out, "--force")
+    wrong = run("usdf", "edit", path, "--joint", "cart/wj=1 2", "-o", out, "--force")
     assert (wrong.code, wrong.err) == (1, "error: wj: a planar joint has 3 positions, not 2\n")
 
 
@@ -482,21 +494,21 @@ def test_edit_keeps_the_place_of_what_gets_another_parent(
     T_world_cart = T_WORLD_MAP @ T_MAP_ODOM @ planar(1.0, 2.0, 0.5)
     T_world_cup = T_world_cart @ planar(0.1, 0.0, 0.0, 0.2)
     for parent in ("world", "odom", "cart"):
-        assert run("usdf", "edit", path, "--parent", "cup", parent, "--keep-place", "-o", out, "--force").code == 0
+        assert run("usdf", "edit", path, "--parent", f"cup={parent}", "--keep-place", "-o", out, "--force").code == 0
         (body,) = json.loads(run("usdf", "resolve", out, "cup", "--json").out)["bodies"]
         np.testing.assert_allclose(matrix([*body["xyz"], *body["quat_xyzw"]]), T_world_cup, atol=1e-12)
         turned = T_world_cart[:3, :3] @ (0.1, 0.0, 0.0)
         np.testing.assert_allclose(body["twist"], [*turned, 0.0, 0.0, 0.2], atol=1e-12)
     # How the hand moves is not stated: the twist of the cup against it is not known.
-    hand = run("usdf", "edit", path, "--parent", "cup", "cart::hand", "--keep-place", "-o", out, "--force")
+    hand = run("usdf", "edit", path, "--parent", "cup=cart::hand", "--keep-place", "-o", out, "--force")
     assert (hand.code, hand.err) == (
         1, "error: cup: how 'cart::hand' moves is not stated, so its twist there is unknown\n"
     )  # fmt: skip
     path.write_text(path.read_text().replace("<twist>0.1 0 0 0 0 0.2</twist>", ""))
-    assert run("usdf", "edit", path, "--parent", "cup", "cart::hand", "--keep-place", "-o", out, "--force").code == 0
+    assert run("usdf", "edit", path, "--parent", "cup=cart::hand", "--keep-place", "-o", out, "--force").code == 0
     (body,) = json.loads(run("usdf", "resolve", out, "cup", "--json").out)["bodies"]
     np.testing.assert_allclose(matrix([*body["xyz"], *body["quat_xyzw"]]), T_world_cup, atol=1e-12)
-    loop = run("usdf", "edit", path, "--parent", "cart", "cup", "--keep-place")
+    loop = run("usdf", "edit", path, "--parent", "cart=cup", "--keep-place")
     assert loop.code == 1
     assert run("usdf", "edit", path, "--keep-place").code == 2
 
@@ -506,7 +518,7 @@ def test_edit_renames_and_removes(run: RunCommand, cart: tuple[str, ...], tmp_pa
     held = run("usdf", "edit", path, "--remove", "cart", "-o", out)
     assert (held.code, out.exists()) == (1, False)
     assert "cart: it carries 'cup'" in held.err
-    assert run("usdf", "edit", path, "--rename", "cart", "rover", "--pose", "cart", "0 0 0 0 0 0", "-o", out).code == 0
+    assert run("usdf", "edit", path, "--rename", "cart", "rover", "--pose", "cart=0 0 0 0 0 0", "-o", out).code == 0
     (cup,) = json.loads(run("usdf", "resolve", out, "cup", "--json").out)["bodies"]
     np.testing.assert_allclose(
         matrix([*cup["xyz"], *cup["quat_xyzw"]]), T_WORLD_MAP @ T_MAP_ODOM @ planar(0.1, 0.0, 0.0, 0.2), atol=1e-12

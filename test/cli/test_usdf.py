@@ -100,7 +100,7 @@ def test_joint_commands_get_new_names_with_their_models(usdf: Callable[..., Any]
     assert read_world(out).engines[0].arrays == {"p/j position": (0.25,)}
     assert usdf("merge", file, file, "--prefix", "a_", "--prefix", "b_", "-o", out, "--force").code == 0
     assert read_world(out).engines[0].arrays == {"a_r/j position": (0.25,), "b_r/j position": (0.25,)}
-    result = usdf("edit", file, "--joint", "r/j", "1", "-o", out, "--force")
+    result = usdf("edit", file, "--joint", "r/j=1", "-o", out, "--force")
     assert (result.code, read_world(out).engines) == (0, ())
 
 
@@ -109,11 +109,9 @@ def test_edit_then_diff(usdf: Callable[..., Any], world: Path, tmp_path: Path) -
     out.parent.mkdir()
     words = (
         "--joint",
-        "rover_arm/lift_joint",
-        "0.2",
+        "rover_arm/lift_joint=0.2",
         "--pose",
-        "block_1",
-        "1 2 3 0 0 0",
+        "block_1=1 2 3 0 0 0",
         "--time",
         "1.5",
         "--name",
@@ -131,27 +129,31 @@ def test_edit_then_diff(usdf: Callable[..., Any], world: Path, tmp_path: Path) -
     ignored = ("--ignore", "statement", "--ignore", "time", "--tolerance", "joint-position=0.11", "--tolerance", "10")
     assert usdf("diff", world, out, *ignored).out == "no difference\n"
     assert usdf("diff", world, world).code == 0
-    assert usdf("edit", world, "--state", "rover_arm", "nothing/here").code == 1
-    assert usdf("edit", world, "--parent", "block_1", "odom", "--twist", "odom", "0 0 0 0 0 1", "--in-place").code == 0
+    assert usdf("edit", world, "--state", "rover_arm/nothing/here").code == 1
+    assert usdf("edit", world, "--parent", "block_1=odom", "--twist", "odom=0 0 0 0 0 1", "--in-place").code == 0
     assert read_world(world).model("block_1").parent == "odom"
 
 
 def test_a_joint_of_the_only_model_needs_no_model_before_it(usdf: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "one.usdf"
     save_world(WorldState(models=(ModelState("m", joints=(JointState("j", (0.0,)),)),)), path)
-    assert usdf("edit", path, "--joint", "j", "0.5", "--in-place").code == 0
+    assert usdf("edit", path, "--joint", "j=0.5", "--in-place").code == 0
     assert read_world(path).model("m").joint("j").positions == (0.5,)
 
 
 @pytest.mark.parametrize(
     ("words", "message", "code"),
     [
-        (("--pose", "block_1", "1 2"), "--pose: '1 2' has 2 numbers; it must have 6 or 7", 2),
-        (("--pose", "block_1", "1 2 x 0 0 0"), "--pose should be numbers, but number 3 should be a number, not 'x'", 2),
-        (("--pose", "blok_1", "0 0 0 0 0 0"), "unknown model or frame 'blok_1'", 1),
-        (("--joint", "lift_joint", "0"), "'lift_joint' is not of the form MODEL/JOINT", 2),
-        (("--state", "rover_arm", "stowed"), "--state takes GROUP/STATE, not 'stowed'", 2),
-        (("--joint", "rover_arm/lift_jiont", "0"), "unknown moving joint 'lift_jiont'; did you mean 'lift_joint'", 1),
+        (("--pose", "block_1=1 2"), "--pose: 'block_1=1 2' has 2 numbers; it must have 6 or 7", 2),
+        (
+            ("--pose", "block_1=1 2 x 0 0 0"),
+            "--pose takes NAME=NUMBERS with finite numbers apart by blanks, not 'block_1=1 2 x 0 0 0'",
+            2,
+        ),
+        (("--pose", "blok_1=0 0 0 0 0 0"), "unknown model or frame 'blok_1'", 1),
+        (("--joint", "lift_joint"), "--joint takes NAME=NUMBERS", 2),
+        (("--state", "stowed"), "--state takes [MODEL/]GROUP/NAME, not 'stowed'", 2),
+        (("--joint", "rover_arm/lift_jiont=0"), "unknown joint variable 'rover_arm/lift_jiont'; did you mean", 1),
         (("--time", "soon"), "--time: 'soon' is not a time in seconds", 2),
     ],
 )
@@ -166,11 +168,11 @@ def test_an_edit_that_cannot_be_done_says_why(
 
 def test_an_edit_warns_of_what_it_makes_wrong(usdf: Callable[..., Any], world: Path, tmp_path: Path) -> None:
     out = tmp_path / "e.usdf"
-    result = usdf("edit", world, "--joint", "rover_arm/lift_joint", "7", "-o", out)
+    result = usdf("edit", world, "--joint", "rover_arm/lift_joint=7", "-o", out)
     assert result.code == 0
     assert "warning: joint 'lift_joint' is at 7, outside its limits" in result.err
     # Earlier problems are not reported as problems of the edit.
-    assert usdf("edit", out, "--joint", "rover_arm/wrist_joint", "0").err == ""
+    assert usdf("edit", out, "--joint", "rover_arm/wrist_joint=0").err == ""
 
 
 def test_wrong_kinds_of_difference_are_wrong_usage(usdf: Callable[..., Any], world: Path) -> None:
@@ -182,7 +184,7 @@ def test_wrong_kinds_of_difference_are_wrong_usage(usdf: Callable[..., Any], wor
 
 def test_merge_split_and_interpolate(usdf: Callable[..., Any], world: Path, tmp_path: Path) -> None:
     other, merged = tmp_path / "other.usdf", tmp_path / "merged.usdf"
-    usdf("edit", world, "--pose", "block_1", "1 2 3 0 0 0", "--time", "2", "-o", other)
+    usdf("edit", world, "--pose", "block_1=1 2 3 0 0 0", "--time", "2", "-o", other)
     result = usdf("merge", world, other)
     assert result.code == 1
     lines = other.read_text().splitlines()

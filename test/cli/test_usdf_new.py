@@ -22,8 +22,8 @@ from robot_semantics.usdf.frames import resolve
 
 
 def test_a_world_of_two_robots_of_one_file_stands_where_it_was_said(folder: Path) -> None:
-    words = ["usdf", "new", "a=robot.urdf", "b=robot.urdf,robot.srdf", "--pose", "a", "1 2 0 0 0 0.5"]
-    assert command_line.main([*words, "--parent", "b", "a", "--pose", "b", "0 1 0 0 0 0", "-o", "w.usdf"]) == 0
+    words = ["usdf", "new", "a=robot.urdf", "b=robot.urdf,robot.srdf", "--pose", "a=1 2 0 0 0 0.5"]
+    assert command_line.main([*words, "--parent", "b=a", "--pose", "b=0 1 0 0 0 0", "-o", "w.usdf"]) == 0
     state = read_world(folder / "w.usdf")
     assert [(model.name, model.description, model.semantic) for model in state.models] == [
         ("a", "robot.urdf", None),
@@ -37,7 +37,7 @@ def test_a_world_of_two_robots_of_one_file_stands_where_it_was_said(folder: Path
 
 
 def test_its_joints_are_in_their_default_positions_or_in_the_state_that_was_named(folder: Path) -> None:
-    words = ["usdf", "new", "robot.urdf,robot.srdf", "--state", "rover_arm", "arm/reach", "--name", "lab"]
+    words = ["usdf", "new", "robot.urdf,robot.srdf", "--state", "rover_arm/arm/reach", "--name", "lab"]
     assert command_line.main([*words, "--time", "1.5", "-o", "w.usdf"]) == 0
     assert command_line.main(["check", "--strict", "w.usdf"]) == 0
     state = read_world(folder / "w.usdf")
@@ -68,9 +68,9 @@ def test_the_text_of_a_robot_made_by_macros_stands_beside_the_world(folder: Path
         (["=robot.urdf"], 2, "a robot must be [NAME=]URDF[,SRDF]"),
         (["robot.srdf"], 1, "is an SRDF, not a URDF"),
         (["nosuch.urdf"], 1, "nosuch.urdf: error: cannot be read"),
-        (["robot.urdf", "--pose", "rover_amr", "0 0 0 0 0 0"], 1, "did you mean 'rover_arm'?"),
-        (["robot.urdf", "--joint", "rover_arm/lift_jont", "0.1"], 1, "did you mean 'lift_joint'"),
-        (["robot.urdf", "--strict", "--joint", "rover_arm/lift_joint", "9"], 1, "outside its limits 0 to 0.2"),
+        (["robot.urdf", "--pose", "rover_amr=0 0 0 0 0 0"], 1, "did you mean 'rover_arm'?"),
+        (["robot.urdf", "--joint", "rover_arm/lift_jont=0.1"], 1, "did you mean 'lift_joint'"),
+        (["robot.urdf", "--strict", "--joint", "rover_arm/lift_joint=9"], 1, "outside its limits 0 to 0.2"),
     ],
 )
 def test_what_makes_no_world_is_refused(

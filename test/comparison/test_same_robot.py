@@ -312,7 +312,7 @@ def test_a_check_of_a_saved_state_names_what_changed_in_the_robot(
 ) -> None:
     world = str(files / "w.usdf")
     robot = f"{files / 'rover_arm.urdf'},{files / 'rover_arm.srdf'}"
-    assert main(["usdf", "new", robot, "--pose", "rover_arm", "0 0 0 0 0 0", "-o", world]) == 0
+    assert main(["usdf", "new", robot, "--pose", "rover_arm=0 0 0 0 0 0", "-o", world]) == 0
     capsys.readouterr()
     main(["check", world, "--urdf", f"{files / 'moved.urdf'},{files / 'rover_arm.srdf'}", "--all"])
     found = capsys.readouterr()

@@ -198,7 +198,7 @@ def test_check_warns_without_passive_joints(files: list[str], capsys: pytest.Cap
 
 
 def test_fk_closes_the_loops(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["fk", *files, "--positions", "crank=0.7", "--json"]) == 0
+    assert main(["fk", *files, "--joint", "crank=0.7", "--json"]) == 0
     poses = json.loads(capsys.readouterr().out)["poses"]
     model = robot_from_text(four_bar_text(), srdf("coupler", "rocker"))
     loops = ClosedLoops.of(model)
@@ -221,7 +221,7 @@ def test_fk_refuses_positions_that_do_not_close(
 ) -> None:
     if "crank=2" in positions:
         Path(files[0]).write_text(four_bar_text((0.5, 0.3, 0.25, 0.2)))
-    assert main(["fk", *files, "--positions", *positions]) == 1
+    assert main(["fk", *files, *(part for word in positions for part in ("--joint", word))]) == 1
     assert said in capsys.readouterr().err
 
 

@@ -91,7 +91,7 @@ def test_an_unknown_key_is_a_warning() -> None:
 def test_fk_takes_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "robot.urdf").write_text(TEXT)
     (tmp_path / "robot.yaml").write_text(ROBOT_YAML)
-    words = ["fk", str(tmp_path / "robot.urdf"), "--loops", str(tmp_path / "robot.yaml"), "--positions", "crank=0.7"]
+    words = ["fk", str(tmp_path / "robot.urdf"), "--loops", str(tmp_path / "robot.yaml"), "--joint", "crank=0.7"]
     assert main(words) == 0
     rows = {line.split()[0]: line.split()[1:4] for line in capsys.readouterr().out.splitlines()}
     assert rows["A"] == rows["B"]

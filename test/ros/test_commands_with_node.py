@@ -59,7 +59,7 @@ def run(domain: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
         ["groups", "--link", "palm_link"],
         ["show", "--pair", "palm_link", "base_link"],
         ["states", "arm/reach"],
-        ["states", "gripper", "--positions", "left_finger_joint=0.04"],
+        ["states", "gripper", "--joint", "left_finger_joint=0.04"],
         ["fk", "--state", "arm/reach"],
     ],
     ids=" ".join,
@@ -87,7 +87,9 @@ def test_the_world_and_the_links_are_those_of_the_running_robot(
     values = {joint["name"]: joint["positions"] for joint in world["models"][0]["joints"] if "positions" in joint}
     assert {name: values[name] for name in joints} == {name: [value] for name, value in joints.items()}
     positions = [f"{name}={value}" for name, value in joints.items()]
-    assert run("fk", "--json", "--node") == run("fk", URDF, SRDF, "--positions", *positions, "--json")
+    assert run("fk", "--json", "--node") == run(
+        "fk", URDF, SRDF, *(part for word in positions for part in ("--joint", word)), "--json"
+    )
     assert run("fk", "--node") == run("usdf", "resolve", path, "--links", "rover_arm", "--urdf", f"{URDF},{SRDF}")
 
 

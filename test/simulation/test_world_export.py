@@ -304,7 +304,7 @@ def test_an_sdf_has_the_lowest_version_that_defines_it(tmp_path: Path, capsys: p
 def test_the_joints_of_an_exported_sdf_are_read_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     exported(tmp_path, capsys, "sdf", m={"base": "world", "joint": "a::b"})
     output = tmp_path / "w.sdf"
-    assert main(["usdf", "edit", str(tmp_path / "w.usdf"), "--joint", "m/a::b", "0.5", "--in-place"]) == 0
+    assert main(["usdf", "edit", str(tmp_path / "w.usdf"), "--joint", "m/a::b=0.5", "--in-place"]) == 0
     assert main(["sim", "export", str(tmp_path / "w.usdf"), "-o", str(output), "--force"]) == 0
     assert main(["usdf", "convert", str(output), "-o", str(tmp_path / "back.usdf")]) == 0
     (model,) = read_world(tmp_path / "back.usdf").models
@@ -382,7 +382,7 @@ def test_a_robot_whose_root_is_the_world_stands_at_the_origin_in_directives(
 ) -> None:
     exported(tmp_path, capsys, "dmd.yaml", m={"base": "world"})
     assert Loaded((tmp_path / "w.dmd.yaml").read_text(), "dmd.yaml").pose("m", "tip")[2, 3] == 1.0
-    assert main(["usdf", "edit", str(tmp_path / "w.usdf"), "--pose", "m", "1 0 0 0 0 0", "--in-place"]) == 0
+    assert main(["usdf", "edit", str(tmp_path / "w.usdf"), "--pose", "m=1 0 0 0 0 0", "--in-place"]) == 0
     assert main(["sim", "export", str(tmp_path / "w.usdf"), "-o", str(tmp_path / "moved.dmd.yaml"), "--partial"]) == 1
     assert not (tmp_path / "moved.dmd.yaml").exists()
 

@@ -172,10 +172,10 @@ def new(sweep: Sweep) -> None:
     """`usdf new` states the pose and the joints exactly."""
     x = pose_of(sweep.T_world_root)
     assert x.quat_xyzw is not None
-    words = ["--pose", "m", " ".join(map(repr, (*x.xyz_rpy[:3], *x.quat_xyzw)))]
-    words += ["--twist", "m", "0 0 0 0 0 0", "--time", "1.5"]
+    words = ["--pose", f"m={' '.join(map(repr, (*x.xyz_rpy[:3], *x.quat_xyzw)))}"]
+    words += ["--twist", "m=0 0 0 0 0 0", "--time", "1.5"]
     for joint, row in sweep.q.items():
-        words += ["--joint", f"m/{joint}", " ".join(map(repr, row.tolist()))]
+        words += ["--joint", f"m/{joint}={' '.join(map(repr, row.tolist()))}"]
     files = f"m={sweep.urdf}" + ("" if sweep.srdf is None else f",{sweep.srdf}")
     sweep("usdf", "new", files, *words, "-o", sweep.path("w.usdf"))
     (model,) = read_world(sweep.path("w.usdf")).models

@@ -49,7 +49,7 @@ def test_a_new_state_is_closed_and_an_edit_moves_the_passive_joints(robot: list[
     at_zero = [four_bar_positions(FOUR_BAR, np.array([0.0]), side)[0] for side in (1.0, -1.0)]
     off = [np.abs(turned(positions(new) - expected)).max() for expected in at_zero]
     assert min(off) < 1e-11
-    assert main(["usdf", "edit", str(new), "--joint", "crank", "0.7", "-o", str(edited)]) == 0
+    assert main(["usdf", "edit", str(new), "--joint", "crank=0.7", "-o", str(edited)]) == 0
     # The edit stays on the branch.
     assert np.abs(turned(positions(edited) - BOTH[int(np.argmin(off))])).max() < 1e-11
 
@@ -59,7 +59,7 @@ def test_an_edit_of_a_passive_joint_is_refused(
 ) -> None:
     new = tmp_path / "new.usdf"
     main(["usdf", "new", ",".join(robot), "-o", str(new)])
-    assert main(["usdf", "edit", str(new), "--joint", "rocker", "0.1", "-o", str(tmp_path / "x.usdf")]) == 1
+    assert main(["usdf", "edit", str(new), "--joint", "rocker=0.1", "-o", str(tmp_path / "x.usdf")]) == 1
     assert "joint 'rocker' is passive: the loops need" in capsys.readouterr().err
 
 

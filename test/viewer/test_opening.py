@@ -218,14 +218,14 @@ def test_states_and_positions_are_taken_up_in_order(rover: Scene) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["--state", "reach"], 2, "--state takes GROUP/STATE, not 'reach'"),
+        (["--state", "reach"], 2, "--state takes [MODEL/]GROUP/NAME, not 'reach'"),
         (["--state", "arm/reech"], 1, "unknown state 'reech' of group 'arm'; did you mean 'reach'"),
-        (["--positions", "elbow=1"], 1, "unknown joint variable 'elbow'; did you mean 'elbow_joint'"),
-        (["--positions", "elbow_joint=much"], 2, "--positions takes NAME=VALUE with a finite number"),
-        (["--positions", "elbow_joint"], 2, "--positions takes NAME=VALUE"),
-        (["--positions", "elbow_joint=nan"], 2, "with a finite number"),
+        (["--joint", "elbow=1"], 1, "unknown joint variable 'elbow'; did you mean 'elbow_joint'"),
+        (["--joint", "elbow_joint=much"], 2, "--joint takes NAME=NUMBERS with finite numbers"),
+        (["--joint", "elbow_joint"], 2, "--joint takes NAME=NUMBERS"),
+        (["--joint", "elbow_joint=nan"], 2, "with finite numbers"),
         # Python alone takes this for 10.
-        (["--positions", "elbow_joint=1_0"], 2, "with a finite number, not 'elbow_joint=1_0'"),
+        (["--joint", "elbow_joint=1_0"], 2, "with finite numbers apart by blanks, not 'elbow_joint=1_0'"),
     ],
 )
 def test_what_is_asked_wrongly_is_said(

@@ -19,7 +19,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.argument_values import add_repeatable, integer, number_in_range
+from robot_semantics.cli.frame.argument_values import add_repeatable, integer, number_in_range, pair_of
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.console import Bar
 from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, add_result, kind_of_result, put_result
@@ -103,7 +103,7 @@ def _convert_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = list(dict.fromkeys(ENDINGS.values()))
     parser.add_argument("--from", dest="kind", choices=kinds, help="kind of FROM (by the ending)")
     parser.add_argument("--group", metavar="NAME", help="group that the planner moves")
-    parser.add_argument("--state", metavar="NAME", help="state of the group with the default positions")
+    parser.add_argument("--state", metavar="GROUP/NAME", help="state with the default positions")
     inputs.add_loading_arguments(parser)
 
 
@@ -112,13 +112,14 @@ def convert(arguments: argparse.Namespace) -> None:
     kind = arguments.kind or _format_of(arguments.source, "--from")
     if arguments.output is None and arguments.to is None:
         raise UsageError("--dry-run needs the kind of the result: give -o or --to")
+    group, name = _group_and_state(arguments)
     arguments.srdf = arguments.source if kind == SRDF else None
     robot = inputs.load(arguments, whole=True)
     diagnostics = Diagnostics()
-    read = read_planner(arguments.source, robot, diagnostics, arguments.group, arguments.state, kind=kind)
+    read = read_planner(arguments.source, robot, diagnostics, group, name, kind=kind)
     diagnostics.raise_if_failed(strict=arguments.strict)
     print_problems(diagnostics)
-    target, names = kind_of_result(arguments), (arguments.group, arguments.state)
+    target, names = kind_of_result(arguments), (group, name)
     written = write_planner(read.value, arguments.output or "", robot, arguments.urdf, *names, kind=target)
     print_notes(written.notes)
     print_lost((*read.lost, *written.lost))
@@ -168,6 +169,22 @@ def generate(arguments: argparse.Namespace) -> None:
             text = text.add([link_spheres(fit.link, rows)])
             print_line(f"{fit.link}: {counted(len(rows), 'sphere')}, overshoot {fit.overshoot:.6f} m")
     put_result(arguments, bytes(text), arguments.srdf)
+
+
+def _group_and_state(arguments: argparse.Namespace) -> tuple[str | None, str | None]:
+    """Return the group and the name of the state; ``--state GROUP/NAME`` also gives the group.
+
+    Raises:
+        UsageError: the word has another form, or another group than ``--group``.
+    """
+    if arguments.state is None:
+        return arguments.group, None
+    group, name = pair_of(arguments.state, "/", "--state", "GROUP/NAME")
+    if arguments.group is not None and arguments.state.startswith(f"{arguments.group}/"):
+        group, name = arguments.group, arguments.state.removeprefix(f"{arguments.group}/")
+    if arguments.group not in (None, group):
+        raise UsageError(f"--state '{arguments.state}' is not of the group '{arguments.group}'")
+    return group, name
 
 
 def _format_of(path: str, option: str) -> str:

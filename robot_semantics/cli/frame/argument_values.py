@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, TypeVar
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.cli.frame.command import UsageError
-from robot_semantics.model.semantics import NamedState, Semantics
 from robot_semantics.xml.numbers import number
 from robot_semantics.xml.schema import BadValueError
 
@@ -201,48 +200,6 @@ def pair_of(word: str, separator: str, option: str, form: str) -> tuple[str, str
     if not found or not first or not second:
         raise UsageError(f"{option} takes {form}, not '{word}'")
     return first, second
-
-
-def named_state(semantics: Semantics, word: str, option: str) -> NamedState:
-    """Return the state for ``GROUP/STATE``.
-
-    Raises:
-        UsageError: the word does not have this form.
-        UnknownNameError: the group, or the state in it, does not exist.
-    """
-    pair_of(word, "/", option, "GROUP/STATE")
-    return semantics.state_from_path(word)
-
-
-def numbers_by_name(words: Sequence[str], valid: Collection[str]) -> dict[str, float]:
-    """Return the numbers in the ``NAME=VALUE`` words of ``--positions``; all wrong words are reported together.
-
-    Raises:
-        UsageError: a word does not have this form, or no finite number.
-        RobotSemanticsError: a name is not in `valid`.
-
-    """
-    found: dict[str, float] = {}
-    problems: list[str] = []
-    kind: type[RobotSemanticsError] = RobotSemanticsError
-    for word in words:
-        # A name may have "=", a number has none.
-        name, equals, text = word.rpartition("=")
-        try:
-            # As in the files, number forms that only Python accepts, such as 1_0, are invalid.
-            value = number(text)
-        except ValueError:
-            value = math.nan
-        if not equals or math.isnan(value):
-            kind = UsageError
-            problems.append(f"--positions takes NAME=VALUE with a finite number, not '{word}'")
-        elif name not in valid:
-            problems.append(str(UnknownNameError("joint variable", name, valid)))
-        else:
-            found[name] = value
-    if problems:
-        raise kind("\nerror: ".join(problems))
-    return found
 
 
 def by_model(

@@ -29,6 +29,7 @@ OPTIONS: tuple[tuple[str, str, str], ...] = (
     ("export", "--from", "--start T"),
     ("export", "--format", "--to KIND"),
     ("fk", "--world", "usdf resolve WORLD --links MODEL"),
+    ("fk, states, view", "--positions", JOINT),
     ("check, upgrade", "--diff", "--dry-run"),
     ("collisions generate", "--update", "--in-place"),
     ("usdf split", "--output-folder", "-o DIR"),

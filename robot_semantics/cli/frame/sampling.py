@@ -16,8 +16,9 @@ from collections.abc import Collection
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair, quoted
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.argument_values import integer, named_state, number_in_range
+from robot_semantics.cli.frame.argument_values import integer, number_in_range
 from robot_semantics.cli.frame.console import Bar
+from robot_semantics.cli.frame.joint_arguments import STATE_FORM, named_state
 from robot_semantics.cli.frame.printing import print_note, print_notes
 from robot_semantics.collision.matrix import CollisionMatrix, Settings, generate_matrix
 from robot_semantics.collision.pieces import READINGS, pieces_of
@@ -57,7 +58,7 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
         help="sample until no hit means a probability below P",
     )
     parser.add_argument("--no-search", action="store_true", help="do not search for rare collisions")
-    parser.add_argument("--default-state", metavar="GROUP/STATE", help="default pose (all joints at 0)")
+    parser.add_argument("--default-state", metavar=STATE_FORM, help="default pose (all joints at 0)")
     parser.add_argument(
         "--geometry",
         choices=sorted([*READINGS, SPHERES]),
@@ -104,7 +105,7 @@ def sample(
     space = JointSpace.of(robot)
     default_q = None
     if arguments.default_state:
-        state = named_state(robot.semantics, arguments.default_state, "--default-state")
+        _, state = named_state(arguments.default_state, {robot.name: robot}, "--default-state")
         default_q = with_state(space, state.group, state.name)
     settings = Settings(
         samples=arguments.samples,

@@ -25,20 +25,32 @@ from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import (
     ROBOT_FORM,
     add_repeatable,
-    named_state,
     nanoseconds,
     robot_argument,
 )
 from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.joint_arguments import (
+    JOINT_FORM,
+    STATE_FORM,
+    JointNames,
+    JointReading,
+    assignment,
+    named_state,
+    named_value,
+    names_of,
+    read_assignments,
+)
 from robot_semantics.cli.usdf import files as usdf_files
 from robot_semantics.cli.usdf.files import WorldFile, located_problems
 from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.loops import close_loops
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.transforms.pose import Pose, pose_from_quaternion, six
+from robot_semantics.model.semantics import NamedState
+from robot_semantics.transforms.pose import Pose, Vec6, pose_from_quaternion, six
+from robot_semantics.usdf.apply import apply_model_state, resolve_with
 from robot_semantics.usdf.check import check_world
 from robot_semantics.usdf.combine import renamed
-from robot_semantics.usdf.commands import model_and_variable
 from robot_semantics.usdf.descriptions import with_relative_paths
 from robot_semantics.usdf.edit import (
     pose_refusal,
@@ -55,9 +67,9 @@ from robot_semantics.usdf.robot import from_joint_positions
 from robot_semantics.usdf.saved_descriptions import Texts, described_beside
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
-from robot_semantics.xml.numbers import numbers
-from robot_semantics.xml.schema import BadValueError
 from robot_semantics.xml.xacro import is_xacro, read_document
+
+PARENT_FORM = "NAME=PARENT"
 
 
 def _edit_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,14 +83,14 @@ def _edit_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_change_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options that edit a world; `apply_edits` applies them."""
-    for option, words, text in (
-        ("--pose", "NAME NUMBERS", 'set a pose: "x y z roll pitch yaw"'),
-        ("--twist", "NAME NUMBERS", 'set a twist: "vx vy vz wx wy wz"'),
-        ("--parent", "NAME PARENT", "set the parent: a frame, MODEL or MODEL::LINK"),
-        ("--joint", "[MODEL/]JOINT NUMBERS", "set a joint position [rad, m]"),
-        ("--state", "MODEL GROUP/STATE", "set a named state of the SRDF"),
+    for option, form, text in (
+        ("--pose", JOINT_FORM, 'pose: "x y z roll pitch yaw"'),
+        ("--twist", JOINT_FORM, 'twist: "vx vy vz wx wy wz"'),
+        ("--parent", PARENT_FORM, "parent: a frame, MODEL or MODEL::LINK"),
+        ("--joint", JOINT_FORM, "position of a joint or variable [rad, m]"),
+        ("--state", STATE_FORM, "named state of the SRDF"),
     ):
-        add_repeatable(parser, option, tuple(words.split(" ")), text, nargs=2)
+        add_repeatable(parser, option, form, text)
     parser.add_argument("--keep-place", action="store_true", help="with --parent: keep the pose in the world")
     parser.add_argument("--name", metavar="NAME", help="name of the world")
     parser.add_argument("--time", type=nanoseconds, metavar="T", help="time of the world [s]")
@@ -93,30 +105,33 @@ def _edit(arguments: argparse.Namespace) -> None:
     wanted = arguments.joint or arguments.state or arguments.parent or arguments.pose
     robots = usdf_files.robots(arguments, origins[0], arguments.file) if wanted else {}
     with located_problems(origins) as diagnostics:
-        edited = apply_edits(state, arguments, robots, diagnostics)
-        moved = {model for model, _ in arguments.state} | set(_joints(state, arguments.joint)) | set(arguments.remove)
+        edits = edits_of(arguments, state, robots)
+        edited = apply_edits(state, edits, robots, diagnostics)
+        moved = (
+            {model for model, _ in edits.states} | {reading.model for reading in edits.joints} | set(arguments.remove)
+        )
         commanded = {model.name for model in edited.models} - moved
         edited = without_engines(edited, diagnostics, commanded=commanded)
-        refuse_poses(edited, arguments, robots, state)
+        refuse_poses(edited, edits, robots, state)
         # Objects are removed in this order, so that an object can be removed together with the objects on it.
         for name in arguments.remove:
             edited = removed(edited, name)
         left = {name: robot for name, robot in robots.items() if name in {model.name for model in edited.models}}
-        diagnostics.extend(_edit_problems(state, edited, left, {name for name, _ in arguments.pose}, diagnostics))
+        diagnostics.extend(_edit_problems(state, edited, left, {name for name, _ in edits.poses}, diagnostics))
         edited = renamed(edited, dict(arguments.rename))
         diagnostics.raise_if_failed()
     usdf_files.write_state(arguments, edited, arguments.file)
 
 
 def refuse_poses(
-    state: WorldState, arguments: argparse.Namespace, robots: Mapping[str, RobotModel], before: WorldState | None = None
+    state: WorldState, edits: Edits, robots: Mapping[str, RobotModel], before: WorldState | None = None
 ) -> None:
     """Refuse the poses of ``--pose`` that a robot's virtual joint cannot take; `before` is the state before an edit.
 
     Raises:
         ArrayError: there is one; the error has its distance.
     """
-    for name in [name for name, _ in arguments.pose if name in robots]:
+    for name in [name for name, _ in edits.poses if name in robots]:
         reason = pose_refusal(state, name, robots[name], before)
         if reason is not None:
             raise ArrayError("--pose", reason)
@@ -142,75 +157,159 @@ def _edit_problems(
     return tuple(problem for problem in found if problem not in seen)
 
 
-def apply_edits(
-    state: WorldState, arguments: argparse.Namespace, robots: Mapping[str, RobotModel], diagnostics: Diagnostics
-) -> WorldState:
-    """Return a state with all changes in the arguments; named states need the robots.
+class Edits(NamedTuple):
+    """Changes of a world state, in the order in which they are applied.
+
+    Attributes:
+        parents: the new parent of models and frames.
+        poses: the new pose of models and frames.
+        twists: the new twist of models and frames.
+        states: the named state of models.
+        joints: the new positions of joints and variables.
+        keep_place: keep the place in the world with a new parent.
+        time_ns: the new time [ns].
+        name: the new name of the world.
+    """
+
+    parents: tuple[tuple[str, str], ...]
+    poses: tuple[tuple[str, Pose], ...]
+    twists: tuple[tuple[str, Vec6], ...]
+    states: tuple[tuple[str, NamedState], ...]
+    joints: Mapping[JointReading, tuple[float, ...]]
+    keep_place: bool = False
+    time_ns: int | None = None
+    name: str | None = None
+
+
+def edits_of(arguments: argparse.Namespace, state: WorldState, robots: Mapping[str, RobotModel]) -> Edits:
+    """Return the changes in the arguments.
 
     Raises:
         UsageError: a word of the arguments has no meaning.
-        UnknownNameError: a model, frame, joint, group or state does not exist.
-        ArrayError: a value does not fit, or a robot is missing.
+        UnknownNameError: a joint, group or state does not exist.
+        RobotSemanticsError: a name has two readings.
+        ArrayError: a robot is missing.
     """
     if arguments.keep_place and not arguments.parent:
         raise UsageError("--keep-place needs --parent")
-    for name, parent in arguments.parent:
-        if arguments.keep_place:
+    bodies = [body.name for body in state.bodies]
+    parents = (named_value("--parent", word, bodies, PARENT_FORM) for word in arguments.parent)
+    poses = (_numbers("--pose", word, (6, 7)) for word in arguments.pose)
+    twists = (_numbers("--twist", word, (6,)) for word in arguments.twist)
+    return Edits(
+        parents=tuple(parents),
+        poses=tuple((name, _pose(row)) for name, row in poses),
+        twists=tuple((name, six(row)) for name, row in twists),
+        states=tuple(_state(word, state, robots) for word in arguments.state),
+        joints=read_assignments(arguments.joint, _joint_names(state, robots)),
+        keep_place=arguments.keep_place,
+        time_ns=arguments.time,
+        name=arguments.name,
+    )
+
+
+def apply_edits(
+    state: WorldState, edits: Edits, robots: Mapping[str, RobotModel], diagnostics: Diagnostics
+) -> WorldState:
+    """Return a state with all changes; named states need the robots.
+
+    Raises:
+        UnknownNameError: a model, frame or joint does not exist.
+        ArrayError: a value does not fit.
+    """
+    for name, parent in edits.parents:
+        if edits.keep_place:
             state = reparented(state, name, parent, robots)
         else:
             state = set_pose(state, name, parent=parent)
-    for name, text in arguments.pose:
-        state = set_pose(state, name, _pose(text))
-    for name, text in arguments.twist:
-        state = set_pose(state, name, twist=six(_row("--twist", text, (6,))))
-    for model, word in arguments.state:
-        state.model(model)
-        if model not in robots:
-            raise ArrayError("--state", f"the robot of '{model}' is unknown: give --urdf URDF,SRDF")
-        named = named_state(robots[model].semantics, word, "--state")
+    for name, pose in edits.poses:
+        state = set_pose(state, name, pose)
+    for name, twist in edits.twists:
+        state = set_pose(state, name, twist=twist)
+    for model, named in edits.states:
         state = set_named_state(state, model, named.group, named.name, robots[model], diagnostics=diagnostics)
-    for model, positions in _joints(state, arguments.joint).items():
+    for model, positions in _joints(state, edits.joints, robots).items():
         state = set_joints(state, model, positions, robots.get(model), diagnostics=diagnostics)
-    if arguments.time is not None:
-        state = replace(state, time_ns=arguments.time)
-    return state if arguments.name is None else replace(state, name=arguments.name)
+    if edits.time_ns is not None:
+        state = replace(state, time_ns=edits.time_ns)
+    return state if edits.name is None else replace(state, name=edits.name)
 
 
-def _joints(state: WorldState, words: Sequence[tuple[str, str]]) -> dict[str, dict[str, tuple[float, ...]]]:
-    """Return the positions in ``MODEL/JOINT NUMBERS`` by model and joint; a single model needs no ``MODEL/``."""
+def _state(word: str, state: WorldState, robots: Mapping[str, RobotModel]) -> tuple[str, NamedState]:
+    unknown = [model.name for model in state.models if model.name not in robots]
+    for name in unknown if robots else ():
+        if word.startswith(f"{name}/"):
+            raise ArrayError("--state", f"the robot of '{name}' is unknown: give --urdf URDF,SRDF")
+    if not robots:
+        names = ", ".join(f"'{name}'" for name in unknown)
+        raise ArrayError("--state", f"the robot of {names or 'a model'} is unknown: give --urdf URDF,SRDF")
+    return named_state(word, robots)
+
+
+def _joint_names(state: WorldState, robots: Mapping[str, RobotModel]) -> JointNames:
+    """Return the joints of the models with their variables; without a robot, the joints that the state has."""
+    return {
+        model.name: names_of(JointSpace.of(robots[model.name]))
+        if model.name in robots
+        else {joint.name: () for joint in model.joints}
+        for model in state.models
+    }
+
+
+def _joints(
+    state: WorldState, rows: Mapping[JointReading, tuple[float, ...]], robots: Mapping[str, RobotModel]
+) -> dict[str, dict[str, tuple[float, ...]]]:
+    """Return positions by model and joint; a variable changes one number of its joint."""
     found: dict[str, dict[str, tuple[float, ...]]] = {}
-    names = [item.name for item in state.models]
-    for word, text in words:
-        is_short = len(names) == 1 and not word.startswith(f"{names[0]}/")
-        model, joint = (names[0], word) if is_short else model_and_variable(word, names)
-        if not joint:
-            raise UsageError(f"--joint: '{word}' is not of the form MODEL/JOINT")
-        found.setdefault(model, {})[joint] = _row("--joint", text, None)
+    for reading, row in rows.items():
+        joints = found.setdefault(reading.model, {})
+        if reading.variable is None:
+            joints[reading.joint] = row
+            continue
+        if len(row) != 1:
+            raise ArrayError(reading.variable, f"a variable has 1 position, not {len(row)}")
+        values = list(joints.get(reading.joint) or _present(state, reading, robots))
+        names = robots[reading.model].joint(reading.joint).variable_names
+        values[names.index(reading.variable)] = row[0]
+        joints[reading.joint] = tuple(values)
     return found
 
 
-def _pose(text: str) -> Pose:
-    row = _row("--pose", text, (6, 7))
+def _present(state: WorldState, reading: JointReading, robots: Mapping[str, RobotModel]) -> tuple[float, ...]:
+    """Return the positions of a joint in a world state, or those of a virtual joint from the model's pose.
+
+    Raises:
+        ArrayError: they are not known.
+    """
+    kinematics = ForwardKinematics(robots[reading.model])
+    model = state.model(reading.model)
+    applied = apply_model_state(model, resolve_with(state, robots=robots), kinematics)
+    if reading.joint == kinematics.model.root_joint.name and applied.base_positions is not None:
+        return tuple(applied.base_positions.tolist())
+    if reading.joint not in applied.positions_of:
+        message = f"the other values of joint '{reading.joint}' are not known: give all of its numbers"
+        raise ArrayError(str(reading.variable), message)
+    return tuple(applied.positions[kinematics.space.joint_positions[reading.joint]].tolist())
+
+
+def _pose(row: tuple[float, ...]) -> Pose:
     return Pose(six(row)) if len(row) == 6 else pose_from_quaternion(row[:3], row[3:])
 
 
-def _row(option: str, text: str, counts: tuple[int, ...] | None) -> tuple[float, ...]:
-    try:
-        row = numbers(text.replace(",", " "))
-    except BadValueError as error:
-        raise UsageError(f"{option} {error}") from None
-    if counts is not None and len(row) not in counts:
-        raise UsageError(f"{option}: '{text}' has {len(row)} numbers; it must have {' or '.join(map(str, counts))}")
-    return row
+def _numbers(option: str, word: str, counts: tuple[int, ...]) -> tuple[str, tuple[float, ...]]:
+    name, row = assignment(option, word)
+    if len(row) not in counts:
+        raise UsageError(f"{option}: '{word}' has {len(row)} numbers; it must have {' or '.join(map(str, counts))}")
+    return name, row
 
 
 EDIT = Command(
     _edit_arguments,
     _edit,
     examples=(
-        "robot_semantics usdf edit world.usdf --joint rover_arm/elbow_joint 1.2 -o bent.usdf",
-        "robot_semantics usdf edit world.usdf --pose rover_arm '1 0 0 0 0 1.57' -o moved.usdf",
-        "robot_semantics usdf edit world.usdf --state rover_arm arm/reach -o reaching.usdf",
+        "robot_semantics usdf edit world.usdf --joint rover_arm/elbow_joint=1.2 -o bent.usdf",
+        "robot_semantics usdf edit world.usdf --pose 'rover_arm=1 0 0 0 0 1.57' -o moved.usdf",
+        "robot_semantics usdf edit world.usdf --state rover_arm/arm/reach -o reaching.usdf",
     ),
 )
 
@@ -248,8 +347,9 @@ def _new(arguments: argparse.Namespace) -> None:
     parents = dict.fromkeys(model.parent for model in state.models if model.parent not in (WORLD, *robots))
     state = replace(state, frames=tuple(root_frame(name) for name in parents))
     with located_problems([WorldFile(state, arguments.output or "<stdout>", None)]) as diagnostics:
-        state = apply_edits(state, arguments, robots, diagnostics)
-        refuse_poses(state, arguments, robots)
+        edits = edits_of(arguments, state, robots)
+        state = apply_edits(state, edits, robots, diagnostics)
+        refuse_poses(state, edits, robots)
         check_world(state, robots, diagnostics)
         diagnostics.raise_if_failed(strict=arguments.strict)
     texts = {item.state.name: item.texts for item in found if item.texts is not None}
@@ -300,7 +400,7 @@ NEW = Command(
     _new_arguments,
     _new,
     examples=(
-        "robot_semantics usdf new robot.urdf,robot.srdf --state rover_arm arm/reach -o new.usdf",
-        "robot_semantics usdf new a=robot.urdf b=robot.urdf --pose b '2 0 0 0 0 0' -o two.usdf",
+        "robot_semantics usdf new robot.urdf,robot.srdf --state arm/reach -o new.usdf",
+        "robot_semantics usdf new a=robot.urdf b=robot.urdf --pose 'b=2 0 0 0 0 0' -o two.usdf",
     ),
 )
