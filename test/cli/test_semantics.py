@@ -119,23 +119,17 @@ def test_one_state_is_asked_for_by_group_and_name(run: Run, rover: tuple[Path, P
 
 
 def test_positions_are_recognised_as_a_state(run: Run) -> None:
-    words = (
-        "states",
-        *case("virtual_planar"),
-        "--joint",
-        "world_joint/x=1",
-        "--joint",
-        "world_joint/y=2",
-        "--joint",
-        "j1=0.1",
-    )
-    assert json.loads(run(*words, "world_joint/theta=0.5", "--json").out)["matches"] == {
-        "all": [{"state": "p", "difference": 0.0, "joint": "world_joint"}]
-    }
-    assert run(*words, "world_joint/theta=0.6").out == ""
-    assert run(*words, "world_joint/theta=0.6", "--tolerance", "0.2").out.startswith("all/p  within 0.1 ")
+    words = ("states", *case("virtual_planar"), "--joint", "world_joint/x=1", "--joint", "world_joint/y=2")
+    words += ("--joint", "j1=0.1")
+    found = {"all": [{"state": "p", "difference": 0.0, "joint": "world_joint"}]}
+    assert json.loads(run(*words, "--joint", "world_joint/theta=0.5", "--json").out)["matches"] == found
+    whole = ("states", *case("virtual_planar"), "--joint", "world_joint=1 2 0.5", "--joint", "j1=0.1")
+    assert json.loads(run(*whole, "--json").out)["matches"] == found
+    assert run(*words, "--joint", "world_joint/theta=0.6").out == ""
+    near = run(*words, "--joint", "world_joint/theta=0.6", "--tolerance", "0.2")
+    assert near.out.startswith("all/p  within 0.1 ")
     assert run(*words, "--tolerance=-1").code == 2
-    wrong = run(*words, "nope=1", "j1=x")
+    wrong = run(*words, "--joint", "nope=1", "--joint", "j1=x")
     assert wrong.code == 2
     assert "unknown joint variable 'nope'" in wrong.err
     assert "not 'j1=x'" in wrong.err

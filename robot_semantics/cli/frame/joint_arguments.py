@@ -81,10 +81,11 @@ def read_joint(name: str, models: JointNames) -> JointReading:
         raise RobotSemanticsError(f"--joint '{name}' can be {found[0]} or {found[1]}: write MODEL/NAME")
     if found:
         return found[0]
-    valid = [known for joints in models.values() for joint, names in joints.items() for known in (*names, joint)]
-    if len(models) > 1:
-        valid += [f"{model}/{known}" for model, joints in models.items() for known in joints]
-    raise UnknownNameError("joint variable", name, dict.fromkeys(valid))
+    owners = [model for model in models if name.startswith(f"{model}/")]
+    part, owner = (name.removeprefix(f"{owners[0]}/"), f"model '{owners[0]}'") if len(owners) == 1 else (name, "")
+    among = models if not owner else {owners[0]: models[owners[0]]}
+    valid = [known for joints in among.values() for joint, names in joints.items() for known in (joint, *names)]
+    raise UnknownNameError("joint variable", part, dict.fromkeys(valid), owner if len(models) > 1 else "")
 
 
 def _readings(name: str, models: JointNames) -> Iterator[JointReading]:

@@ -30,6 +30,6 @@ COMMAND = Command(
     },
     examples=(
         "robot_semantics usdf resolve world.usdf",
-        "robot_semantics usdf edit world.usdf --joint rover_arm/elbow_joint 1.2 -o changed.usdf",
+        "robot_semantics usdf edit world.usdf --joint rover_arm/elbow_joint=1.2 -o changed.usdf",
     ),
 )
