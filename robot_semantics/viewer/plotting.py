@@ -161,12 +161,36 @@ def _chosen(
     if model is not None and model not in names:
         raise UnknownNameError("model", model, names)
     models = [entry for entry in series.models if model in (None, entry.name)]
-    rows = [(entry, name) for entry in models for name in entry.variables if not joints or _joint_of(name) in joints]
-    every = {_joint_of(name) for entry in models for name in entry.variables}
-    for name in joints:
-        if name not in every:
-            raise UnknownNameError("joint", name, every)
+    wanted = [_reading(name, models) for name in joints]
+    rows = [
+        (entry, name)
+        for entry in models
+        for name in entry.variables
+        if not joints or (entry.name, _joint_of(name)) in wanted
+    ]
     return models, rows
+
+
+def _reading(name: str, models: Sequence[ModelSeries]) -> tuple[str, str]:
+    """Return the model and the joint of a name: a joint, one of its variables, or ``MODEL/`` and one of these.
+
+    Raises:
+        UnknownNameError: there is none.
+        RequestError: there are two.
+    """
+    found = {
+        (entry.name, _joint_of(variable)): None
+        for entry in models
+        for variable in entry.variables
+        for word in {variable, _joint_of(variable), variable.replace("[", "/").rstrip("]")}
+        if name in (word, f"{entry.name}/{word}")
+    }
+    if len(found) > 1:
+        first, second = (f"joint '{joint}' of model '{model}'" for model, joint in [*found][:2])
+        raise RequestError(f"--joint '{name}' can be {first} or {second}: write MODEL/NAME, or choose with --model")
+    if not found:
+        raise UnknownNameError("joint", name, {_joint_of(known) for entry in models for known in entry.variables})
+    return next(iter(found))
 
 
 def _refuse_large(model: ModelSeries) -> None:

@@ -133,7 +133,7 @@ def test_the_same_series_gives_the_same_file(tools: Any, drive: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-o", "x.gif"), "the name of a picture must end in .png, .svg or .pdf, not in '.gif'"),
+        (("-o", "x.gif"), "'x.gif' has the ending '.gif'; known is .png, .svg or .pdf: give the kind with --to"),
         (("-o", "x.svg", "--joint", "elbow"), "unknown joint 'elbow'; did you mean 'elbow_joint'"),
         (("-o", "x.svg", "--model", "rover"), "unknown model 'rover'; did you mean 'rover_arm'"),
     ],
@@ -144,7 +144,7 @@ def test_what_cannot_be_drawn_is_refused(
     monkeypatch.chdir(tools.folder)
     tools.run("export", drive, "--every", "1", "-o", "series.npz")
     code, _, stderr = tools.run("plot", "series.npz", *arguments)
-    assert (code, message in stderr) == (1, True), stderr
+    assert (code, message in stderr) == (2 if "x.gif" in arguments else 1, True), stderr
     assert [path.name for path in tools.folder.iterdir()] == ["series.npz"]
 
 
@@ -205,6 +205,13 @@ def test_too_many_rows_are_refused_at_once(tools: Any) -> None:
     code, _, stderr = tools.run("plot", *paths, "--force", "-o", tools.folder / "p.svg")
     assert (code, "251 rows are too many for a picture: choose some with --joint or --model" in stderr) == (1, True)
     assert tools.run("plot", *paths, "--joint", "j7", "--force", "-o", tools.folder / "p.svg")[0] == 0
+
+
+def test_a_joint_of_two_models_needs_its_model(tools: Any) -> None:
+    words = ("plot", *_series(tools, 2, 2), "-o", tools.folder / "p.svg", "--joint")
+    code, _, stderr = tools.run(*words, "j1")
+    assert (code, "can be joint 'j1' of model 'm0' or joint 'j1' of model 'm1'" in stderr) == (1, True), stderr
+    assert tools.run(*words, "m1/j1")[1].startswith("drew 1 joints")
 
 
 @pytest.mark.filterwarnings("error")
