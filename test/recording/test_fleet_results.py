@@ -168,7 +168,7 @@ def test_an_index_of_another_program_is_kept_without_force(
     if content != "table":
         index.write_bytes(b"notes" if content == "text" else index.read_bytes()[:60])
     before = index.read_bytes()
-    command = ("export", "--each", "mon", "--format", "npz", "-o", "out")
+    command = ("export", "--each", "mon", "--to", "npz", "-o", "out")
     for more in ((), ("--dry-run",)):
         code, _, stderr = tools.run(*command, *more)
         assert (code, "'out/index.parquet' exists and is not the index" in stderr) == (1, True), stderr
@@ -182,7 +182,7 @@ def test_an_index_of_another_program_is_kept_without_force(
 def test_force_exports_finished_bags_again(tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tools.folder)
     arm_bag(tools, Path("mon/run1"))
-    command = ("export", "--each", "mon", "--format", "npz", "-o", "out")
+    command = ("export", "--each", "mon", "--to", "npz", "-o", "out")
     assert counts(tools.run(*command)[1]) == (1, 0, 0)
     made = Path("out/mon/run1.npz").stat().st_mtime_ns
     assert counts(tools.run(*command)[1]) == (0, 1, 0)
@@ -195,7 +195,7 @@ def test_without_its_rows_a_fleet_continues_from_the_index(tools: Any, monkeypat
     monkeypatch.chdir(tools.folder)
     arm_bag(tools, Path("mon/run1"))
     arm_bag(tools, Path("mon/run2"))
-    command = ("export", "--each", "mon", "--format", "npz", "-o", "out")
+    command = ("export", "--each", "mon", "--to", "npz", "-o", "out")
     assert counts(tools.run(*command)[1]) == (2, 0, 0)
     arm_bag(tools, Path("mon/run2"), seconds=4.0)
     for done in ((1, 1, 0), (0, 2, 0)):
@@ -219,7 +219,7 @@ def test_endings_in_capital_letters_are_bags(tools: Any, monkeypatch: pytest.Mon
     file = next(path for path in (*bag.glob("*.db3"), bag) if path.is_file())
     Path("mon").mkdir()
     file.rename(Path("mon") / name)
-    code, stdout, stderr = tools.run("export", "--each", "mon", "--format", "npz", "-o", "out")
+    code, stdout, stderr = tools.run("export", "--each", "mon", "--to", "npz", "-o", "out")
     assert (code, counts(stdout)) == (0, (1, 0, 0)), stderr
     assert set(rows(Path("out"))) == {f"mon/{name.partition('.')[0]}.npz"}
     code, _, stderr = tools.run("export", Path("mon") / name, "-o", "x.npz")
