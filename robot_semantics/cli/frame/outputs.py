@@ -251,7 +251,7 @@ def check_outputs(arguments: argparse.Namespace) -> None:
         if rule.needed and not (arguments.output is not None or in_place or arguments.dry_run):
             raise UsageError("missing: -o, or --dry-run" + " or --in-place" * hasattr(arguments, "in_place"))
         if in_place and rule.changed is not None and getattr(arguments, rule.changed) is None:
-            raise UsageError(f"--in-place changes the {rule.changed.upper()}: there is none")
+            raise UsageError(f"--in-place needs the {rule.changed.upper()} that it changes")
         if rule.endings is not None and arguments.output is not None:
             kind_of_result(arguments)
     for name in getattr(arguments, "made_files", ()):
