@@ -108,7 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--zoom", type=number_in_range(0.01, 100.0), default=1.0, metavar="F", help="zoom; above 1 is nearer (1)"
     )
-    how.add_argument("--no-legend", action="store_true", help="hide the names of the groups")
+    how.add_argument("--no-legend", action="store_true", help="hide the names of the groups and the scale")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -265,7 +265,9 @@ def _picture(scene: Scene, kind: Kind, arguments: argparse.Namespace) -> None:
         )
         for number, (azimuth, elevation) in enumerate(angles)
     ]
-    image = with_legend(np.concatenate([render(scene, view) for view in views], axis=1), legend)
+    image = with_legend(
+        np.concatenate([render(scene, view, scale=not arguments.no_legend) for view in views], axis=1), legend
+    )
     if write_files(arguments, {Path(arguments.png): png_bytes(image)}):
         print_line(f"wrote {arguments.png}: {image.shape[1]} x {image.shape[0]}")
 

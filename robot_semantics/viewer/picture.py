@@ -271,8 +271,12 @@ class _Mesh:
     rgba: FloatArray
 
 
-def render(scene: Scene, view: View = View()) -> Bytes:
-    """Return the first moment of a scene as a picture, (height, width, 3) bytes.
+_LEAST_WIDTH = 200
+"""Smallest width of a picture with a scale [pixels]."""
+
+
+def render(scene: Scene, view: View = View(), *, scale: bool = False) -> Bytes:
+    """Return the first moment of a scene as a picture, (height, width, 3) bytes; with `scale` with a scale bar.
 
     Raises:
         UnknownNameError: a group to be coloured does not exist in any of the robots.
@@ -292,7 +296,52 @@ def render(scene: Scene, view: View = View()) -> Bytes:
         if not solid.all():
             _draw(image, camera, mesh, np.flatnonzero(~solid), nearness)
     small = image.reshape(view.size[1], SUPERSAMPLING, view.size[0], SUPERSAMPLING, 3).mean(axis=(1, 3))
-    return np.asarray((small * 255.0).round(), dtype=np.uint8)
+    picture = np.asarray((small * 255.0).round(), dtype=np.uint8)
+    return _with_scale(picture, points, plain) if scale and len(mesh.corners) else picture
+
+
+def scale_bar(points: FloatArray, camera: Camera) -> tuple[float, float]:
+    """Return the length of a scale bar [m] and [pixels], at the mean depth of (n, 3) points; 1, 2 or 5 in front."""
+    pixels_per_metre = camera.focal / max(float(camera.project(points)[:, 2].mean()), 1e-9)
+    longest = 0.25 * camera.size[0] / pixels_per_metre
+    power = 10.0 ** math.floor(math.log10(longest))
+    length = next(step * power for step in (5.0, 2.0, 1.0) if step * power <= longest * (1.0 + 1e-9))
+    return length, length * pixels_per_metre
+
+
+def _with_scale(image: Bytes, points: FloatArray, camera: Camera) -> Bytes:
+    """Return the picture with a scale bar, lower left, and with the size of what it shows, upper right."""
+    height, width = image.shape[:2]
+    if width < _LEAST_WIDTH:
+        return image
+    Image, ImageDraw, ImageFont = _pillow()
+    length, pixels = scale_bar(points, camera)
+    picture = Image.fromarray(image)
+    draw = ImageDraw.Draw(picture)
+    size = max(11, height // 40)
+    left, y = int(1.6 * size), height - int(1.6 * size)
+    ink = (60, 64, 72)
+    draw.line(
+        [(left, y - size // 2), (left, y), (left + round(pixels), y), (left + round(pixels), y - size // 2)], ink, 2
+    )
+    sides = " x ".join(f"{side:.3g}" for side in np.ptp(points, axis=0))
+    font = ImageFont.load_default(size)
+    draw.text((left, y - size), f"{length:g} m", fill=ink, font=font, anchor="ls")
+    draw.text((width - left, left), f"size {sides} m", fill=ink, font=font, anchor="rt")
+    return np.asarray(picture, dtype=np.uint8)
+
+
+def _pillow() -> tuple[Any, Any, Any]:
+    """Return the modules that write into pictures.
+
+    Raises:
+        MissingExtraError: Pillow is not installed.
+    """
+    try:
+        from PIL import Image, ImageDraw, ImageFont
+    except ImportError as error:
+        raise MissingExtraError("PIL", "view", "writing into pictures") from error
+    return Image, ImageDraw, ImageFont
 
 
 def _triangles(scene: Scene, view: View) -> _Mesh:
@@ -408,10 +457,7 @@ def with_legend(image: Bytes, groups: Sequence[str]) -> Bytes:
     """
     if not groups:
         return image
-    try:
-        from PIL import Image, ImageDraw, ImageFont
-    except ImportError as error:
-        raise MissingExtraError("PIL", "view", "writing into pictures") from error
+    Image, ImageDraw, ImageFont = _pillow()
     picture = Image.fromarray(image)
     draw = ImageDraw.Draw(picture)
     size = max(11, image.shape[0] // 40)

@@ -43,6 +43,8 @@ MOST_ROWS = 200
 """A picture with more rows takes minutes to lay out and is unreadable."""
 
 LONGEST_TITLE = 500
+LEAST_RANGE = 1e-3
+"""Smallest range of an axis [m, rad, m/s, rad/s]."""
 LARGEST = 1e100
 """Larger values have no axis: matplotlib computes their square."""
 
@@ -237,6 +239,8 @@ def _draw_path(part: SubFigure, data: PlotData, model: ModelSeries) -> None:
     _shade(over_time, seconds, old)
     over_time.set(xlabel="time [s]", ylabel="position [m]", title=f"{name}: base")
     over_time.legend(loc="best")
+    _widen(plane, horizontal=True)
+    _widen(over_time)
 
 
 def _draw_joints(part: SubFigure, data: PlotData, rows: Sequence[tuple[ModelSeries, str]], *, several: bool) -> None:
@@ -257,11 +261,23 @@ def _draw_joints(part: SubFigure, data: PlotData, rows: Sequence[tuple[ModelSeri
         for axis in (left, right):
             _shade(axis, seconds, old)
             axis.grid(visible=True, linewidth=0.3)
+            _widen(axis)
         left.set_ylabel(full if several else label, rotation=0, ha="right", va="center")
     axes[0][0].set_title("position [rad, m]; dashed: limits, grey: gaps")
     axes[0][1].set_title("velocity [rad/s, m/s]")
     for axis in axes[-1]:
         axis.set_xlabel("time [s]")
+
+
+def _widen(axis: Axes, *, horizontal: bool = False) -> None:
+    """Widen the range of an axis to `LEAST_RANGE`: what rounding leaves of 0 would look like a vibration."""
+    low, high = axis.get_ylim()
+    if high - low < LEAST_RANGE:
+        axis.set_ylim(0.5 * (low + high - LEAST_RANGE), 0.5 * (low + high + LEAST_RANGE))
+    if horizontal:
+        low, high = axis.get_xlim()
+        if high - low < LEAST_RANGE:
+            axis.set_xlim(0.5 * (low + high - LEAST_RANGE), 0.5 * (low + high + LEAST_RANGE))
 
 
 def _shade(axis: Axes, seconds: FloatArray, old: BoolArray) -> None:

@@ -9,9 +9,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -19,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import RunCommand
+from support.terminal import on_a_terminal
 
 from robot_semantics.cli.running import all_commands
 
@@ -120,24 +119,6 @@ def test_a_duration_is_a_number_of_steps(folder: Path, run: RunCommand) -> None:
     for words in (("--duration", "0.003"), ("--duration", "1", "--steps", "2"), ("--duration", "-1"), ()):
         result = run("sim", "run", "world.usdf", *words)
         assert (result.code, result.out) == (2, ""), words
-
-
-def on_a_terminal(words: list[str], columns: int) -> str:
-    """Return what a command prints on a terminal."""
-    pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")
-    master, slave = pty.openpty()
-    termios.tcsetwinsize(slave, (50, columns)) if hasattr(termios, "tcsetwinsize") else None
-    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": str(columns)}
-    command = [sys.executable, "-m", "robot_semantics", *words]
-    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=environment) as process:
-        os.close(slave)
-        parts = []
-        with contextlib.suppress(OSError):
-            while part := os.read(master, 65536):
-                parts.append(part)
-        process.wait()
-    os.close(master)
-    return b"".join(parts).decode().replace("\r\n", "\n")
 
 
 def test_check_shows_the_line_and_a_caret_on_a_terminal_only(folder: Path, run: RunCommand) -> None:

@@ -68,7 +68,7 @@ def test_names_are_shown_as_they_are_whatever_brackets_they_have(run: Run, tmp_p
         # Link, joint; group, tip link; state's group and name, value's joint; reason.
         assert shown.out.count(name) == 8
         table = run("groups", urdf, srdf, name).out
-        assert table.startswith(f"group {name} ")
+        assert table.startswith(f"group {name}\n")
         # And: joints, active, continuous, commandable, links, variables, tip, root, states.
         assert table.count(name) == 10
 

@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console, RenderableType
+from rich.measure import Measurement
 from rich.table import Table
+from rich.text import Text
 
 from robot_semantics.base.names import LONGEST_LINE, shown
 from robot_semantics.cli.frame.printing import is_quiet, wants_colour
@@ -23,15 +26,39 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
-def console_for_output() -> Console:
-    """Return a console; without a terminal lines are not cut or folded: a pager or a file takes any length."""
+class OutputConsole:
+    """Standard output for tables and trees.
 
-    def console(width: int | None = None) -> Console:
+    On a terminal, a table that is too wide becomes a list of its rows. Without a terminal, lines are not folded and
+    have no blanks at their end: a pager or a file takes any length.
+    """
+
+    def __init__(self, columns: int | None = None) -> None:
         colours: Literal["auto"] | None = "auto" if wants_colour(sys.stdout) else None
-        return Console(highlight=False, markup=False, emoji=False, width=width, color_system=colours)
+        self._console = Console(highlight=False, markup=False, emoji=False, width=columns, color_system=colours)
+        self._is_terminal = self._console.is_terminal
+        if not self._is_terminal:
+            self._console.width = 10_000
 
-    terminal = console()
-    return terminal if terminal.is_terminal else console(10_000)
+    def print(self, renderable: RenderableType = "") -> None:
+        """Print a table, a tree or a text."""
+        if not self._is_terminal:
+            with self._console.capture() as capture:
+                self._console.print(renderable)
+            for line in capture.get().split("\n")[:-1]:
+                print(line.rstrip())
+            return
+        width = self._console.options.max_width
+        if isinstance(renderable, _ShownTable) and renderable.width_in(self._console) > width:
+            for line in renderable.as_list(width):
+                print(line)
+            return
+        self._console.print(renderable)
+
+
+def console_for_output() -> OutputConsole:
+    """Return a console for standard output."""
+    return OutputConsole()
 
 
 class _ShownTable(Table):
@@ -40,6 +67,31 @@ class _ShownTable(Table):
     def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
         """Add a row, as in rich."""
         super().add_row(*(shown(cell, LONGEST_LINE) if isinstance(cell, str) else cell for cell in cells), **options)
+
+    def width_in(self, console: Console) -> int:
+        """Return the width of the table if no cell is folded."""
+        wide = console.options.update(width=10_000)
+        return Measurement.get(console, wide, self).maximum
+
+    def as_list(self, width: int) -> list[str]:
+        """Return the rows one below the other, each cell with the name of its column, folded only at blanks."""
+        titles = [str(column.header) for column in self.columns]
+        lines = [str(self.title)] if self.title else []
+        for row in zip(*(column.cells for column in self.columns), strict=True):
+            first, *others = row
+            lines.append(str(first))
+            for title, cell in zip(titles[1:], others, strict=True):
+                text = " ".join(str(cell).split("\n")) if isinstance(cell, (str, Text)) else ""
+                if text and text != "-":
+                    lines += textwrap.wrap(
+                        f"{title}: {text}" if title else text,
+                        width,
+                        initial_indent="  ",
+                        subsequent_indent="    ",
+                        break_long_words=False,
+                        break_on_hyphens=False,
+                    )
+        return lines
 
 
 def table(*columns: str, title: str | None = None) -> Table:

@@ -10,6 +10,8 @@
 from __future__ import annotations
 
 import argparse
+import shutil
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +27,9 @@ from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.apply import Base, apply_model_state, resolve_with
 from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, robots_for
 from robot_semantics.usdf.world_state import WORLD, WorldState
+
+_NUMBERS_WIDTH = 75
+"""Characters of the numbers of a pose in a line."""
 
 
 class LinkPoses(NamedTuple):
@@ -78,7 +83,16 @@ def print_links(arguments: argparse.Namespace, model: RobotModel, poses: LinkPos
     if arguments.json:
         print_result({"relative_to": frame, "poses": dict(zip(model.link_names, rows.tolist(), strict=True))})
         return
+    # A pose of -1e-18 m is 0.
+    rows = np.round(rows, 6) + 0.0
     width = max(len(shown(name)) for name in model.link_names)
+    if sys.stdout.isatty() and width + _NUMBERS_WIDTH > shutil.get_terminal_size().columns:
+        print_line(f"poses in {shown(frame)}")
+        for name, pose in zip(model.link_names, rows.tolist(), strict=True):
+            print_line(name)
+            print_line(f"  x y z: {' '.join(['%.6f'] * 3) % tuple(pose[:3])}")
+            print_line(f"  qx qy qz qw: {' '.join(['%.6f'] * 4) % tuple(pose[3:])}")
+        return
     header = f"{'x':>10} {'y':>10} {'z':>10}  {'qx':>9} {'qy':>9} {'qz':>9} {'qw':>9}   (in {shown(frame)})"
     print_line(f"{'link':<{width}}  {header}")
     numbers = f"  {' '.join(['%10.6f'] * 3)}  {' '.join(['%9.6f'] * 4)}"

@@ -94,11 +94,18 @@ def _pose(pose: Pose | None) -> tuple[str, str]:
     return ("-", "-") if pose is None else (numbers(pose.xyz_rpy[:3]), numbers(pose.xyz_rpy[3:]))
 
 
+DUST = 1e-12
+"""Numbers below this print as 0 [m, rad, m/s, rad/s, N, N m]; JSON has all digits."""
+
+
 def numbers(row: Sequence[float] | None) -> str:
-    """Return numbers for people: six digits, or fewer if these are exact; a dash for None."""
+    """Return numbers for people: six digits, or fewer if these are exact; a dash for None.
+
+    All units are of SI without prefix, so a number below `DUST` is what rounding leaves of 0.
+    """
     if row is None:
         return "-"
-    return " ".join(min(f"{value:.6g}", shortest(value), key=len) for value in row)
+    return " ".join("0" if abs(value) < DUST else min(f"{value:.6g}", shortest(value), key=len) for value in row)
 
 
 def _resolve_arguments(parser: argparse.ArgumentParser) -> None:
