@@ -79,7 +79,8 @@ class SrdfText:
     """An SRDF text as a value: each change returns a new one; without a change, every byte is as read.
 
     Attributes:
-        semantic: the tree of the text; problems of the text are not reported here.
+        semantic: the tree of the text.
+        reading: the problems that reading the tree has found.
     """
 
     def __init__(self, text: str | bytes, source: str = "<robot_description_semantic>") -> None:
@@ -118,7 +119,8 @@ class SrdfText:
 
     def _take(self, xml: XmlText) -> None:
         self.xml = xml
-        self.semantic = parse_srdf(xml.utf8.decode(), xml.source, Diagnostics())
+        self.reading = Diagnostics()
+        self.semantic = parse_srdf(xml.utf8.decode(), xml.source, self.reading)
 
     def __bytes__(self) -> bytes:
         """Return the text in its original encoding."""

@@ -30,7 +30,6 @@ from robot_semantics.base.system import held_lock, user_id
 from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.srdf.reader import parse_srdf
 from robot_semantics.xml.reader import MAX_BYTES
 
 
@@ -521,8 +520,8 @@ class EditSession:
     def _renew(self) -> None:
         self.version += 1
         found = Diagnostics()
-        semantic = parse_srdf(str(self.text), self.text.xml.source, found)
-        self.robot = apply_semantics(self.bare, semantic, found)
+        found.extend(self.text.reading)
+        self.robot = apply_semantics(self.bare, self.text.semantic, found)
         self.problems = list(found)
 
 

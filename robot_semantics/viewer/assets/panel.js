@@ -1,5 +1,5 @@
 // The panel on the left and what lies over the picture: what there is to choose, and what is known of what was chosen.
-import { linkFacts, linkTags } from "./link_facts.js";
+import { groupsOfLinks, linkFacts, linkTags } from "./link_facts.js";
 import { own, rollPitchYaw } from "./math.js";
 
 export function make(tag, properties = {}, ...children) {
@@ -61,7 +61,6 @@ export class Panel {
   // Everything, for the chosen robot; sliders keep their places when only positions change.
   build() {
     const { app } = this, { robot } = app;
-    this.sliders = [];
     const sections = [this.robots(), this.showing(), this.problems(), this.moments()];
     if (robot) {
       const groups = Object.keys(robot.groups);
@@ -122,13 +121,21 @@ export class Panel {
     app.find("legend").replaceChildren(...app.groups.map((name, number) => { const line = make("div", {}, make("i"), name); line.style.setProperty("--chip", css(app.groupColour(number))); return line; }));
   }
 
-  // The sliders of the group that is chosen, of all joints where none is.
+  // The sliders stay as they are while nothing that they show changes: hundreds of them slow down each edit.
   joints() {
+    const { app } = this, { robot } = app, { passive } = robot;
+    const key = JSON.stringify([robot.name, robot.variables, passive, own(robot.groups, app.focus)?.joints, app.shows.degrees, app.sliders, Boolean(app.wanted), app.data.live]);
+    if (key !== this.jointsKey || !this.jointsNode) { this.sliders = []; this.jointsNode = this.newJoints(); this.jointsKey = key; }
+    const choice = this.jointsNode?.querySelector("#joints-of");
+    choice?.replaceChildren(make("option", { value: "" }, "all joints"), ...Object.keys(robot.groups).map((name) => make("option", { value: name, selected: name === app.focus }, name)));
+    return this.jointsNode;
+  }
+  // The sliders of the group that is chosen, of all joints where none is.
+  newJoints() {
     const { app } = this, { robot } = app, moving = robot.joints.filter((joint) => joint.count), group = own(robot.groups, app.focus);
     if (!moving.length) return null;
     const listed = group ? moving.filter((joint) => group.joints.includes(joint.name)) : moving;
-    const choice = make("select", { id: "joints-of", "aria-label": "joints of", onchange: (event) => app.setFocus(event.target.value) }, make("option", { value: "" }, "all joints"),
-      ...Object.keys(robot.groups).map((name) => make("option", { value: name, selected: name === app.focus }, name)));
+    const choice = make("select", { id: "joints-of", "aria-label": "joints of", onchange: (event) => app.setFocus(event.target.value) });
     return this.section("Joints", listed.length, true, make("div", { className: "line" }, choice, make("button", { onclick: () => app.reset(), id: "default-positions" }, "default positions")),
       robot.dependent.length && !app.served ? make("div", { className: "soft", id: "loops-note" }, "Closed loops: the passive joints do not follow the sliders, and a saved state has open loops. They follow in a page of robot_semantics view without --html.") : null, ...listed.flatMap((joint) => this.joint(joint)));
   }
@@ -150,16 +157,16 @@ export class Panel {
 
   // The tree of links; behind each what makes it special.
   links() {
-    const { app } = this, { robot } = app, depth = [];
-    const rows = robot.links.map(({ name, parent }, link) => {
+    const { app } = this, { robot } = app, depth = [], groups = groupsOfLinks(robot);
+    const rows = () => robot.links.map(({ name, parent }, link) => {
       depth[link] = parent < 0 ? 0 : depth[parent] + 1;
-      const found = { robot, link }, facts = linkFacts(robot, link).map(([title, text]) => `${title}: ${text}`);
+      const found = { robot, link }, facts = linkFacts(robot, link, groups).map(([title, text]) => `${title}: ${text}`);
       const row = make("button", { className: "link", title: facts.join("\n"), "data-link": name, onclick: () => app.pickLink(found), onpointerenter: () => app.hover(found), onpointerleave: () => app.hover(null), onfocus: () => app.hover(found), onblur: () => app.hover(null) },
-        ...this.chips(robot, link), name, ...linkTags(robot, link).map((tag) => make("small", {}, tag)));
+        ...this.chips(robot, link), name, ...linkTags(robot, link, groups).map((tag) => make("small", {}, tag)));
       row.style.setProperty("--depth", Math.min(depth[link], 12));
       return row;
     });
-    return this.section("Links", robot.links.length, false, ...rows);
+    return this.longSection("Links", robot.links.length, () => make("div", {}, ...rows()));
   }
   // A square in the colour of each chosen group that has the link.
   chips(robot, link) {
