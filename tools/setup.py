@@ -43,6 +43,12 @@ SIMULATORS = ("simulation_interfaces", "controller_manager_msgs", "mujoco_ros2_c
 EARLIER = "simulation_interfaces_1"
 """Folder below the environment with version 1.5 of simulation_interfaces: two versions cannot share one folder."""
 FOR_TESTS = (*SIMULATORS, EARLIER, "test")
+ROS_PLATFORM = "linux-x86_64"
+"""The platform for which the ROS 2 wheels are made."""
+OF_ROS = ("paths", "tf2_msgs", "tf2_ros", "interfaces", *SIMULATORS, EARLIER)
+"""Steps that need the ROS 2 wheels."""
+OFFLINE = "offline"
+"""Mark in the environment: it has no ROS 2."""
 
 # A sourced ROS 2 installation would come before the environment's own packages and mix with them. With the last
 # variable, the wheels detect that LD_LIBRARY_PATH is set.
@@ -79,15 +85,13 @@ def missing_tools() -> list[str]:
             "Python {}.{} to {}.{} is needed, this is {}.{}: install one and name it, "
             "as in `make setup PYTHON=python3.12`".format(*OLDEST, *NEWEST, *sys.version_info[:2])
         )
-    if sys.platform != "linux" or os.uname().machine != "x86_64":
-        missing.append(
-            "the ROS 2 wheels are made for Linux on x86_64 only: elsewhere use a ROS 2 installation and colcon"
-        )
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401
     except ImportError:
         missing.append("Python's venv module is missing: apt install python3-venv, or dnf install python3")
+    if not has_ros_wheels():
+        return missing
     if not Path(sysconfig.get_path("include"), "Python.h").is_file():
         missing.append("Python's headers are missing: apt install python3-dev, or dnf install python3-devel")
     for variable, names, language in (("CC", ("cc", "gcc", "clang"), "C"), ("CXX", ("c++", "g++", "clang++"), "C++")):
@@ -99,6 +103,11 @@ def missing_tools() -> list[str]:
     if not shutil.which("make"):
         missing.append("make is missing: apt install make, or dnf install make")
     return missing
+
+
+def has_ros_wheels() -> bool:
+    """Return True if there are ROS 2 wheels for this machine."""
+    return sysconfig.get_platform() == ROS_PLATFORM
 
 
 def own_variables() -> dict[str, str]:
@@ -143,6 +152,7 @@ class Environment:
     def __init__(self, prefix: Path, distro: str) -> None:
         self.prefix = prefix
         self.distro = distro
+        self.has_ros = has_ros_wheels()
         self.python = prefix / "bin" / "python"
         self.stamps = prefix / "setup"
         self.logs = prefix / "setup" / "log"
@@ -172,15 +182,16 @@ class Environment:
         run([*self.pip, *words, *sources, "-r", lock], self.logs / f"{lock.stem}.log")
 
     def install_demo(self) -> None:
-        """Install ROS 2 and the libraries of the demo; Kilted's wheels have a separate lock."""
-        if self.distro == "jazzy":
+        """Install ROS 2, if it has wheels, and the libraries of the demo; Kilted's wheels have a separate lock."""
+        if self.distro == "jazzy" and self.has_ros:
             self.install(REQUIREMENTS / "demo.lock")
             return
         entries = re.split(r"^(?=\S)", (REQUIREMENTS / "demo.lock").read_text(), flags=re.MULTILINE)
         lock = ROOT / "build" / "demo_without_ros.lock"
         lock.write_text("".join(entry for entry in entries if not entry.startswith("ros-")))
         self.install(lock)
-        self.install(REQUIREMENTS / f"{self.distro}.lock")
+        if self.has_ros:
+            self.install(REQUIREMENTS / f"{self.distro}.lock")
 
     def mend_paths(self) -> None:
         """Fix the CMake files in the wheels: they name the Python of their build machine."""
@@ -305,9 +316,9 @@ class Environment:
         """Run each step whose inputs changed since its last run; "demo" skips steps only for tests."""
         keys: dict[str, str] = {}
         for step in self.steps():
-            if step.name in FOR_TESTS and wanted == "demo":
+            if (step.name in FOR_TESTS and wanted == "demo") or (step.name in OF_ROS and not self.has_ros):
                 continue
-            keys[step.name] = digest(step.inputs, sys.version, *(keys[name] for name in step.after))
+            keys[step.name] = digest(step.inputs, sys.version, *(keys[name] for name in step.after if name in keys))
             stamp = self.stamps / step.name
             if stamp.exists() and stamp.read_text() == keys[step.name]:
                 continue
@@ -320,6 +331,8 @@ class Environment:
             self.stamps.mkdir(exist_ok=True)
             stamp.write_text(keys[step.name])
             print(f"{time.monotonic() - started:.0f} s", flush=True)
+        if not only_say and not self.has_ros:
+            (self.stamps / OFFLINE).touch()
 
 
 def main() -> int:
@@ -337,6 +350,11 @@ def main() -> int:
         print(f"set-up: {line}", file=sys.stderr)
     if missing:
         return 1
+    if not has_ros_wheels():
+        print(
+            f"set-up: without ROS 2, which has no wheels for {sysconfig.get_platform()}: nodes and live page "
+            "are left out; a ROS 2 installation and colcon bring them (README, Install in a ROS 2 workspace)"
+        )
     (ROOT / "build").mkdir(exist_ok=True)
     default = ".venv" if options.distro == "jazzy" else f".venv-{options.distro}"
     prefix = (options.venv or ROOT / default).absolute()

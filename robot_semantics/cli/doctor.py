@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from robot_semantics.base.errors import RobotSemanticsError, install_hint
+from robot_semantics.base.system import missing_abilities
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.argument_values import wait
 from robot_semantics.cli.frame.command import Command
@@ -115,6 +116,10 @@ def _sender_json(row: SenderRow) -> JsonObject:
 
 def _findings(arguments: argparse.Namespace) -> Iterator[Row]:
     yield "ok", f"robot_semantics {__version__}, Python {platform.python_version()} in {sys.prefix}"
+    for lack in missing_abilities():
+        yield "note", f"{platform.system()}: {lack}; see doc/security.md"
+    if sys.platform != "linux":
+        yield "note", f"{platform.system()}: nodes and live page need Linux"
     for extra, (modules, purpose) in EXTRAS.items():
         missing = [name for name in modules if importlib.util.find_spec(name) is None]
         if missing:

@@ -65,3 +65,43 @@ def test_nothing_but_an_environment_is_ever_replaced(tmp_path: Path) -> None:
     assert result.returncode == 1
     assert "is no Python environment: move it away" in result.stderr
     assert (tmp_path / "precious").read_text() == "data"
+
+
+def pretended(machine: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the set-up as on a machine of another platform."""
+    code = (
+        f"import runpy, sys, sysconfig; sysconfig.get_platform = lambda: {machine!r}; "
+        f"sys.argv = {[str(SCRIPT), *words]!r}; runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    return subprocess.run([base_python(), "-c", code], capture_output=True, text=True, check=False)
+
+
+def test_where_ros_has_no_wheels_the_rest_is_set_up_and_one_line_says_so(tmp_path: Path) -> None:
+    steps = {}
+    for machine in ("linux-x86_64", "linux-aarch64"):
+        result = pretended(machine, "--only-say", "--venv", str(tmp_path / machine))
+        assert result.returncode == 0
+        said, steps[machine] = (
+            [line for line in result.stdout.splitlines() if line.startswith("set-up: needs") == needed]
+            for needed in (False, True)
+        )
+        assert bool(said) == (machine == "linux-aarch64")
+    (line,) = said
+    assert "has no wheels for linux-aarch64" in line
+    assert "colcon" in line
+    assert set(steps["linux-aarch64"]) < set(steps["linux-x86_64"])
+    assert not [step for step in steps["linux-aarch64"] if "interfaces" in step or "tf2" in step]
+
+
+def test_without_ros_make_runs_the_tests_that_need_no_node() -> None:
+    recipes = {
+        offline: subprocess.run(
+            ["make", "-n", "test", f"OFFLINE={offline}"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout
+        for offline in ("", "1")
+    }
+    assert "--ignore test/ros" in recipes["1"]
+    assert "--ignore test/ros" not in recipes[""]
+    for recipe in recipes.values():
+        assert "mypy --platform win32" in recipe
+        assert "mypy --platform darwin" in recipe
