@@ -25,12 +25,12 @@ def _save_arguments(parser: argparse.ArgumentParser) -> None:
         "name", metavar="NAME", nargs="?", default="", help="name of the snapshot (default: made from the time)"
     )
     parser.add_argument("--comment", default="", metavar="TEXT", help="comment to save with it")
-    parser.add_argument("--overwrite", action="store_true", help="overwrite a snapshot of this name")
+    parser.add_argument("--force", action="store_true", help="overwrite a snapshot of this name")
     _node_arguments(parser)
 
 
 def _save(arguments: argparse.Namespace) -> None:
-    saved = _call(arguments, "save", name=arguments.name, comment=arguments.comment, overwrite=arguments.overwrite)
+    saved = _call(arguments, "save", name=arguments.name, comment=arguments.comment, overwrite=arguments.force)
     if arguments.json:
         missing = [str(item) for item in saved.missing]
         plain = {"path": saved.answer.path, "time_ns": stamp_ns(saved.answer.stamp), "missing": missing}

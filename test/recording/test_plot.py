@@ -211,7 +211,7 @@ def test_a_joint_of_two_models_needs_its_model(tools: Any) -> None:
     words = ("plot", *_series(tools, 2, 2), "-o", tools.folder / "p.svg", "--joint")
     code, _, stderr = tools.run(*words, "j1")
     assert (code, "can be joint 'j1' of model 'm0' or joint 'j1' of model 'm1'" in stderr) == (1, True), stderr
-    assert tools.run(*words, "m1/j1")[1].startswith("drew 1 joints")
+    assert tools.run(*words, "m1/j1")[1].startswith("drew 1 joint at")
 
 
 @pytest.mark.filterwarnings("error")

@@ -259,10 +259,10 @@ def test_the_command_line_saves_restores_and_lists(
     client: Client, world: World, domain: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
-    assert main(["snapshot", "save", "typed", "--comment", "by hand", "--overwrite"]) == 0
+    assert main(["snapshot", "save", "typed", "--comment", "by hand", "--force"]) == 0
     assert capsys.readouterr().out.strip() == str(world.folder / "typed.usdf")
     for words in (
-        ["save", "typed", "--overwrite"],
+        ["save", "typed", "--force"],
         ["restore", "typed", "--dry-run"],
         ["list"],
         ["save", "gone"],
@@ -270,7 +270,7 @@ def test_the_command_line_saves_restores_and_lists(
     ):
         assert main(["snapshot", *words, "--json"]) == 0
         validate(json.loads(capsys.readouterr().out), json.loads(command_schema(f"snapshot {words[0]}")))
-    assert main(["snapshot", "save", "typed", "--comment", "by hand", "--overwrite"]) == 0
+    assert main(["snapshot", "save", "typed", "--comment", "by hand", "--force"]) == 0
     capsys.readouterr()
     assert main(["snapshot", "list", "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["snapshots"]}

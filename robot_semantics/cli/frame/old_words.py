@@ -33,6 +33,7 @@ OPTIONS: tuple[tuple[str, str, str], ...] = (
     ("check, upgrade", "--diff", "--dry-run"),
     ("collisions generate", "--update", "--in-place"),
     ("usdf split", "--output-folder", "-o DIR"),
+    ("snapshot save", "--overwrite", "--force"),
     ("srdf add, srdf remove, srdf rename, collisions enable, collisions disable", "--srdf", "S.srdf"),
     ("compose", "--srdf", "BASE.urdf,BASE.srdf PART.urdf,PART.srdf"),
     ("diff", "--srdf-a", "[NAME=]URDF,SRDF in place of A"),
