@@ -19,7 +19,7 @@ from robot_semantics.base.files import resolved
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import on_disk, wait
 from robot_semantics.cli.frame.command import Command
-from robot_semantics.cli.frame.node_inputs import ros_needed
+from robot_semantics.cli.frame.node_inputs import ros_needed, waiting_ends
 from robot_semantics.cli.frame.outputs import check_not_there
 from robot_semantics.cli.frame.pages import add_page_arguments, page_options
 from robot_semantics.cli.frame.printing import print_error, print_note
@@ -109,12 +109,13 @@ def run(arguments: argparse.Namespace) -> int:
     elif drafts.problem:
         print_note(f"warning: {drafts.problem}")
     try:
-        serve_viewer(
-            f"{bare.name} · studio",
-            content,
-            beside=lambda viewer: Studio(viewer, session, pieces, running, newest),
-            options=page_options(arguments),
-        )
+        with waiting_ends():
+            serve_viewer(
+                f"{bare.name} · studio",
+                content,
+                beside=lambda viewer: Studio(viewer, session, pieces, running, newest),
+                options=page_options(arguments),
+            )
     finally:
         session.keep_draft()
         if drafts.path is not None:

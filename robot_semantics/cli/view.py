@@ -34,7 +34,7 @@ from robot_semantics.cli.frame.joint_arguments import (
     named_state,
     positions_by_model,
 )
-from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, ros_needed
+from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, ros_needed, waiting_ends
 from robot_semantics.cli.frame.outputs import add_output, write_files
 from robot_semantics.cli.frame.pages import add_page_arguments, page_options
 from robot_semantics.cli.frame.printing import print_line
@@ -294,7 +294,8 @@ def _live(arguments: argparse.Namespace) -> None:
     if arguments.sliders is not None:
         sliders = SliderOptions(arguments.sliders, partial(print_line, flush=True))
     kinds: Sequence[Kind] = ("visual",) if page_is_possible else ()
-    with LiveRobots(node.name, node.timeout_s, arguments.package_path, diagnostics, kinds, sliders=sliders) as robots:
+    followed = LiveRobots(node.name, node.timeout_s, arguments.package_path, diagnostics, kinds, sliders=sliders)
+    with followed as robots, waiting_ends():
         inputs.print_diagnostics(diagnostics)
         for state in robots.sliders().values():
             print_line(f"the sliders publish {state.topic}", flush=True)

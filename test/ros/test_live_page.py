@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -130,3 +131,31 @@ def test_the_sliders_and_states_of_the_page_move_the_robot_but_not_the_joints_of
         client.until(lambda: stated("elbow_joint") == stated("wrist_joint") == 0.0, "the default positions")
         assert browser.audit(".beside") == []
         assert browser.complaints == []
+
+
+@pytest.mark.skipif(executable() is None, reason="no Chromium is installed: apt install chromium")
+def test_ctrl_c_ends_an_open_page_that_waits_for_a_node_which_is_gone(
+    start: Callable[..., NodeProcess], client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("nicegui", reason="nicegui is not installed: the extra 'view' has it")
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(client.domain))
+    node = start(
+        robot_description=example("rover_arm.urdf").read_text(),
+        robot_description_semantic=example("rover_arm.srdf").read_text(),
+        ros_args=["-r", "__ns:=/gone"],
+    )
+    options = ("--node", "/gone/robot_semantics", "--sliders", "--no-browser", "--timeout", "300")
+    page = Served("-m", "robot_semantics.cli.main", "view", "--live", *options)
+    try:
+        with Browser(tmp_path) as browser:
+            browser.open(page.address)
+            node.stop()
+            gone = ("robot_semantics", "/gone")
+            client.until(lambda: gone not in client.node.get_node_names_and_namespaces(), "the end of the node")
+            browser.run("document.getElementById('snapshot-save').click()")
+            client.spin_for(1.0)
+            page.process.send_signal(signal.SIGINT)
+            assert page.process.wait(PATIENCE_S) == 130
+    finally:
+        page.process.kill()
+        page.process.wait()

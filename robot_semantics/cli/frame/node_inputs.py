@@ -113,6 +113,18 @@ def world_of_node(node: AskedNode) -> WorldState:
 
 
 @contextmanager
+def waiting_ends() -> Iterator[None]:
+    """At the end, let the threads of a page stop waiting for other nodes: the interpreter would wait for them."""
+    try:
+        yield
+    finally:
+        # Without ROS 2 no thread waits for a node.
+        tools = sys.modules.get("robot_semantics.ros.tools.own_node")
+        if tools is not None:
+            tools.end_waiting()
+
+
+@contextmanager
 def ros_needed(purpose: str) -> Iterator[None]:
     """Convert a failed import of ROS 2 to a message about the missing part: ROS 2, or a package of the workspace.
 

@@ -13,7 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import datetime
 from functools import partial
 from types import TracebackType
@@ -22,6 +22,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters
+from rclpy.executors import ExternalShutdownException
 from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.publisher import Publisher
 from robot_semantics_interfaces.msg import SnapshotInfo
@@ -44,7 +45,7 @@ from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.node_names import UNKNOWN_NODE, node_name
 from robot_semantics.ros.running.spinning import is_up
 from robot_semantics.ros.tools.joint_sliders import JointSliders
-from robot_semantics.ros.tools.own_node import ServiceCaller, ServiceError, own_node
+from robot_semantics.ros.tools.own_node import EndedError, ServiceCaller, ServiceError, own_node
 from robot_semantics.ros.tools.running_node import sender_row
 from robot_semantics.ros.tools.snapshot_client import call_snapshot_service
 from robot_semantics.transforms import invert
@@ -238,6 +239,11 @@ class LiveRobots:
         self._executor.wake()
         self._thread.join(5.0)
         self._open.close()
+
+    @property
+    def is_up(self) -> bool:
+        """False while the program ends."""
+        return is_up(self._node.context)
 
     def wait(self, seen: int, timeout: float) -> tuple[int, Moment] | None:
         """Wait for a moment with a number above `seen`; return the moment and its number, or None after `timeout`
@@ -475,7 +481,8 @@ class LiveRobots:
 
     def _spin(self) -> None:
         while not self._stopping and is_up(self._node.context):
-            self._executor.spin_once(timeout_sec=0.5)
+            with suppress(ExternalShutdownException):
+                self._executor.spin_once(timeout_sec=0.5)
 
     def _moment(self) -> Moment:
         """Return all poses from the transforms received so far."""
@@ -533,6 +540,8 @@ def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, flo
         seen = -1
         while time.monotonic() < end:
             news = live.wait(seen, 0.2)
+            if not live.is_up:
+                raise EndedError("the program ends")
             if news is None:
                 continue
             seen, moment = news

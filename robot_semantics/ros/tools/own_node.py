@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 
 import rclpy
 from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.task import Future
@@ -25,6 +25,7 @@ from std_msgs.msg import String
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cdr.generated_types import RosMessage, ServiceType
 from robot_semantics.ros.running import qos
+from robot_semantics.ros.running.spinning import is_up
 
 ASK_AGAIN_S = 2.0
 """Time after which a question without an answer is repeated [s]."""
@@ -43,18 +44,36 @@ def first_reason(error: Exception) -> str:
     return f"{reason}; allow more open files: ulimit -n 1024" if "import" in reason or "open" in reason else reason
 
 
+_open_contexts: set[Context] = set()
+
+
+def end_waiting() -> None:
+    """Let all threads of this process stop waiting for other nodes, because the program ends.
+
+    Otherwise the interpreter waits for them until their timeouts.
+    """
+    for context in tuple(_open_contexts):
+        context.try_shutdown()
+
+
+class EndedError(RobotSemanticsError):
+    """The program ends while a thread waits for another node."""
+
+
 @contextmanager
 def own_node(name: str) -> Iterator[tuple[Node, SingleThreadedExecutor]]:
     """Yield a node and its executor; destroy both at the end.
 
     Raises:
         RobotSemanticsError: ROS cannot start on this machine.
+        EndedError: the program ends.
     """
     try:
         context = Context()
         rclpy.init(args=[], context=context)
     except CANNOT_START as error:
         raise RobotSemanticsError(f"ROS 2 cannot start: {first_reason(error)}") from None
+    _open_contexts.add(context)
     try:
         try:
             node, executor = Node(name, context=context, enable_rosout=False), SingleThreadedExecutor(context=context)
@@ -65,10 +84,15 @@ def own_node(name: str) -> Iterator[tuple[Node, SingleThreadedExecutor]]:
             yield node, executor
         except UnsupportedTypeSupport as error:
             raise RobotSemanticsError(f"ROS 2 cannot load a message: {first_reason(error)}") from None
+        except (ExternalShutdownException, rclpy_implementation.RCLError):
+            if is_up(context):
+                raise
+            raise EndedError("the program ends") from None
         finally:
             executor.shutdown()
             node.destroy_node()
     finally:
+        _open_contexts.discard(context)
         context.try_shutdown()
 
 
@@ -130,6 +154,8 @@ class ServiceCaller(ExitStack):
         futures: list[Future] = []
         try:
             if not client.wait_for_service(timeout_sec=self.timeout_s):
+                if not is_up(self._node.context):
+                    raise EndedError("the program ends")
                 raise ServiceError(f"the service {service} does not exist: is the node running?")
             deadline = time.monotonic() + self.timeout_s
             while (left := deadline - time.monotonic()) > 0.0:
