@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
