@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from robot_semantics.base.files import resolved
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import on_disk, wait
 from robot_semantics.cli.frame.command import Command
-from robot_semantics.cli.frame.node_inputs import ros_needed, waiting_ends
+from robot_semantics.cli.frame.node_inputs import ros_needed
 from robot_semantics.cli.frame.outputs import check_not_there
 from robot_semantics.cli.frame.pages import add_page_arguments, page_options
 from robot_semantics.cli.frame.printing import print_error, print_note
@@ -74,9 +75,13 @@ def run(arguments: argparse.Namespace) -> int:
         found.raise_if_failed()
         return shapes
 
+    ends: list[Callable[[], None]] = []
+
     def running() -> dict[str, float]:
         with ros_needed("a running robot"):
             from robot_semantics.ros.tools.live_view import joint_positions
+            from robot_semantics.ros.tools.own_node import end_waiting
+        ends.append(end_waiting)
         return joint_positions(arguments.timeout, session.bare.name)
 
     def opened() -> tuple[RobotModel, tuple[LinkSurface, ...], Diagnostics]:
@@ -109,14 +114,16 @@ def run(arguments: argparse.Namespace) -> int:
     elif drafts.problem:
         print_note(f"warning: {drafts.problem}")
     try:
-        with waiting_ends():
-            serve_viewer(
-                f"{bare.name} · studio",
-                content,
-                beside=lambda viewer: Studio(viewer, session, pieces, running, newest),
-                options=page_options(arguments),
-            )
+        serve_viewer(
+            f"{bare.name} · studio",
+            content,
+            beside=lambda viewer: Studio(viewer, session, pieces, running, newest),
+            options=page_options(arguments),
+        )
     finally:
+        # A thread of the page may wait for a node.
+        for end in ends[-1:]:
+            end()
         session.keep_draft()
         if drafts.path is not None:
             print_error(f"not saved: the changes are in {drafts.path}; the next start offers them")

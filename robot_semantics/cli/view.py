@@ -14,6 +14,7 @@ import os
 import re
 import threading
 from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +35,7 @@ from robot_semantics.cli.frame.joint_arguments import (
     named_state,
     positions_by_model,
 )
-from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, ros_needed, waiting_ends
+from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, ros_needed
 from robot_semantics.cli.frame.outputs import add_output, write_files
 from robot_semantics.cli.frame.pages import add_page_arguments, page_options
 from robot_semantics.cli.frame.printing import print_line
@@ -277,6 +278,7 @@ def _live(arguments: argparse.Namespace) -> None:
     assert node is not None
     with ros_needed("following a node"):
         from robot_semantics.ros.tools.live_view import LiveRobots, SliderOptions
+        from robot_semantics.ros.tools.own_node import end_waiting
     from robot_semantics.viewer.page import three_js
 
     try:
@@ -295,7 +297,8 @@ def _live(arguments: argparse.Namespace) -> None:
         sliders = SliderOptions(arguments.sliders, partial(print_line, flush=True))
     kinds: Sequence[Kind] = ("visual",) if page_is_possible else ()
     followed = LiveRobots(node.name, node.timeout_s, arguments.package_path, diagnostics, kinds, sliders=sliders)
-    with followed as robots, waiting_ends():
+    with followed as robots, ExitStack() as ending:
+        ending.callback(end_waiting)
         inputs.print_diagnostics(diagnostics)
         for state in robots.sliders().values():
             print_line(f"the sliders publish {state.topic}", flush=True)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
@@ -111,18 +110,6 @@ def world_of_node(node: AskedNode) -> WorldState:
     for item in world.missing:
         print_note(f"missing: {item}")
     return parse_document(world.text).state
-
-
-@contextmanager
-def waiting_ends() -> Iterator[None]:
-    """At the end, let the threads of a page stop waiting for other nodes: the interpreter would wait for them."""
-    try:
-        yield
-    finally:
-        # Without ROS 2 no thread waits for a node.
-        tools = sys.modules.get("robot_semantics.ros.tools.own_node")
-        if tools is not None:
-            tools.end_waiting()
 
 
 @contextmanager
