@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,13 +75,14 @@ def run(arguments: argparse.Namespace) -> int:
         found.raise_if_failed()
         return shapes
 
-    ends: list[Callable[[], None]] = []
+    # A thread of the page may wait for a node at the end.
+    ending = ExitStack()
 
     def running() -> dict[str, float]:
         with ros_needed("a running robot"):
             from robot_semantics.ros.tools.live_view import joint_positions
             from robot_semantics.ros.tools.own_node import end_waiting
-        ends.append(end_waiting)
+        ending.callback(end_waiting)
         return joint_positions(arguments.timeout, session.bare.name)
 
     def opened() -> tuple[RobotModel, tuple[LinkSurface, ...], Diagnostics]:
@@ -114,16 +115,14 @@ def run(arguments: argparse.Namespace) -> int:
     elif drafts.problem:
         print_note(f"warning: {drafts.problem}")
     try:
-        serve_viewer(
-            f"{bare.name} · studio",
-            content,
-            beside=lambda viewer: Studio(viewer, session, pieces, running, newest),
-            options=page_options(arguments),
-        )
+        with ending:
+            serve_viewer(
+                f"{bare.name} · studio",
+                content,
+                beside=lambda viewer: Studio(viewer, session, pieces, running, newest),
+                options=page_options(arguments),
+            )
     finally:
-        # A thread of the page may wait for a node.
-        for end in ends[-1:]:
-            end()
         session.keep_draft()
         if drafts.path is not None:
             print_error(f"not saved: the changes are in {drafts.path}; the next start offers them")
