@@ -103,6 +103,9 @@ def _name_in(folder: Path, path: Path) -> str:
     return name if file == resolved(path.parent) / path.name else f"{name} (a link to {file})"
 
 
+PURPOSES = ("simulation", "moveit", "gazebo")
+"""Programs of `--for`."""
+
 MOST_ROUNDS = 5
 """Largest number of rounds of ``--fix``: a fix may show new problems."""
 
@@ -119,6 +122,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-robots", action="store_true", help="do not read the robots that worlds name")
     inputs.add_loading_arguments(parser)
     inputs.add_loops_argument(parser, several=True)
+    parser.add_argument(
+        "--for", dest="purpose", choices=PURPOSES, metavar="USE", help="warn of what these would say: %(choices)s"
+    )
     add_report_arguments(parser)
     add_baseline_arguments(parser)
     mending = parser.add_mutually_exclusive_group()
@@ -280,6 +286,12 @@ class _Check:
             print_note("note: without --urdf, names of links and joints are not checked")
         given = [robot for robot in self.arguments.urdf if robot.name is not None]
         named = {str(robot.name): self._named(robot) for robot in given}
+        if self.arguments.purpose is not None and found.robot is not None:
+            # Import here what only this option needs.
+            from robot_semantics.bringup.purposes import check_for
+            from robot_semantics.convert.sdformat_state import is_reserved
+
+            check_for(self.arguments.purpose, found.robot, self.diagnostics, self._resolver, is_reserved)
         for file in found.worlds:
             self._world(file, found.robot, named)
         for robot in given:
@@ -358,6 +370,7 @@ COMMAND = Command(
     run,
     examples=(
         "robot_semantics check robot.urdf robot.srdf config/",
+        "robot_semantics check robot.urdf --for simulation",
         "robot_semantics check world.usdf --urdf robot.urdf,robot.srdf",
         "robot_semantics check robot.urdf --all --ignore missing-mesh --error unknown-element",
     ),

@@ -383,3 +383,36 @@ def test_missing_meshes_are_reported_beside_the_other_errors(run: RunCommand, tm
         result = run("check", file, "--all")
         assert result.out.count("(missing-mesh)") == 1, content
         assert "error" in result.out
+
+
+USES = {
+    "simulation": {"no-mass", "no-inertia", "zero-limit", "huge-link", "no-collision"},
+    "moveit": {"no-collision", "zero-limit", "huge-link", "no-group"},
+    "gazebo": {"no-mass", "no-inertia", "zero-limit", "huge-link", "sdf-name"},
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_what_a_program_would_say_is_added_for_it_only(use: str, tmp_path: Path, run: RunCommand) -> None:
+    pytest.importorskip("trimesh")
+    corners = ("0 0 0", "400 0 0", "0 300 0", "0 0 100")
+    faces = "".join(
+        f"facet normal 0 0 1\nouter loop\n{''.join(f'vertex {c}\n' for c in corners if c != out)}endloop\nendfacet\n"
+        for out in corners
+    )
+    (tmp_path / "part.stl").write_text(f"solid part\n{faces}endsolid part\n")
+    (tmp_path / "r.urdf").write_text(
+        '<robot name="r"><link name="base"/><link name="a::b"><visual><geometry><mesh filename="part.stl"/></geometry>'
+        '</visual><inertial><mass value="1200"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>'
+        '</link><link name="tip"/><joint name="j" type="revolute"><parent link="base"/><child link="a::b"/>'
+        '<limit lower="-1" upper="1" effort="3" velocity="0"/></joint>'
+        '<joint name="k" type="continuous"><parent link="a::b"/><child link="tip"/></joint></robot>'
+    )
+    plain = json.loads(run("check", tmp_path / "r.urdf", "--json").out)["diagnostics"]
+    found = json.loads(run("check", tmp_path / "r.urdf", "--for", use, "--json").out)["diagnostics"]
+    before = {item["code"] for item in plain}
+    assert before.isdisjoint(set().union(*USES.values()))
+    assert {item["code"] for item in found} - before == USES[use]
+    assert all(item["severity"] == "warning" and item["line"] == 1 for item in found)
+    (huge,) = (item for item in found if item["code"] == "huge-link")
+    assert "400 m" in huge["message"]

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _TWO_LINKS = '<link name="base_link"/><link name="upper_arm"/>'
 _LINKS = f'{_TWO_LINKS}<link name="forearm"/><link name="tool0"/>'
@@ -87,8 +87,8 @@ class Context:
     files: dict[str, str]
 
 
-def _robot(text: str) -> Context:
-    return Context("check robot.urdf --all --json", {"robot.urdf": text})
+def _robot(text: str, options: str = "") -> Context:
+    return Context(f"check robot.urdf {options} --all --json", {"robot.urdf": text})
 
 
 def _srdf(text: str, urdf: str = _ARM.replace("{}", "")) -> Context:
@@ -178,6 +178,19 @@ CONTEXTS = {
         "collisions generate robot.urdf -o new.srdf --samples 10 --force",
         {"robot.urdf": _COLLISION.format(_MESH), "arm.dae": _DAE},
     ),
+    "robot for simulation": _robot('<robot name="my_robot">{}</robot>', "--for simulation"),
+    "robot for gazebo": _robot('<robot name="my_robot">{}</robot>', "--for gazebo"),
+    "moving link for simulation": _robot(
+        _SEMANTIC.format(
+            '<link name="base_link"/><link name="upper_arm">{}</link>'
+            + _joint("elbow", "revolute", "base_link", "upper_arm", _LIMIT)
+        ),
+        "--for simulation",
+    ),
+    "joint for simulation": _robot(
+        _SEMANTIC.format(_TWO_LINKS + _joint("elbow", "revolute", "base_link", "upper_arm", "{}")), "--for simulation"
+    ),
+    "semantic for moveit": replace(_srdf(_SEMANTIC), command="check robot.urdf robot.srdf --for moveit --all --json"),
     "semantic file": _srdf("{}"),
     "semantic": _srdf(_SEMANTIC),
     "groups": _srdf(_SEMANTIC.replace("{}", f"{_GROUPS}{{}}")),

@@ -10,6 +10,14 @@
 from __future__ import annotations
 
 EXAMPLES = {
+    "huge-link": "robot for simulation",
+    "no-collision": "robot for simulation",
+    "no-group": "semantic for moveit",
+    "no-inertia": "moving link for simulation",
+    "no-mass": "moving link for simulation",
+    "no-virtual-joint": "semantic for moveit",
+    "sdf-name": "robot for gazebo",
+    "zero-limit": "joint for simulation",
     "actuator-joints": "arm",
     "bad-json": "JSON of a joint",
     "bad-name": "world",
