@@ -396,10 +396,8 @@ USES = {
 def test_what_a_program_would_say_is_added_for_it_only(use: str, tmp_path: Path, run: RunCommand) -> None:
     pytest.importorskip("trimesh")
     corners = ("0 0 0", "400 0 0", "0 300 0", "0 0 100")
-    faces = "".join(
-        f"facet normal 0 0 1\nouter loop\n{''.join(f'vertex {c}\n' for c in corners if c != out)}endloop\nendfacet\n"
-        for out in corners
-    )
+    triangle = "facet normal 0 0 1\nouter loop\nvertex {}\nvertex {}\nvertex {}\nendloop\nendfacet\n"
+    faces = "".join(triangle.format(*(corner for corner in corners if corner != out)) for out in corners)
     (tmp_path / "part.stl").write_text(f"solid part\n{faces}endsolid part\n")
     (tmp_path / "r.urdf").write_text(
         '<robot name="r"><link name="base"/><link name="a::b"><visual><geometry><mesh filename="part.stl"/></geometry>'
