@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -122,33 +122,12 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
         OSError: a file cannot be read.
     """
     kinds = [(kind_of(path), path) for path in paths]
-    urdf, srdf = (_only(kind, kinds) for kind in (FileKind.URDF, FileKind.SRDF))
-    robot = None
-    if urdf is None and opening.loops is not None:
+    files, opening = _given(kinds, opening)
+    urdf, srdf = (Path(file) if file else None for file in (files.urdf, files.srdf))
+    if urdf is None and files.loops is not None:
         raise RobotSemanticsError("--loops needs the URDF of the robot with these loops")
-    if urdf is not None:
-        found = Diagnostics()
-        robot = load_robot(
-            urdf,
-            srdf,
-            strict=False,
-            implicit_links=opening.implicit_links,
-            xacro=opening.xacro,
-            resolver=PackageResolver(opening.package_paths),
-            loops=opening.loops,
-            diagnostics=found,
-        )
-        if opening.strict:
-            found.raise_if_failed(strict=True)
-        diagnostics.extend(found)
-    worlds = []
-    for kind, path in kinds:
-        if kind is FileKind.USDF:
-            worlds.append(_Source(path, (read_world(path, diagnostics),), {}))
-        elif kind is FileKind.SERIES:
-            worlds.append(_loaded(path, opening.implicit_links, diagnostics))
-        elif kind is FileKind.BAG:
-            worlds.append(_recorded(path, urdf, srdf, opening, diagnostics))
+    robot = None if urdf is None else _robot(urdf, srdf, opening, diagnostics)
+    worlds = [source for kind, path in kinds for source in _sources(kind, path, files, opening, diagnostics)]
     actors = _Actors(opening, diagnostics, robot, urdf, srdf)
     states = [state for source in worlds for state in source.states]
     for given in opening.robots:
@@ -161,6 +140,48 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
     if robot is None or urdf is None:
         raise RobotSemanticsError(f"{srdf}: an SRDF has nothing to show without its URDF: give both")
     return alone(actors.of(robot, None, urdf))
+
+
+def _sources(
+    kind: FileKind, path: Path, files: GivenRobot, opening: Opening, diagnostics: Diagnostics
+) -> Iterator[_Source]:
+    """Yield the states of a file; none for a description. `files`: the files of the robot of a recording."""
+    if kind is FileKind.USDF:
+        yield _Source(path, (read_world(path, diagnostics),), {})
+    elif kind is FileKind.SERIES:
+        yield _loaded(path, opening.implicit_links, diagnostics)
+    elif kind is FileKind.BAG:
+        yield _recorded(path, files, opening, diagnostics)
+
+
+def _given(kinds: Sequence[tuple[FileKind, Path]], opening: Opening) -> tuple[GivenRobot, Opening]:
+    """Return the files of the robot without a name, and the other options.
+
+    Beside one recording alone, the only robot with a name is this robot: the name may be that of its URDF.
+    """
+    if len(opening.robots) == 1 and [kind for kind, _ in kinds] == [FileKind.BAG]:
+        return opening.robots[0], replace(opening, robots=(), loops=opening.robots[0].loops)
+    urdf, srdf = (_only(kind, kinds) for kind in (FileKind.URDF, FileKind.SRDF))
+    return GivenRobot("", str(urdf or ""), None if srdf is None else str(srdf), opening.loops), opening
+
+
+def _robot(urdf: Path, srdf: Path | None, opening: Opening, diagnostics: Diagnostics) -> RobotModel:
+    """Return the robot of the given files."""
+    found = Diagnostics()
+    robot = load_robot(
+        urdf,
+        srdf,
+        strict=False,
+        implicit_links=opening.implicit_links,
+        xacro=opening.xacro,
+        resolver=PackageResolver(opening.package_paths),
+        loops=opening.loops,
+        diagnostics=found,
+    )
+    if opening.strict:
+        found.raise_if_failed(strict=True)
+    diagnostics.extend(found)
+    return robot
 
 
 class _Source(NamedTuple):
@@ -177,8 +198,8 @@ class _Source(NamedTuple):
     robots: Mapping[str, RobotModel]
 
 
-def _recorded(path: Path, urdf: Path | None, srdf: Path | None, opening: Opening, problems: Diagnostics) -> _Source:
-    """Return states of a recording, evenly over its length.
+def _recorded(path: Path, files: GivenRobot, opening: Opening, problems: Diagnostics) -> _Source:
+    """Return states of a recording, evenly over its length; `files`: those of its robot, with its name in options.
 
     Raises:
         MissingExtraError: the libraries that read recordings are not installed.
@@ -191,7 +212,14 @@ def _recorded(path: Path, urdf: Path | None, srdf: Path | None, opening: Opening
     from robot_semantics.recording.sample.world import Sampling
 
     loops = None if opening.loops is None else Path(opening.loops)
-    robot = RobotRequest(urdf=urdf, srdf=srdf, xacro=opening.xacro, implicit_links=opening.implicit_links, loops=loops)
+    robot = RobotRequest(
+        urdf=Path(files.urdf) if files.urdf else None,
+        srdf=Path(files.srdf) if files.srdf else None,
+        xacro=opening.xacro,
+        implicit_links=opening.implicit_links,
+        loops=loops,
+        called=(files.name,) if files.name else (),
+    )
     world = read_requested([path], [robot], Sampling())
     step_s = max(float_seconds(world.end_ns - world.start_ns) / MOST_MOMENTS, SHORTEST_STEP_S)
     series = world.series(every=f"{step_s:.9f}")

@@ -269,6 +269,24 @@ def test_options_take_the_name_of_the_urdf(tools: Any, option: str, description:
         assert not out.exists()
 
 
+@pytest.mark.parametrize("word", ["=robot0", "rover="])
+def test_a_name_without_a_value_and_a_value_without_a_name_are_wrong_usage(tools: Any, word: str) -> None:
+    bag = tape_of(tools).write(tools.folder / "bag", "mcap")
+    code, _, stderr = tools.run("export", bag, "-o", tools.folder / "x.npz", "--frame-prefix", word)
+    assert (code, f"--frame-prefix '{word}': there is no" in stderr) == (2, True)
+
+
+def test_a_page_of_a_recording_takes_the_name_of_the_urdf(tools: Any) -> None:
+    bag = tape_of(tools, describe=False).write(tools.folder / "bag", "mcap")
+    urdf = tools.folder / "rover.urdf"
+    urdf.write_text(ROBOT)
+    page = tools.folder / "page.html"
+    code, _, stderr = tools.run("view", bag, "--urdf", f"rover={urdf}", "--html", page)
+    assert (code, page.exists()) == (0, True), stderr
+    code, _, stderr = tools.run("view", bag, "--urdf", f"rovr={urdf}", "--html", tools.folder / "other.html")
+    assert (code, "unknown robot 'rovr'; did you mean 'rover'?" in stderr) == (1, True), stderr
+
+
 def test_a_path_with_an_equals_sign_is_a_file(tools: Any) -> None:
     tape = tape_of(tools, describe=False)
     tape.odometry(tools.START, "odom", "base_footprint", PLACE, TWIST)

@@ -221,15 +221,18 @@ def by_model(
     words = f"--{option.replace('_', '-')}"
     for text in texts:
         name, equals, value = text.partition("=")
+        if equals and not value:
+            raise UsageError(f"{words} '{text}': there is no value after the '='")
         if equals and name and name in names:
             result[names[name]].append(value)
         elif len(models) != 1:
             raise UsageError(f"{words} '{text}': name the robot as in NAME=..., one of {', '.join(names)}")
         elif not equals or _is_path(option, text, name, value):
             result[next(iter(models))].append(text)
-        elif not name or called is None:
-            near = UnknownNameError("robot", name, names)
-            raise UsageError(f"{words} '{text}': {near}")
+        elif not name:
+            raise UsageError(f"{words} '{text}': there is no name before the '='")
+        elif called is None:
+            raise UsageError(f"{words} '{text}': {UnknownNameError('robot', name, names)}")
         else:
             called.add(name)
             result[next(iter(models))].append(value)
