@@ -13,6 +13,7 @@ import ast
 import contextlib
 import os
 import pty
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,6 +22,8 @@ from pathlib import Path
 import pytest
 
 import robot_semantics
+from robot_semantics.cli.running import all_commands
+from robot_semantics.examples import example
 
 PACKAGE = Path(robot_semantics.__file__).parent
 WAYS = {
@@ -53,12 +56,12 @@ def test_one_function_prints() -> None:
     assert list(ways_to_the_terminal("print(f'{name}')\nsys.stderr.write(name)\nprint('x')")) == [1, 2]
 
 
-def shown_on_a_terminal(words: list[str], **environment: str) -> str:
+def shown_on_a_terminal(words: list[str], folder: Path | None = None, **environment: str) -> str:
     """Return what a command writes to a terminal."""
     master, slave = pty.openpty()
     variables = {**os.environ, "TERM": "xterm-256color", **environment}
     command = [sys.executable, "-m", "robot_semantics.cli.main", *words]
-    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=variables) as process:
+    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=variables, cwd=folder) as process:
         os.close(slave)
         parts = []
         with contextlib.suppress(OSError):
@@ -96,7 +99,7 @@ def robot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_no_command_writes_a_control_character(robot: Path, command: str, variable: str) -> None:
     name, *words = command.split()
     plain = {"NO_COLOR": "1"} if variable == "NO_COLOR" else {"TERM": "dumb"}
-    text = shown_on_a_terminal([name, str(robot), *words], **plain)
+    text = shown_on_a_terminal([name, str(robot), *words], None, **plain)
     assert text
     assert [mark for mark in text if not mark.isprintable() and mark not in "\r\n"] == []
 
@@ -111,3 +114,75 @@ def test_json_has_no_mark_that_turns_the_text(robot: Path, command: str) -> None
     text = shown_on_a_terminal([name, str(robot), *words, "--json"])
     assert "{" in text
     assert [mark for mark in text if not mark.isprintable() and mark not in "\r\n"] == []
+
+
+# Of every command, a line that prints much; those that need a node, a page or an editor print their refusal.
+LINES = {
+    "check": "check bad.urdf",
+    "info": "info robot.urdf",
+    "explain": "explain cycle",
+    "diff": "diff world.usdf other.usdf",
+    "show": "show robot.urdf robot.srdf",
+    "fk": "fk robot.urdf",
+    "groups": "groups robot.urdf robot.srdf",
+    "states": "states robot.urdf robot.srdf",
+    "srdf new": "srdf new robot.urdf --chain arm=base_link..wrist_link",
+    "srdf add": "srdf add robot.srdf --passive-joint elbow_joint",
+    "srdf remove": "srdf remove robot.srdf --group nothing",
+    "srdf rename": "srdf rename robot.srdf group nothing other",
+    "expand": "expand robot.urdf",
+    "upgrade": "upgrade robot.urdf --dry-run",
+    "compose": "compose robot.urdf block.urdf --at palm_link --prefix b_ --dry-run",
+    "collisions generate": "collisions generate robot.urdf robot.srdf --samples 20 --dry-run",
+    "collisions check": "collisions check robot.urdf robot.srdf --samples 20",
+    "collisions table": "collisions table robot.urdf robot.srdf --samples 20",
+    "collisions enable": "collisions enable robot.srdf palm_link base_link",
+    "collisions disable": "collisions disable robot.srdf palm_link base_link",
+    "collisions witness": "collisions witness robot.urdf base_link palm_link --samples 20",
+    "collisions spheres check": "collisions spheres check robot.urdf robot.srdf",
+    "collisions spheres generate": "collisions spheres generate nothing.urdf --dry-run",
+    "collisions spheres convert": "collisions spheres convert robot.urdf robot.srdf --group arm --to curobo --dry-run",
+    "export": "export nothing --dry-run",
+    "bag": "bag world.usdf --dry-run",
+    "view": "view robot.urdf --png p.png --size 64x64 --force",
+    "lsp": "lsp --no-such-option",
+    "studio": "studio nothing.urdf -o s.srdf",
+    "plot": "plot world.usdf --dry-run",
+    "sim run": "sim run world.usdf --steps 1",
+    "sim export": "sim export world.usdf --to mjcf --dry-run",
+    "snapshot save": "snapshot save --node=2",
+    "snapshot restore": "snapshot restore",
+    "snapshot list": "snapshot list --node=2",
+    "snapshot delete": "snapshot delete",
+    "doctor": "doctor --no-ros",
+    "example": "example --path",
+    "schema": "schema urdf",
+    "completion": "completion bash",
+    "help": "help check",
+    "usdf new": "usdf new robot.urdf",
+    "usdf show": "usdf show world.usdf",
+    "usdf resolve": "usdf resolve world.usdf",
+    "usdf merge": "usdf merge world.usdf",
+    "usdf split": "usdf split world.usdf --dry-run",
+    "usdf interpolate": "usdf interpolate world.usdf world.usdf --share 0.5",
+    "usdf convert": "usdf convert world.usdf --to json",
+    "usdf edit": "usdf edit world.usdf --name a",
+}
+
+
+@pytest.mark.parametrize("words", [words for words, command in all_commands() if command.run is not None])
+def test_no_command_has_colours_where_they_are_not_wanted(words: str, tmp_path: Path) -> None:
+    for kind in ("urdf", "srdf", "usdf"):
+        text = example(f"rover_arm.{kind}").read_text()
+        (tmp_path / f"rover_arm.{kind}").write_text(text)
+        (tmp_path / ("world.usdf" if kind == "usdf" else f"robot.{kind}")).write_text(text)
+    for name in ("block.urdf", "block.srdf"):
+        (tmp_path / name).write_text(example(name).read_text())
+    (tmp_path / "other.usdf").write_text((tmp_path / "world.usdf").read_text().replace("0 0 0", "1 0 0", 1))
+    (tmp_path / "bad.urdf").write_text(ROBOT)
+    variable = {"NO_COLOR": "1"} if len(words) % 2 else {"TERM": "dumb"}
+    text = shown_on_a_terminal(LINES[words].split(), tmp_path, **variable)
+    assert text
+    assert "Traceback" not in text
+    # Progress moves the cursor on a terminal that can, without colours.
+    assert not re.search(r"\x1b\[[\d;]*m" if "NO_COLOR" in variable else "\x1b", text)

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -291,3 +292,26 @@ def test_an_object_on_a_link_is_placed_by_the_joints(usdf: Callable[..., Any], w
     result = usdf("split", world, "--no-robots", "-o", tmp_path / "unknown")
     assert (result.code, (tmp_path / "unknown").exists()) == (1, False)
     assert "pose of 'rover_arm::tool_frame'" in result.err
+
+
+def test_degrees_are_for_angles_only(usdf: Callable[..., Any], world: Path) -> None:
+    words = ("--joint", "elbow_joint=90", "--joint", "lift_joint=0.1", "--joint", "world_joint/theta=180")
+    turned = ("--pose", "block_1=1 2 3 0 0 90", "--pose", "block_2=0 0 1 0 0 0 1", "--twist", "block_1=90 0 0 0 0 90")
+    result = usdf("edit", world, "--degrees", *words, *turned, "-o", world.parent / "out.usdf")
+    assert result.code == 0, result.err
+    state = read_world(world.parent / "out.usdf")
+    joints = {joint.name: joint.positions for joint in state.model("rover_arm").joints}
+    assert joints["elbow_joint"] == pytest.approx((math.pi / 2,))
+    assert joints["lift_joint"] == (0.1,)
+    rover, one, two = (state.model(name) for name in ("rover_arm", "block_1", "block_2"))
+    assert rover.pose is not None
+    assert abs(rover.pose.xyz_rpy[5]) == pytest.approx(math.pi)
+    assert one.pose is not None
+    assert one.pose.xyz_rpy == pytest.approx((1, 2, 3, 0, 0, math.pi / 2))
+    assert one.twist == pytest.approx((90, 0, 0, 0, 0, math.pi / 2))
+    assert two.pose is not None
+    assert two.pose.xyz_rpy == pytest.approx((0, 0, 1, 0, 0, 0))
+    assert usdf("edit", world, "--degrees", "--name", "a").code == 2
+    unknown = usdf("edit", world, "--no-robots", "--degrees", "--joint", "rover_arm/elbow_joint=90")
+    assert unknown.code == 1
+    assert "the unit of 'elbow_joint'" in unknown.err

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -45,6 +46,7 @@ from robot_semantics.cli.usdf.files import WorldFile, located_problems
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.loops import close_loops
+from robot_semantics.model.joint_types import JointQuantity
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import NamedState
 from robot_semantics.transforms.pose import Pose, Vec6, pose_from_quaternion, six
@@ -91,6 +93,7 @@ def add_change_arguments(parser: argparse.ArgumentParser) -> None:
         ("--state", STATE_FORM, "named state of the SRDF"),
     ):
         add_repeatable(parser, option, form, text)
+    parser.add_argument("--degrees", action="store_true", help="angles of these options are in degrees")
     parser.add_argument("--keep-place", action="store_true", help="with --parent: keep the pose in the world")
     parser.add_argument("--name", metavar="NAME", help="name of the world")
     parser.add_argument("--time", type=nanoseconds, metavar="T", help="time of the world [s]")
@@ -192,16 +195,21 @@ def edits_of(arguments: argparse.Namespace, state: WorldState, robots: Mapping[s
     """
     if arguments.keep_place and not arguments.parent:
         raise UsageError("--keep-place needs --parent")
+    if arguments.degrees and not (arguments.pose or arguments.twist or arguments.joint):
+        raise UsageError("--degrees needs --pose, --twist or --joint")
     bodies = [body.name for body in state.bodies]
     parents = (named_value("--parent", word, bodies, PARENT_FORM) for word in arguments.parent)
     poses = (_numbers("--pose", word, (6, 7)) for word in arguments.pose)
     twists = (_numbers("--twist", word, (6,)) for word in arguments.twist)
     return Edits(
         parents=tuple(parents),
-        poses=tuple((name, _pose(row)) for name, row in poses),
-        twists=tuple((name, six(row)) for name, row in twists),
+        poses=tuple((name, _pose(_turned(row, arguments.degrees))) for name, row in poses),
+        twists=tuple((name, six(_turned(row, arguments.degrees))) for name, row in twists),
         states=tuple(_state(word, state, robots) for word in arguments.state),
-        joints=read_assignments(arguments.joint, _joint_names(state, robots)),
+        joints={
+            reading: _in_radians(reading, row, robots) if arguments.degrees else row
+            for reading, row in read_assignments(arguments.joint, _joint_names(state, robots)).items()
+        },
         keep_place=arguments.keep_place,
         time_ns=arguments.time,
         name=arguments.name,
@@ -290,6 +298,34 @@ def _present(state: WorldState, reading: JointReading, robots: Mapping[str, Robo
         message = f"the other values of joint '{reading.joint}' are not known: give all of its numbers"
         raise ArrayError(str(reading.variable), message)
     return tuple(applied.positions[kinematics.space.joint_positions[reading.joint]].tolist())
+
+
+def _turned(row: tuple[float, ...], degrees: bool) -> tuple[float, ...]:
+    """Return a pose or twist with its last three of six numbers in radians; a quaternion has no unit."""
+    return (*row[:3], *map(math.radians, row[3:])) if degrees and len(row) == 6 else row
+
+
+def _in_radians(reading: JointReading, row: tuple[float, ...], robots: Mapping[str, RobotModel]) -> tuple[float, ...]:
+    """Return positions of a joint or variable, given in degrees, with its angles in radians.
+
+    Raises:
+        ArrayError: the type of the joint is not known.
+    """
+    if reading.model not in robots:
+        message = f"the robot of '{reading.model}' is unknown, and so the unit of '{reading.joint}': give --urdf"
+        raise ArrayError("--degrees", message)
+    joint = robots[reading.model].joint(reading.joint)
+    quantities = joint.motion.quantities
+    if reading.variable is not None:
+        quantities = (quantities[joint.variable_names.index(reading.variable)],)
+    elif len(row) == 6 and joint.motion.has_quaternion:
+        return _turned(row, degrees=True)
+    if len(row) != len(quantities):
+        return row
+    return tuple(
+        math.radians(value) if quantity is JointQuantity.ANGLE else value
+        for value, quantity in zip(row, quantities, strict=True)
+    )
 
 
 def _pose(row: tuple[float, ...]) -> Pose:
