@@ -90,8 +90,7 @@ class RunningRobot(RobotFrames):
     def __init__(self, name: str, model: RobotModel, settings: RobotSettings) -> None:
         super().__init__(model, settings)
         self.name = name
-        base_frame = settings.virtual_joint(model.root_joint.name).base_frame
-        self.base_frames = base_frames(model, name, settings.frame_prefix, base_frame)
+        self.name_base_frames()
         self.space = JointSpace.of(model)
         self.moving = MovingJoints(model, self.space)
         defaults = default_positions(model, self.space, settings.default_positions)
@@ -135,6 +134,11 @@ class RunningRobot(RobotFrames):
         self._blocks: LruCache[bytes, TransformBlock] = LruCache(_MAX_BLOCKS)
         if self.root_source is Source.FIXED and root.position_count:
             self._fix_root()
+
+    def name_base_frames(self, urdf_name: str = "") -> None:
+        """Name the links that are fixed to the root link, also with the URDF's name if only this robot has it."""
+        base_frame = self.root_settings.base_frame
+        self.base_frames = base_frames(self.model, self.name, self.settings.frame_prefix, base_frame, urdf_name)
 
     @property
     def values(self) -> JointBuffer:

@@ -29,7 +29,7 @@ from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 from robot_semantics.transforms.rows import twist_at
 
 
-def base_frames(model: RobotModel, robot: str, prefix: str, base_frame: str) -> dict[str, str]:
+def base_frames(model: RobotModel, robot: str, prefix: str, base_frame: str, urdf_name: str = "") -> dict[str, str]:
     """Return the links that are fixed to the root link, the root link too, by their names in odometry and on TF.
 
     Args:
@@ -37,9 +37,10 @@ def base_frames(model: RobotModel, robot: str, prefix: str, base_frame: str) -> 
         robot: its name: ``ROBOT/LINK`` is the link.
         prefix: of its links on TF.
         base_frame: another name of the root link; empty: none.
+        urdf_name: the URDF's name, if only this robot has it.
     """
     links = links_fixed_to_root(model)
-    names = {f"{robot}/{link}": link for link in links}
+    names = {f"{name}/{link}": link for name in (urdf_name, robot) if name for link in links}
     if base_frame:
         names[frame_name(base_frame)] = model.root_link
     return names | {frame_name(prefix + link): link for link in links}

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from nav_msgs.msg import Odometry
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
-from robot_semantics_interfaces.srv import DeleteSnapshot, GetWorldState, RestoreSnapshot
+from robot_semantics_interfaces.srv import DeleteSnapshot, GetCurrentState, GetWorldState, RestoreSnapshot
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 from support.node_world import NODE, OneNode, transform, without_files
@@ -29,6 +29,7 @@ from robot_semantics.cli.main import main
 from robot_semantics.ros.messages.world_messages import items_from_messages, world_to_message
 from robot_semantics.transforms.pose import Pose, pose_from_matrix, pose_matrix
 from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import WORLD
 
 pytestmark = pytest.mark.ros
@@ -511,4 +512,65 @@ def test_a_base_frame_that_is_a_moving_link_is_refused(start: Any, client: Clien
     assert "it must be fixed to the root link 'foot'" in answer.reason
     (answer,) = client.set_parameters("/refused/robot_semantics", virtual_joints__v__base_frame="base_link")
     assert answer.successful
+    one.stop()
+
+
+def test_the_current_state_of_a_base_on_tf_follows_a_link_that_is_fixed_to_it(start: Any, client: Client) -> None:
+    planar = '<robot name="foot"><virtual_joint name="v" type="planar" parent_frame="odom" child_link="foot"/>'
+    start(
+        robot_description=FOOT,
+        robot_description_semantic=f'{planar}<group name="base"><joint name="v"/></group></robot>',
+        virtual_joints__v__source="tf",
+        ros_args=["-r", "__ns:=/fixed", "-r", "/tf:=tf", "-r", "/tf_static:=tf_static"],
+    )
+    publisher = client.publisher(TFMessage, "/fixed/tf", 100)
+    place = matrix(3.0, 1.0, 0.0, 0.2) @ matrix(0.1, 0.0, 0.3, 0.5)
+    name = FOOT.split('name="')[1].split('"')[0]
+
+    def followed() -> Any:
+        publisher.publish(TFMessage(transforms=[transform("odom", f"{name}/base_link", pose_from_matrix(place))]))
+        request = GetCurrentState.Request(group="base")
+        answer = client.call(GetCurrentState, "/fixed/robot_semantics/get_current_state", request)
+        return answer if answer.success else None
+
+    answer = client.until(followed, "the current state")
+    assert list(answer.state.values) == pytest.approx([3.0, 1.0, 0.2], abs=1e-9)
+
+
+def test_each_of_several_robots_is_found_by_its_urdf_s_name_and_a_stranger_is_named(start: Any, client: Client) -> None:
+    planar = '<robot name="{0}"><virtual_joint name="v" type="planar" parent_frame="odom" child_link="foot"/></robot>'
+    old = FOOT.split('name="')[1].split('"')[0]
+    texts = {
+        f"{model}__{key}": text
+        for model, urdf in (("r", "left"), ("q", "right"), ("twin1", "twin"), ("twin2", "twin"))
+        for key, text in (
+            ("robot_description", FOOT.replace(f'name="{old}"', f'name="{urdf}"', 1)),
+            ("robot_description_semantic", planar.format(urdf)),
+            ("frame_prefix", f"{model}_"),
+            ("virtual_joints.v.topic", "/several/odom"),
+        )
+    }
+    one = start(models=["r", "q", "twin1", "twin2"], **texts, ros_args=["-r", "__ns:=/several"])
+    publisher = client.publisher(Odometry, "/several/odom")
+    places = {"left/foot": 1.0, "right/foot": 2.0, "twin1/foot": 3.0, "twin/foot": 4.0, "nobody/foot": 5.0}
+
+    def found() -> Any:
+        for child, x in places.items():
+            message = Odometry(child_frame_id=child)
+            message.header.frame_id = "odom"
+            message.pose.pose.position.x = x
+            message.pose.pose.orientation.w = 1.0
+            publisher.publish(message)
+        client.spin_for(0.1)
+        request = GetWorldState.Request(with_text=True)
+        answer = client.call(GetWorldState, "/several/robot_semantics/get_world_state", request)
+        models = {model.name: model.pose for model in parse_world(answer.text).models}
+        poses = {name: pose.xyz_rpy[0] for name, pose in models.items() if pose is not None}
+        return poses if len(poses) == 3 else None
+
+    assert client.until(found, "the poses") == {"r": 1.0, "q": 2.0, "twin1": 3.0}
+    for child in ("twin/foot", "nobody/foot"):
+        assert f"its child frame '{child}' is not the root link" in one.output
+    for child in ("left/foot", "right/foot", "twin1/foot"):
+        assert f"its child frame '{child}'" not in one.output
     one.stop()

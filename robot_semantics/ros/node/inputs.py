@@ -32,7 +32,7 @@ from robot_semantics.live.robot import Messages, RunningRobot
 from robot_semantics.live.samples import RootCandidate, RootSource, RootStatement, motion_of_root
 from robot_semantics.live.senders import NEVER_NS, Arrival, Senders
 from robot_semantics.live.settings import Source
-from robot_semantics.live.world import transform_fault
+from robot_semantics.live.world import ReceivedTransform, transform_fault
 from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.ros.messages.maker import deserialized, row_of_pose, row_of_twist, rows_of_odometry
 from robot_semantics.ros.node.message_loop import MessageInfo, MessageLoop, SetAside, received_ns, sequence_of
@@ -176,9 +176,11 @@ class ReceivedOdometry:
         senders: the senders of the topic.
     """
 
-    def __init__(self, served: ServedRobot, group: CallbackGroup, reset_clock: Callable[[int], None]) -> None:
+    def __init__(
+        self, robots: Robots, served: ServedRobot, group: CallbackGroup, reset_clock: Callable[[int], None]
+    ) -> None:
         """`reset_clock` is called with a clock that was reset, as the odometry shows."""
-        self._served, self._group, self._topic = served, group, ""
+        self._robots, self._served, self._group, self._topic = robots, served, group, ""
         self._reset_clock = reset_clock
         self._last: dict[str, tuple[bytes, int]] = {}
         self.senders = Senders(_MOST)
@@ -221,7 +223,10 @@ class ReceivedOdometry:
             last = by_link.get(link)
             if last is not None:
                 return self._read(robot, link, *last)
-        for child in () if self._served.prefix else tuple(self._last):
+        for child in tuple(self._last):
+            # Several robots of one node may have one topic.
+            if any(_base_link(other, child) for other in self._robots.present):
+                continue
             robot.report_once(
                 f"the odometry on {self._topic} is not used: its child frame '{shown(child)}' is not the root link"
                 f" '{robot.model.root_link}', nor fixed to it; see the parameter virtual_joints.NAME.base_frame"
@@ -264,7 +269,9 @@ class Inputs:
             for served in robots.served
         }
         self._odometry = {
-            served.prefix: ReceivedOdometry(served, self._set_aside, self.reset_clock) for served in robots.served
+            served.prefix: ReceivedOdometry(robots, served, self._set_aside, self.reset_clock)
+            for served in robots.served
+            for served in robots.served
         }
         self._looked_up: dict[str, tuple[int, int, int | None]] = {}
 
@@ -341,9 +348,7 @@ class Inputs:
             root_frame = robot.frame(robot.model.root_link)
             # A root link `world` moves in the frame `world`: TF has only the link under this name.
             same = robot.parent_frame == root_frame
-            names = [root_frame, *(name for name, link in robot.base_frames.items() if link == robot.model.root_link)]
-            poses = (self._frames.pose(robot.parent_frame, name) for name in dict.fromkeys(names))
-            found = None if same else next((pose for pose in poses if pose is not None), None)
+            found, link = (None, "") if same else self._pose_of_base(robot)
             if found is None:
                 continue
             stamp_ns = self._robots.now_ns() if found.stamp_ns is None else found.stamp_ns
@@ -351,9 +356,19 @@ class Inputs:
                 continue
             self._looked_up[served.prefix] = id(robot), stamp_ns, found.received_ns
             with self._robots.lock:
-                motion = robot.model.root_joint.name, found.xyz_quat, None
+                pose, _ = motion_of_root(robot.model, link, found.xyz_quat, np.full(6, np.nan))
+                motion = robot.model.root_joint.name, pose, None
                 sent_by = ("tf", "/tf", (robot.parent_frame, root_frame))
                 robot.motions([motion], stamp_ns, sent_by, received_ns=found.received_ns)
+
+    def _pose_of_base(self, robot: RunningRobot) -> tuple[ReceivedTransform | None, str]:
+        """Return the pose on TF of the root link, or of a link that is fixed to it, and this link."""
+        root_first = sorted(robot.base_frames.items(), key=lambda item: item[1] != robot.model.root_link)
+        for name, link in root_first:
+            pose = self._frames.pose(robot.parent_frame, name)
+            if pose is not None:
+                return pose, link
+        return None, ""
 
     def odometry_of(self, served: ServedRobot) -> Senders | None:
         """Return the senders of a robot's odometry that moves no joint."""

@@ -175,6 +175,7 @@ class ConfiguredNode:
                 served.put(description, served.make_robot(description, {}), {})
                 served.undeclare_unused()
                 served.log_description()
+        robots.name_base_frames()
 
     def _make_parts(self, raw: bool, closing: ExitStack) -> None:
         node, robots = self._node, self.robots
@@ -215,6 +216,7 @@ class ConfiguredNode:
             if served.robot is not None:
                 robot.adopt(served.robot)
             served.put(description, robot, changed)
+            self.robots.name_base_frames()
             if self.robots.active:
                 if is_new:
                     served.publish_description()

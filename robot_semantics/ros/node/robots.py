@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Iterable
 
 from robot_semantics.base.errors import UnknownNameError
@@ -45,6 +46,12 @@ class Robots:
     def present(self) -> list[RunningRobot]:
         """The robots that have a description."""
         return [served.robot for served in self.served if served.robot is not None]
+
+    def name_base_frames(self) -> None:
+        """Let ``NAME/LINK`` be a link of the robot whose URDF has this name, if it is the only one."""
+        count = Counter(name for robot in self.present for name in {robot.name, robot.model.name})
+        for robot in self.present:
+            robot.name_base_frames(robot.model.name if count[robot.model.name] == 1 else "")
 
     def now_ns(self) -> int:
         """Return the node's time."""
