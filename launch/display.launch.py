@@ -67,13 +67,13 @@ def page(context: LaunchContext) -> Action:
     """Return the process that serves the page and publishes joint states."""
     namespace = argument_value(context, "namespace").strip("/")
     command = [sys.executable, "-m", "robot_semantics.cli.main", "view", "--live", "--timeout", str(TIMEOUT_S)]
-    command += ["--node", f"/{namespace}/{NODE}" if namespace else f"/{NODE}"]
+    command.append(f"--node=/{namespace}/{NODE}" if namespace else f"--node=/{NODE}")
     command += ["--port", argument_value(context, "port")]
     for folder in argument_value(context, "package_path").split():
         command += ["--package-path", folder]
     topics = argument_value(context, "sources").split()
     if is_true(context, "sliders"):
-        command += ["--sliders", *topics]
+        command += ["--sliders", *(f"--sliders={topic}" for topic in topics)]
     elif topics:
         raise LaunchArgumentError("sources: needs sliders:=true")
     if not is_true(context, "browser"):

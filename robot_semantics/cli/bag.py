@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from robot_semantics.recording.series.formats import SERIES_WORDS
 
     parser.add_argument("states", metavar="STATES", nargs="+", help=f"USDF files, or a series ({SERIES_WORDS})")
-    add_result(parser, None, metavar="BAG", text="folder to write")
+    add_result(parser, None, metavar="DIR", text="folder to write")
     add_urdf_option(parser, read=recorded_robot_argument)
     add_loops_argument(parser, several=True)
     add_package_argument(parser)

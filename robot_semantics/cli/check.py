@@ -179,6 +179,9 @@ def _loops_by_robot(arguments: argparse.Namespace) -> dict[str | None, str]:
 
 def _new(found: list[Diagnostic], arguments: argparse.Namespace) -> list[Diagnostic]:
     """Write the baseline, and return the problems that are not in one."""
+    if arguments.write_baseline and arguments.dry_run:
+        print_note(f"note: {counted(len(found), 'problem')} would be written to {arguments.write_baseline}")
+        return []
     if arguments.write_baseline:
         count = write_baseline(found, arguments.write_baseline)
         print_note(f"note: {counted(count, 'problem')} written to {arguments.write_baseline}")

@@ -50,7 +50,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         default=[0.0] * 6,
         help="pose of the part on that link [m, rad]",
     )
-    add_result(parser, URDF_ENDINGS, metavar="OUT.urdf", text="URDF to write")
+    add_result(parser, URDF_ENDINGS, text="URDF to write")
     add_output(
         parser,
         "--srdf-output",
@@ -58,6 +58,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OUT.srdf",
         help="SRDF to write (OUT.urdf with .srdf)",
     )
+    parser.add_argument("--loops", metavar="FILE", help="closed loops of the base: Extended URDF")
     inputs.add_package_argument(parser)
     add_sampling_arguments(parser)
 
@@ -85,9 +86,11 @@ def _run(arguments: argparse.Namespace) -> None:
         robot = robot_from_text(
             urdf.xml.utf8.decode(),
             None if semantic is None else str(semantic),
+            None if arguments.loops is None else read_text(arguments.loops).decode(),
             strict=False,
             urdf_source=str(output),
             srdf_source=str(srdf_output),
+            loops_source=str(arguments.loops),
             diagnostics=found,
         )
     except DescriptionError as error:

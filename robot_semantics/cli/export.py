@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     suffixes = ", ".join(entry.suffixes[0] for entry in FORMATS.values())
     parser.add_argument("bags", metavar="BAG", nargs="+", help="recording of ROS 2 or ROS 1, or a series")
-    parser.add_argument("-o", "--output", type=on_disk, metavar="OUT", help=f"file ({suffixes}) or folder")
+    parser.add_argument("-o", "--output", type=on_disk, metavar="FILE", help=f"file ({suffixes}) or folder")
     times = parser.add_argument_group("times (default: --at end)")
     add_repeatable(times, "--at", "T", "seconds from the start, @T, or end", type=time_word)
     times.add_argument("--at-file", metavar="CSV", help="table with the column time (and bag, for --each)")

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from robot_semantics.recording.series.formats import SERIES_WORDS
 
     parser.add_argument("series", metavar="SERIES", nargs="+", help=f"USDF files, or a series ({SERIES_WORDS})")
-    add_result(parser, {".png": "png", ".svg": "svg", ".pdf": "pdf"}, metavar="OUT", text="picture")
+    add_result(parser, {".png": "png", ".svg": "svg", ".pdf": "pdf"}, text="picture")
     add_repeatable(parser, "--joint", "NAME", "draw only this joint")
     parser.add_argument("--model", metavar="NAME", help="draw only this model")
     add_urdf_option(parser, "robot with the joint limits")

@@ -14,8 +14,9 @@ import json
 from pathlib import Path
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
-from robot_semantics.base.files import make_folder, save_all
+from robot_semantics.base.files import make_folder
 from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.outputs import write_files
 from robot_semantics.cli.frame.printing import add_json_argument, print_document, print_output
 from robot_semantics.cli.running import all_commands
 from robot_semantics.examples import FILES, example
@@ -127,6 +128,7 @@ def add_example_arguments(parser: argparse.ArgumentParser) -> None:
         "--path", nargs="?", const=WORLD, metavar="FILE", help=f"print the path of one file only ({WORLD})"
     )
     parser.add_argument("--force", action="store_true", help="overwrite files that differ")
+    parser.add_argument("--dry-run", action="store_true", help="write nothing; print what would change")
     add_json_argument(parser)
 
 
@@ -145,9 +147,10 @@ def write_example(arguments: argparse.Namespace) -> None:
             raise RobotSemanticsError(
                 f"{path} exists with other content, so nothing was written; --force overwrites it"
             )
-    make_folder(folder)
-    save_all({path: content.encode() for path, content in contents.items()})
-    print_output(arguments, {"files": [*map(str, contents)]}, contents)
+    if not arguments.dry_run:
+        make_folder(folder)
+    written = write_files(arguments, {path: content.encode() for path, content in contents.items()})
+    print_output(arguments, {"files": [*map(str, contents)]}, contents if written else ())
 
 
 EXAMPLE = Command(

@@ -66,7 +66,7 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     length = parser.add_mutually_exclusive_group(required=True)
     length.add_argument("--steps", type=integer(0), metavar="N", help="number of time steps")
     length.add_argument("--duration", type=number_in_range(0.0), metavar="S", help="simulated time [s]")
-    add_result(parser, FORMATS, on_stdout=True, metavar="OUT.usdf", text="file, or folder with --every")
+    add_result(parser, FORMATS, on_stdout=True, text="file, or folder with --every")
     parser.add_argument(
         "--every",
         type=number_in_range(above=0.0),
@@ -79,7 +79,7 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_export_arguments(parser: argparse.ArgumentParser) -> None:
     _add_world_arguments(parser)
-    add_result(parser, _EXPORTS, metavar="MODEL.xml", text="MJCF, or .sdf or .dmd.yaml")
+    add_result(parser, _EXPORTS, text="MJCF, or .sdf or .dmd.yaml")
 
 
 def _add_world_arguments(parser: argparse.ArgumentParser) -> None:

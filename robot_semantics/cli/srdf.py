@@ -177,7 +177,7 @@ KINDS = ("link", "joint", "group", "end-effector", "state", "frame")
 
 def _new_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("urdf", metavar="URDF", help="URDF, plain or xacro")
-    add_result(parser, SRDF_ENDINGS, on_stdout=True, metavar="S.srdf", text="SRDF to write")
+    add_result(parser, SRDF_ENDINGS, on_stdout=True, text="SRDF to write")
     _add_robot_arguments(parser)
     add_part_arguments(parser)
 
@@ -225,7 +225,7 @@ def add_file_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the SRDF to change, and the robot for the check of the change."""
     parser.add_argument("srdf", metavar="S.srdf", help="SRDF to change")
     inputs.add_urdf_option(parser, "robot of the SRDF, to check the change", several=False)
-    add_result(parser, SRDF_ENDINGS, on_stdout=True, in_place=True, metavar="OUT.srdf")
+    add_result(parser, SRDF_ENDINGS, on_stdout=True, in_place=True)
     _add_robot_arguments(parser)
 
 

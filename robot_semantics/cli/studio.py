@@ -18,10 +18,10 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.argument_values import on_disk, wait
-from robot_semantics.cli.frame.command import Command
+from robot_semantics.cli.frame.argument_values import output_file, wait
+from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.node_inputs import ros_needed
-from robot_semantics.cli.frame.outputs import check_not_there
+from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, check_not_there
 from robot_semantics.cli.frame.pages import add_page_arguments, page_options
 from robot_semantics.cli.frame.printing import print_error, print_note
 from robot_semantics.srdf.edit import SrdfText
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("urdf", metavar="URDF", help="URDF, plain or xacro")
     inputs.add_srdf_argument(parser, text="SRDF to edit (default: a new one)")
     parser.add_argument(
-        "-o", "--output", type=on_disk, metavar="OUT.srdf", help="file to save (default: the given SRDF)"
+        "-o", "--output", type=output_file(*SRDF_ENDINGS), metavar="FILE", help="file to save (default: the given SRDF)"
     )
     parser.add_argument("--force", action="store_true", help="overwrite another file")
     inputs.add_loading_arguments(parser)
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     output = Path(arguments.output or arguments.srdf or "")
     if not output.name:
-        raise RobotSemanticsError("give an SRDF to edit, or -o OUT.srdf to save a new one")
+        raise UsageError("give an SRDF to edit, or -o FILE to save a new one")
     if arguments.srdf is None or resolved(output) != resolved(arguments.srdf):
         check_not_there(output, arguments.force)
     three_js()

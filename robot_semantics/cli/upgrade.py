@@ -23,7 +23,7 @@ from robot_semantics.xml.xacro import is_xacro
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("urdf", metavar="OLD.urdf", help="URDF in any form")
-    add_result(parser, URDF_ENDINGS, on_stdout=True, in_place=True, metavar="NEW.urdf", text="file to write")
+    add_result(parser, URDF_ENDINGS, on_stdout=True, in_place=True, text="file to write")
     parser.add_argument("--implicit-links", action="store_true", help="add the undeclared links that joints name")
     parser.epilog = (
         "Joints inside links, and joints with an <origin> in <parent> and in <child>, are converted to the\n"

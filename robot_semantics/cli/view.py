@@ -77,7 +77,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_page_arguments(out)
     out.add_argument("--live", action="store_true", help="follow the running robots")
-    out.add_argument("--sliders", nargs="*", metavar="TOPIC", help="sliders for the joints; topics that move them")
+    out.add_argument(
+        "--sliders",
+        nargs="?",
+        const="",
+        action="append",
+        metavar="TOPIC",
+        help="sliders for the joints; a topic that moves them (repeatable)",
+    )
     add_node_argument(out, "node to follow")
     what = parser.add_argument_group("what")
     add_repeatable(what, "--group", "NAME", "colour this group, fade the rest")
@@ -294,7 +301,7 @@ def _live(arguments: argparse.Namespace) -> None:
     title = f"{node.name} · domain {os.environ.get('ROS_DOMAIN_ID', '0')}"
     sliders = None
     if arguments.sliders is not None:
-        sliders = SliderOptions(arguments.sliders, partial(print_line, flush=True))
+        sliders = SliderOptions([topic for topic in arguments.sliders if topic], partial(print_line, flush=True))
     kinds: Sequence[Kind] = ("visual",) if page_is_possible else ()
     followed = LiveRobots(node.name, node.timeout_s, arguments.package_path, diagnostics, kinds, sliders=sliders)
     with followed as robots, ExitStack() as ending:

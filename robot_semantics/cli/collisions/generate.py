@@ -40,7 +40,7 @@ CHANCE = 0.5
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     inputs.add_robot_arguments(parser)
-    add_result(parser, SRDF_ENDINGS, in_place=True, changed="srdf", metavar="OUT.srdf", text="SRDF to write")
+    add_result(parser, SRDF_ENDINGS, in_place=True, changed="srdf", text="SRDF to write")
     parser.add_argument(
         "--keep",
         choices=sorted(KEEP),

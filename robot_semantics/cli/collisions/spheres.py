@@ -99,12 +99,13 @@ def _robot_and_spheres(
 def _convert_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("urdf", metavar="URDF", help="URDF, plain or xacro")
     parser.add_argument("source", metavar="FROM", help=f"file to convert ({', '.join(ENDINGS)})")
-    add_result(parser, ENDINGS, metavar="OUT", text="file to write")
+    add_result(parser, ENDINGS, text="file to write")
     kinds = list(dict.fromkeys(ENDINGS.values()))
     parser.add_argument("--from", dest="kind", choices=kinds, help="kind of FROM (by the ending)")
     parser.add_argument("--group", metavar="NAME", help="group that the planner moves")
     parser.add_argument("--state", metavar="GROUP/NAME", help="state with the default positions")
     inputs.add_loading_arguments(parser)
+    inputs.add_loops_argument(parser)
 
 
 def convert(arguments: argparse.Namespace) -> None:
@@ -132,7 +133,7 @@ def _generate_arguments(parser: argparse.ArgumentParser) -> None:
     size.add_argument("--count", type=integer(1, MOST_SPHERES), metavar="N", help="largest number of spheres of a link")
     size.add_argument("--overshoot", type=number_in_range(1e-5), metavar="M", help="largest overshoot of a sphere [m]")
     add_repeatable(parser, "--link", "LINK", "link to fit (default: every link with collision geometry)")
-    add_result(parser, SRDF_ENDINGS, in_place=True, changed="srdf", metavar="OUT.srdf", text="SRDF to write")
+    add_result(parser, SRDF_ENDINGS, in_place=True, changed="srdf", text="SRDF to write")
     parser.add_argument("--seed", type=integer(0, 2**32 - 1), default=0, help="seed of the fit (0)")
     parser.add_argument(
         "--jobs", type=integer(1), default=os.cpu_count() or 1, metavar="N", help="number of processes (all cores)"

@@ -113,7 +113,8 @@ def _split(arguments: argparse.Namespace) -> None:
         if path in paths:
             raise ArrayError(arguments.file, f"models '{paths[path]}' and '{name}' would both be written to {path}")
         paths[path] = name
-        check_not_there(path, arguments.force)
+        if arguments.output is not None:
+            check_not_there(path, arguments.force)
     if not arguments.dry_run:
         make_folder(folder)
     own = usdf_files.folder_of(arguments.file)
