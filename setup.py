@@ -138,10 +138,10 @@ setup(
         "ros2cli.command": ["semantics = robot_semantics.cli.ros2_command:SemanticsCommand"],
         "console_scripts": [
             "robot_semantics = robot_semantics.cli.main:main",
-            "robot_semantics_node = robot_semantics.ros.node.__main__:main",
-            "robot_semantics_lifecycle_node = robot_semantics.ros.node.lifecycle_node:main",
+            "robot_semantics_node = robot_semantics.ros.__main__:robot_semantics_node",
+            "robot_semantics_lifecycle_node = robot_semantics.ros.__main__:robot_semantics_lifecycle_node",
             "bag_to_usdf = robot_semantics.cli.export:main",
-            "mujoco_world = robot_semantics.ros.simulators.mujoco_world:main",
+            "mujoco_world = robot_semantics.ros.__main__:mujoco_world",
         ],
     },
     zip_safe=True,

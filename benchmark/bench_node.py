@@ -42,7 +42,7 @@ from benchmark.node.robots import chain_urdf, joint_names
 
 NODES = {
     "naive": [sys.executable, "-m", "benchmark.node.naive"],
-    "robot_semantics_node": [sys.executable, "-m", "robot_semantics.ros.node"],
+    "robot_semantics_node": [sys.executable, "-m", "robot_semantics.ros", "robot_semantics_node"],
     "floor": [sys.executable, "-m", "benchmark.node.floor"],
 }
 CASES = "40x100,40x1000,200x100,200x1000"

@@ -121,7 +121,8 @@ def service_times(urdf: str, srdf: str, model: RobotModel, calls: int) -> tuple[
                 [
                     sys.executable,
                     "-m",
-                    "robot_semantics.ros.node",
+                    "robot_semantics.ros",
+                    "robot_semantics_node",
                     "--ros-args",
                     "--params-file",
                     str(parameters),

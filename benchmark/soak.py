@@ -183,7 +183,9 @@ def soak(options: argparse.Namespace, say: Callable[[str], None]) -> Soaked:
             return process
 
         with log.open("wb") as output:
-            process = start("robot_semantics.ros.node", "--ros-args", "--params-file", file, output=output)
+            process = start(
+                "robot_semantics.ros", "robot_semantics_node", "--ros-args", "--params-file", file, output=output
+            )
         listener = start("benchmark.node.tf_listener", heard, process.pid)
         callers = start("benchmark.node.callers", options.clients, options.changes, options.seconds, options.joints)
         _send(node, process.pid, heard, result, options, say)

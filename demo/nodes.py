@@ -88,7 +88,7 @@ class Demo:
             outcome.append(f"{len(self.robot.links)} links, {len(self.robot.semantics.groups)} groups")
         self.simulator = self._start_simulator("simulator-1", paused=False)
         self.node = self.processes.start(
-            "robot_semantics.ros.node",
+            "robot_semantics_node",
             {
                 "robot_description": urdf.read_text(),
                 "robot_description_semantic": srdf.read_text(),
@@ -109,7 +109,7 @@ class Demo:
 
     def _start_simulator(self, name: str, *, paused: bool) -> Process:
         parameters = {"world": str(FOLDER / "world.usdf"), "package_paths": [str(self.share)], "start_paused": paused}
-        return self.processes.start("robot_semantics.ros.simulators.mujoco_world", parameters, name)
+        return self.processes.start("mujoco_world", parameters, name)
 
     def _still_alive(self) -> None:
         self.simulator.check()

@@ -27,13 +27,13 @@ STOP_S = 5.0
 class Process:
     """A ROS node in its own process, with its output in a log file."""
 
-    def __init__(self, module: str, parameters: Mapping[str, object], name: str, folder: Path) -> None:
-        """Start ``python -m module`` with parameters; `name` is used for its files in `folder`."""
+    def __init__(self, program: str, parameters: Mapping[str, object], name: str, folder: Path) -> None:
+        """Start a program of the package with parameters; `name` is used for its files in `folder`."""
         self.name = name
         self.log = folder / f"{name}.log"
         file = folder / f"{name}.yaml"
         file.write_text(yaml.safe_dump({"/**": {"ros__parameters": dict(parameters)}}, allow_unicode=True))
-        command = [sys.executable, "-m", module, "--ros-args", "--params-file", str(file)]
+        command = [sys.executable, "-m", "robot_semantics.ros", program, "--ros-args", "--params-file", str(file)]
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=os.environ.copy())
 
@@ -84,9 +84,9 @@ class Processes:
         self.folder = folder
         self._all: list[Process] = []
 
-    def start(self, module: str, parameters: Mapping[str, object], name: str) -> Process:
+    def start(self, program: str, parameters: Mapping[str, object], name: str) -> Process:
         """Start a node."""
-        process = Process(module, parameters, name, self.folder)
+        process = Process(program, parameters, name, self.folder)
         self._all.append(process)
         return process
 

@@ -70,7 +70,7 @@ ROOMS: dict[str, set[str]] = {
 # modules; without it they are the ground floor.
 FOLDERS: dict[str, tuple[str, ...]] = {
     "recording": ("bags", "tracks", "read", "series", "sample", ""),
-    "ros": ("messages", "running", "simulators", "node", "tools"),
+    "ros": ("messages", "running", "simulators", "node", "tools", ""),
     "cli": ("frame", "usdf", "", "collisions"),
 }
 

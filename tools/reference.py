@@ -89,11 +89,11 @@ def reference(domain: int) -> str:
     # The node subscribes to /tf only from time to time to look for conflicting publishers.
     robot["check_tf_authority"] = False
     lines += ["## Topics and services", "", "The topics and services of the nodes with the example robot.", ""]
-    for module, name, given in (
-        ("robot_semantics.ros.node", "robot_semantics", robot),
-        ("robot_semantics.ros.simulators.mujoco_world", "mujoco_world", {"world": str(FOLDER / "rover_arm.usdf")}),
+    for program, name, given in (
+        ("robot_semantics_node", "robot_semantics", robot),
+        ("mujoco_world", "mujoco_world", {"world": str(FOLDER / "rover_arm.usdf")}),
     ):
-        lines += [f"### `{name}`", "", *_graph(module, name, given, domain), ""]
+        lines += [f"### `{name}`", "", *_graph(program, name, given, domain), ""]
     lines += ["## Interfaces", "", "All are in the package `robot_semantics_interfaces`.", ""]
     for kind in ("msg", "srv", "action"):
         for path in sorted((INTERFACES / kind).glob(f"*.{kind}")):
@@ -107,14 +107,14 @@ def _value(value: Any) -> str:
     return '""' if value == "" else str(list(value)) if isinstance(value, (list, tuple)) else str(value)
 
 
-def _graph(module: str, name: str, given: Mapping[str, Any], domain: int) -> Iterator[str]:
+def _graph(program: str, name: str, given: Mapping[str, Any], domain: int) -> Iterator[str]:
     """Yield the tables of a node's topics and services."""
     import yaml
 
     file = ROOT / "build" / f"reference_{name}.yaml"
     file.parent.mkdir(exist_ok=True)
     file.write_text(yaml.safe_dump({"/**": {"ros__parameters": dict(given)}}))
-    command = [sys.executable, "-m", module, "--ros-args", "--params-file", str(file)]
+    command = [sys.executable, "-m", "robot_semantics.ros", program, "--ros-args", "--params-file", str(file)]
     environment = {**os.environ, "ROS_DOMAIN_ID": str(domain)}
     context = Context()
     rclpy.init(args=[], context=context, domain_id=domain)

@@ -67,7 +67,7 @@ def test_the_message_is_as_shown(
         printed = "".join(capsys.readouterr())
     else:
         done = subprocess.run(
-            [sys.executable, "-m", "robot_semantics.ros.node"],
+            [sys.executable, "-m", "robot_semantics.ros", "robot_semantics_node"],
             capture_output=True,
             text=True,
             timeout=60,

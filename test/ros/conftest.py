@@ -39,7 +39,9 @@ def start(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cal
 
     def start(**parameters: Any) -> NodeProcess:
         options = {
-            key: parameters.pop(key) for key in ("module", "ros_args", "environment", "node") if key in parameters
+            key: parameters.pop(key)
+            for key in ("module", "program", "ros_args", "environment", "node")
+            if key in parameters
         }
         process = NodeProcess(
             folder, domain, {key.replace("__", "."): value for key, value in parameters.items()}, **options

@@ -50,7 +50,7 @@ def node(start: Callable[..., NodeProcess], tmp_path_factory: pytest.TempPathFac
     for number in range(3000):
         (folder / f"s{number:04}.usdf").write_text(SMALL)
     process = start(
-        module="robot_semantics.ros.node.lifecycle_node",
+        program="robot_semantics_lifecycle_node",
         robot_description=example("rover_arm.urdf").read_text(),
         robot_description_semantic=example("rover_arm.srdf").read_text(),
         snapshots__directory=str(folder),

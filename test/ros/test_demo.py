@@ -59,8 +59,8 @@ BROKEN = """
 import sys
 from demo import __main__ as demo, processes
 start = processes.Processes.start
-processes.Processes.start = lambda self, module, parameters, name: start(
-    self, module, {**parameters, "timestep": -1.0} if name == "simulator-1" else parameters, name
+processes.Processes.start = lambda self, program, parameters, name: start(
+    self, program, {**parameters, "timestep": -1.0} if name == "simulator-1" else parameters, name
 )
 sys.exit(demo.main())
 """

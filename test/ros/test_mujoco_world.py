@@ -36,13 +36,13 @@ from robot_semantics.usdf.world_state import ModelState
 pytestmark = pytest.mark.ros
 
 NODE = "/mujoco_world"
-MODULE = "robot_semantics.ros.simulators.mujoco_world"
+PROGRAM = "mujoco_world"
 WORLD = str(example("rover_arm.usdf"))
 
 
 @pytest.fixture(scope="module")
 def world(start: Callable[..., NodeProcess]) -> NodeProcess:
-    return start(module=MODULE, world=WORLD, start_paused=True)
+    return start(program=PROGRAM, world=WORLD, start_paused=True)
 
 
 @pytest.fixture(autouse=True)
@@ -252,7 +252,7 @@ def test_a_simulation_that_diverges_pauses_and_says_so(client: Client, world: No
 def test_a_request_for_steps_without_end_does_not_keep_it_from_ending(
     start: Callable[..., NodeProcess], client: Client, number: int
 ) -> None:
-    process = start(module=MODULE, world=WORLD, start_paused=True, ros_args=("-r", f"__ns:=/long_{number}"))
+    process = start(program=PROGRAM, world=WORLD, start_paused=True, ros_args=("-r", f"__ns:=/long_{number}"))
     process.wait_for_output("simulating rover_arm")
     service = f"/long_{number}{NODE}/step"
     caller = client.node.create_client(Step, service)
@@ -265,7 +265,7 @@ def test_a_request_for_steps_without_end_does_not_keep_it_from_ending(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_without_a_traceback(start: Callable[..., NodeProcess], number: int) -> None:
-    process = start(module=MODULE, world=WORLD, ros_args=("-r", "__ns:=/other"))
+    process = start(program=PROGRAM, world=WORLD, ros_args=("-r", "__ns:=/other"))
     process.wait_for_output("simulating rover_arm")
     assert process.stop(number) == 0
     assert "Traceback" not in process.output
@@ -283,7 +283,7 @@ def test_it_ends_without_a_traceback(start: Callable[..., NodeProcess], number: 
 def test_a_world_that_cannot_be_simulated_is_one_error(
     start: Callable[..., NodeProcess], parameters: dict[str, Any], words: str
 ) -> None:
-    process = start(module=MODULE, ros_args=("-r", "__ns:=/broken"), **parameters)
+    process = start(program=PROGRAM, ros_args=("-r", "__ns:=/broken"), **parameters)
     assert process.wait() == 1
     assert words in process.output
     assert "Traceback" not in process.output
@@ -291,7 +291,7 @@ def test_a_world_that_cannot_be_simulated_is_one_error(
 
 def test_a_broken_world_is_named_with_line_and_column(start: Callable[..., NodeProcess], tmp_path: Path) -> None:
     (tmp_path / "w.usdf").write_text("<world_state>\n  <pose/></world_state>")
-    process = start(module=MODULE, world=str(tmp_path / "w.usdf"))
+    process = start(program=PROGRAM, world=str(tmp_path / "w.usdf"))
     assert process.wait() == 1
     assert "w.usdf:2:3: error: " in process.output
 
@@ -336,7 +336,7 @@ def test_another_engine_simulates_the_same_world_under_the_same_services(
 ) -> None:
     pytest.importorskip("pydrake", reason="Drake is not installed (pip install '.[drake]')")
     named = ["-r", "__node:=drake_world", "-r", "joint_command:=drake_command"]
-    start(module=MODULE, world=WORLD, start_paused=True, engine="drake", ros_args=named)
+    start(program=PROGRAM, world=WORLD, start_paused=True, engine="drake", ros_args=named)
 
     def text() -> str:
         request = GetWorldState.Request(with_text=True)

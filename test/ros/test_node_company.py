@@ -142,7 +142,7 @@ def test_typed_messages_say_the_same(client: Client, start: Callable[..., NodePr
 
 def test_a_managed_node_does_what_its_manager_says(client: Client, start: Callable[..., NodeProcess]) -> None:
     node = start(
-        module="robot_semantics.ros.node.lifecycle_node",
+        program="robot_semantics_lifecycle_node",
         robot_description=ONE.format(name="one"),
         **in_namespace("managed"),
     )

@@ -156,11 +156,12 @@ def test_each_parameter_of_an_unknown_type_gets_a_reason(client: Client, node: N
 
 
 @pytest.mark.parametrize(
-    "module", ["ros.node", "ros.node.lifecycle_node", "ros.simulators.mujoco_world", "cli.main", "cli.export"]
+    "program",
+    ["ros robot_semantics_node", "ros robot_semantics_lifecycle_node", "ros mujoco_world", "cli.main", "cli.export"],
 )
-def test_every_program_prints_its_help_and_ends(module: str) -> None:
+def test_every_program_prints_its_help_and_ends(program: str) -> None:
     ended = subprocess.run(
-        [sys.executable, "-m", f"robot_semantics.{module}", "--help"],
+        [sys.executable, "-m", *f"robot_semantics.{program}".split(), "--help"],
         capture_output=True,
         text=True,
         timeout=60.0,

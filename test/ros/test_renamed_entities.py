@@ -47,9 +47,7 @@ def nodes(start: Callable[..., NodeProcess], tmp_path_factory: pytest.TempPathFa
     (folder / "car.urdf").write_text(URDF.replace('mass value="1"', 'mass value="1.5"'))
     (folder / "car.srdf").write_text(SRDF)
     (folder / "world.usdf").write_text(STATE.format(name="my_car_1", files=FILES, x=1, turn=0.25))
-    simulator = start(
-        module="robot_semantics.ros.simulators.mujoco_world", world=str(folder / "world.usdf"), start_paused=True
-    )
+    simulator = start(program="mujoco_world", world=str(folder / "world.usdf"), start_paused=True)
     simulator.wait_for_output("simulating my_car_1")
     start(
         robot_description=URDF,

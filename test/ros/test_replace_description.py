@@ -273,9 +273,7 @@ def test_an_inactive_managed_node_takes_a_description_and_publishes_it_when_acti
     client: Client, start: Callable[..., NodeProcess]
 ) -> None:
     name = "/managed/robot_semantics"
-    node = start(
-        module="robot_semantics.ros.node.lifecycle_node", robot_description=FIRST, ros_args=["-r", "__ns:=/managed"]
-    )
+    node = start(program="robot_semantics_lifecycle_node", robot_description=FIRST, ros_args=["-r", "__ns:=/managed"])
     change = f"{name}/change_state"
     configure, activate = (
         ChangeState.Request(transition=Transition(id=number))

@@ -69,7 +69,7 @@ class World:
     def __init__(self, start: Callable[..., NodeProcess], folder: Path) -> None:
         self.folder = folder
         self.simulator = start(
-            module="robot_semantics.ros.simulators.mujoco_world",
+            program="mujoco_world",
             world=str(example("rover_arm.usdf")),
             start_paused=True,
         )
@@ -393,7 +393,7 @@ def test_a_node_that_is_killed_before_any_file_operation_loses_and_leaves_nothin
             environment={
                 "KILLED_BEFORE": str(rng.randrange(1, 50)),
                 "KILLED_IN": str(folder),
-                "KILLED_MODULE": "robot_semantics.ros.node",
+                "KILLED_MODULE": "robot_semantics.ros",
                 **path,
             },
         )

@@ -45,10 +45,10 @@ def test_an_executor_that_slept_through_the_signal_ends(domain: int) -> None:
     node.destroy_node()
 
 
-@pytest.mark.parametrize("module", ["robot_semantics.ros.node", "robot_semantics.ros.node.lifecycle_node"])
-def test_to_be_told_twice_is_to_be_told_once(client: Client, start: Callable[..., NodeProcess], module: str) -> None:
+@pytest.mark.parametrize("program", ["robot_semantics_node", "robot_semantics_lifecycle_node"])
+def test_to_be_told_twice_is_to_be_told_once(client: Client, start: Callable[..., NodeProcess], program: str) -> None:
     others = talkers(client)
-    node = start(robot_description='<robot name="r"><link name="base"/></robot>', module=module)
+    node = start(robot_description='<robot name="r"><link name="base"/></robot>', program=program)
     client.until(lambda: takes_care_of_signals(node), "its handlers")
     client.until(lambda: talkers(client) - others, "the node")
     RUNNING.remove(node)
@@ -128,12 +128,12 @@ def takes_care_of_signals(node: NodeProcess) -> bool:
 def test_a_signal_at_any_moment_of_the_start_ends_it_without_a_word(start: Callable[..., NodeProcess]) -> None:
     one_by_one = threading.Lock()
 
-    def end_early(module: str) -> None:
+    def end_early(program: str) -> None:
         for number in range(12):
             with one_by_one:
                 node = start(
                     robot_description='<robot name="r"><link name="base"/></robot>',
-                    module=f"robot_semantics.ros.{module}",
+                    program=program,
                 )
                 RUNNING.remove(node)
             end = time.monotonic() + PATIENCE_S
@@ -149,4 +149,4 @@ def test_a_signal_at_any_moment_of_the_start_ends_it_without_a_word(start: Calla
 
     # Side by side, so that the moments differ more than the pauses do.
     with ThreadPoolExecutor() as threads:
-        list(threads.map(end_early, ("node", "node.lifecycle_node", "simulators.mujoco_world")))
+        list(threads.map(end_early, ("robot_semantics_node", "robot_semantics_lifecycle_node", "mujoco_world")))

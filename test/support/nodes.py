@@ -67,7 +67,8 @@ class NodeProcess:
         domain: int,
         parameters: Mapping[str, Any],
         *,
-        module: str = "robot_semantics.ros.node",
+        module: str = "robot_semantics.ros",
+        program: str = "robot_semantics_node",
         node: str = "/**",
         ros_args: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
@@ -77,7 +78,7 @@ class NodeProcess:
         self._log = folder / f"{number}.log"
         file = folder / f"{number}.yaml"
         file.write_text(yaml.safe_dump({node: {"ros__parameters": dict(parameters)}}))
-        command = [sys.executable, "-m", module, "--ros-args", "--params-file", str(file), *ros_args]
+        command = [sys.executable, "-m", module, program, "--ros-args", "--params-file", str(file), *ros_args]
         environ = {
             **os.environ,
             "ROS_DOMAIN_ID": str(domain),

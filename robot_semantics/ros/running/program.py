@@ -83,9 +83,9 @@ def run(
     program: str,
     node_class: str,
     about: str,
+    file_argument: str,
     args: Sequence[str] | None = None,
     serve: Callable[[Any], None] | None = None,
-    file_argument: str = "",
 ) -> int:
     """Create a node and serve it until SIGINT, SIGTERM or a shutdown of the context; with ``--help``, print the help.
 
@@ -93,9 +93,9 @@ def run(
         program: name of the program, for the help and for error messages.
         node_class: the class of the node as ``MODULE:CLASS``, imported only here.
         about: the description in the help.
+        file_argument: the command that starts the node with a file, up to the file's name.
         args: arguments of the command line; default: those of the process.
         serve: serves the node until the context is shut down; default: spin.
-        file_argument: the command that starts the node with a file, up to the file's name.
 
     Returns:
         The exit code: 1 after an error that prevented the node.
@@ -182,8 +182,7 @@ def _unexpected_argument(arguments: Sequence[str], file_argument: str) -> str:
     others = remove_ros_args(list(arguments))[1:]
     if not others:
         return ""
-    hint = f": to start the node with a file, use '{file_argument}{others[0]}'" if file_argument else ""
-    return f"unexpected argument '{others[0]}'{hint}"
+    return f"unexpected argument '{others[0]}': to start the node with a file, use '{file_argument}{others[0]}'"
 
 
 def _remove(node: Any, *, at_once: bool) -> None:
