@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
@@ -30,6 +30,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf import new as srdf_new
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.xml.edit import NewElement, XmlText
 from robot_semantics.xml.numbers import numbers_or_none
 from robot_semantics.xml.reader import read_text
@@ -178,6 +179,7 @@ KINDS = ("link", "joint", "group", "end-effector", "state", "frame")
 def _new_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("urdf", metavar="URDF", help="URDF, plain or xacro")
     add_result(parser, SRDF_ENDINGS, on_stdout=True, text="SRDF to write")
+    parser.add_argument("--suggest", action="store_true", help="add the parts that the studio suggests")
     _add_robot_arguments(parser)
     add_part_arguments(parser)
 
@@ -238,8 +240,44 @@ def _add_robot_arguments(parser: argparse.ArgumentParser) -> None:
 def _new(arguments: argparse.Namespace) -> None:
     robot = inputs.read_robot(arguments, arguments.urdf)
     text = with_parts(SrdfText.empty(robot.name, arguments.output or "<new>"), arguments, robot)
+    if arguments.suggest:
+        text = _with_suggestions(arguments, text, robot)
     inputs.print_diagnostics(check_change(None, text, robot))
     put_result(arguments, bytes(text), printed=declared_utf8(str(text)))
+
+
+def _with_suggestions(arguments: argparse.Namespace, text: SrdfText, robot: RobotModel) -> SrdfText:
+    """Return the text with all suggested parts; poses are free of collision if the extra for it is installed."""
+    # Imports here: the other operations start faster.
+    import numpy as np
+
+    from robot_semantics.collision.poses import PoseCollisions
+    from robot_semantics.kinematics.forward import ForwardKinematics
+    from robot_semantics.model.resources import PackageResolver
+    from robot_semantics.viewer.suggestions import accept_all
+
+    poses = None
+    try:
+        from robot_semantics.collision.pieces import pieces_of
+
+        pieces = pieces_of(robot, PackageResolver(arguments.package_path), Diagnostics())
+        poses = PoseCollisions(robot, pieces) if pieces else None
+    except RobotSemanticsError as error:
+        print_note(f"the suggested poses are not checked for collisions: {error}")
+
+    def free_pose(model: RobotModel, joints: Collection[str]) -> FloatArray:
+        neutral = np.array(ForwardKinematics(model).space.neutral())
+        pose = neutral if poses is None else poses.free_positions(model, joints)
+        if pose is None:
+            raise RobotSemanticsError("no pose free of collision was found")
+        return pose
+
+    made, added, failed = accept_all(robot, text, free_pose)
+    for title in added:
+        print_note(f"added: {title}")
+    for problem in failed:
+        print_note(f"not added: {problem}")
+    return made
 
 
 def _add(arguments: argparse.Namespace) -> None:

@@ -143,6 +143,21 @@ class PoseCollisions:
                 return pose
         return None
 
+    def free_positions(self, robot: RobotModel, joints: Collection[str]) -> FloatArray | None:
+        """Return the pose of `free_pose` from the default positions, as positions (size,) of `robot`.
+
+        The robot is this one, or has another virtual joint.
+        """
+        kinematics, own = ForwardKinematics(robot), JointSpace.of(self._robot)
+        q, start = np.array(kinematics.space.neutral()), np.array(ForwardKinematics(self._robot).space.neutral())
+        pose = self.free_pose(start, [name for name in joints if name in own.joint_positions])
+        if pose is None:
+            return None
+        for name, at in own.index.items():
+            if name in kinematics.space.index:
+                q[kinematics.space.index[name]] = pose[at]
+        return q
+
     def _samples(self, count: int) -> Iterator[FloatArray]:
         from robot_semantics.collision.sampling import block_sampler
 

@@ -21,8 +21,8 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.viewer.edit_session import EditSession
 from robot_semantics.viewer.element import with_attributes
-from robot_semantics.viewer.studio_widgets import Panel, heading, problem_line, remark
-from robot_semantics.viewer.suggestions import Suggestion, suggestions
+from robot_semantics.viewer.studio_widgets import Panel, button, heading, problem_line, remark
+from robot_semantics.viewer.suggestions import Suggestion, accept_all, suggestions
 from robot_semantics.viewer.witnesses import CollisionWork, PoseProblem
 
 NEXT_STEP = "next-step"
@@ -180,7 +180,11 @@ class StartTab:
         found = self._suggested()
         # Without a suggestion, the robot may not need the optional steps.
         following = next((step for step in STEPS if step.is_needed and not self._state(step)[1]), STEPS[-1])
-        heading("Steps to a complete SRDF")
+        with ui.row(wrap=False).style("width: 100%; align-items: center"):
+            heading("Steps to a complete SRDF").style("flex: 1")
+            if len(found) > 1:
+                button(f"accept all {len(found)}", self._accept_all, "accept-all", outline=True)
+        essential = [suggestion for suggestion in found if not suggestion.is_optional]
         for step in STEPS:
             count, done = self._state(step)
             row = ui.column().style("width: 100%; gap: 2px").classes("step")
@@ -190,7 +194,7 @@ class StartTab:
                     icon.classes("done" if done else "open")
                     opener = ui.button(step.title, on_click=partial(self._open, step.tab))
                     with_attributes(opener, data_open=step.title).props("flat dense no-caps align=left")
-                    if not found and step is following:
+                    if not essential and step is following:
                         with_attributes(opener, id=NEXT_STEP)
                     opener.style("font-weight: 600; padding: 0 4px")
                     ui.space()
@@ -198,12 +202,26 @@ class StartTab:
                 remark(step.about).style("padding-left: 28px")
                 for suggestion in found:
                     if suggestion.step == step.suggested:
-                        self._suggestion(suggestion, is_first=suggestion is found[0])
+                        self._suggestion(suggestion, is_first=essential[:1] == [suggestion])
 
     def _suggested(self) -> list[Suggestion]:
         session = self._studio.session
         found = suggestions(session.robot, session.text.semantic, self._studio.collisions.free_pose)
         return [suggestion for suggestion in found if suggestion.title not in self._refused]
+
+    async def _accept_all(self) -> None:
+        """Make one step of all suggestions, and of those that follow from them."""
+        session = self._studio.session
+        text = session.text
+        made = await run.io_bound(accept_all, session.bare, text, self._studio.collisions.free_pose)
+        if made is None or session.text is not text:
+            ui.notify("The document has changed meanwhile: nothing is added.", type="warning")
+            return
+        changed, added, failed = made
+        for problem in failed:
+            ui.notify(problem, type="warning", position="bottom")
+        if self._studio.do(f"{len(added)} suggestions", lambda _: changed):
+            self._studio.focus(NEXT_STEP)
 
     def _open(self, tab: str) -> None:
         self._studio.open(tab)

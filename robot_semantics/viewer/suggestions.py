@@ -11,11 +11,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
@@ -25,6 +30,10 @@ from robot_semantics.xml.edit import NewElement
 
 ARM_JOINTS, LEG_JOINTS, FINGER_JOINTS = 4, 3, 4
 """Driven joints of an arm and of a leg at least, and of a finger without a name of a hand at most."""
+ROUNDS = 6
+"""Largest number of times that suggestions follow from accepted ones."""
+MIRROR_TOLERANCE = 0.05
+"""Deviation of the axes of two joints that mirror each other, 1 - cos(angle)."""
 HAND = re.compile(r"hand|palm|finger|thumb|gripper", re.IGNORECASE)
 
 
@@ -36,11 +45,13 @@ class Suggestion:
         step: its kind: ``virtual joint``, ``group``, ``end effector``, ``state`` or ``passive joint``.
         title: the added part, in words.
         edit: function that adds it to a text.
+        is_optional: few robots need it, such as a union of groups.
     """
 
     step: str
     title: str
     edit: Callable[[SrdfText], SrdfText]
+    is_optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,7 +103,7 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose |
             effector = hand if hand not in effectors else f"{hand}_effector"
             element = new.end_effector(effector, hand, chain.tip, name)
             found.append(_adding("end effector", f"end effector {effector} on {chain.tip}", element))
-    found += _home_poses(robot, free_pose)
+    found += _home_poses(robot, semantic, free_pose)
     passive = [
         joint.name
         for joint in robot.joints
@@ -101,6 +112,209 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose |
     if passive:
         title = f"passive joint{'s' * (len(passive) > 1)} {', '.join(passive)}"
         found.append(_adding("passive joint", title, *map(new.passive_joint, passive)))
+    return [*found, *_more_groups(robot, semantic), *_mirrored(robot, semantic)]
+
+
+def accept_all(
+    bare: RobotModel, text: SrdfText, free_pose: FreePose | None = None
+) -> tuple[SrdfText, tuple[str, ...], tuple[str, ...]]:
+    """Return the text with all suggestions, and with those that follow from them.
+
+    Args:
+        bare: the robot without semantics.
+        text: the present text.
+        free_pose: gives the suggested poses.
+
+    Returns:
+        the text, the titles of the added parts, and for each part that could not be added its title and the reason.
+    """
+    added: list[str] = []
+    failed: dict[str, str] = {}
+    for _ in range(ROUNDS):
+        robot = apply_semantics(bare, text.semantic, Diagnostics())
+        waiting = [item for item in suggestions(robot, text.semantic, free_pose) if item.title not in failed]
+        if not waiting:
+            break
+        for suggestion in waiting:
+            try:
+                text = suggestion.edit(text)
+                added.append(suggestion.title)
+            except RobotSemanticsError as error:
+                failed[suggestion.title] = f"{suggestion.title}: {error}"
+    return text, tuple(added), tuple(failed.values())
+
+
+# Further groups: single limbs without a hand, and unions of the groups that exist.
+
+
+def _more_groups(robot: RobotModel, semantic: SrdfDocument) -> Iterator[Suggestion]:
+    """Yield the torso, heads and grippers that have no group, unions of limbs, and feet as end effectors."""
+    stated = {group.name for group in semantic.groups}
+    limbs: dict[str, list[str]] = {}
+    for name, hand, chain in named_chains(robot):
+        limbs.setdefault(_kind(chain), []).append(name)
+        if hand:
+            limbs.setdefault("hand", []).append(hand)
+    joined = {joint for limb in named_chains(robot) for joint in limb[2].joints}
+    for kind, chain in _other_limbs(robot, joined):
+        name = kind if kind not in limbs else f"{kind}_{len(limbs[kind]) + 1}"
+        limbs.setdefault(kind, []).append(name)
+        if name not in stated:
+            members = new.group_members(chains=[(chain.base, chain.tip)])
+            title = f"group {name}: chain {chain.base} → {chain.tip}, {len(chain.joints)} joints"
+            yield _adding("group", title, new.group(name, members), is_optional=True)
+    movable = [item.name for item in semantic.virtual_joints if item.type != "fixed"]
+    if any(item.type == "planar" for item in semantic.virtual_joints) and "base" not in stated:
+        element = new.group("base", new.group_members(joints=movable))
+        yield _adding("group", f"group base: joint {movable[0]}", element, is_optional=True)
+    for name, parts in _unions(robot, limbs).items():
+        joints = movable if name == "whole_body" else []
+        if name not in stated and {*parts} <= stated and len(parts) + len(joints) > 1:
+            element = new.group(name, new.group_members(joints=joints, subgroups=parts))
+            yield _adding("group", f"group {name}: {', '.join((*joints, *parts))}", element, is_optional=True)
+    effectors = {item.parent_link for item in semantic.end_effectors}
+    names = {item.name for item in semantic.end_effectors}
+    for name, _, chain in named_chains(robot):
+        foot = f"{name.removesuffix('_leg')}_foot"
+        if _kind(chain) == "leg" and chain.tip not in effectors and foot not in names and {name, "all_legs"} <= stated:
+            element = new.end_effector(foot, name, chain.tip)
+            yield _adding("end effector", f"end effector {foot} on {chain.tip}", element, is_optional=True)
+
+
+def _other_limbs(robot: RobotModel, joined: Set[str]) -> Iterator[tuple[str, Chain]]:
+    """Yield the kind and the chain of the limbs that `named_chains` leaves out: torsos and heads."""
+    children = _children(robot)
+    for chain in chains(robot):
+        if joined.isdisjoint(chain.joints) and chain.joints:
+            words = " ".join((*chain.joints, *_below(children, [chain.tip]))).lower()
+            if not joined.isdisjoint(_joints_below(robot, children, chain.tip)):
+                yield "torso", chain
+            elif re.search(r"head|neck", words):
+                yield "head", chain
+
+
+def _joints_below(robot: RobotModel, children: dict[str, list[str]], link: str) -> set[str]:
+    below = set(_below(children, children[link]))
+    return {joint.name for item, joint in zip(robot.links, robot.joints, strict=True) if item.name in below}
+
+
+def _unions(robot: RobotModel, limbs: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the names of unions with the groups that they join."""
+    arms, legs, torso = limbs.get("arm", []), limbs.get("leg", []), limbs.get("torso", [])[:1]
+    heads, hands = limbs.get("head", []), limbs.get("hand", [])
+    unions: dict[str, list[str]] = {}
+    for arm in arms:
+        hand = arm.replace("arm", "hand")
+        if hand in hands:
+            unions[f"{arm}_and_hand"] = [arm, hand]
+    sets: dict[str, Sequence[str]] = {"both_arms" if len(arms) == 2 else "all_arms": arms, "all_legs": legs}
+    if len(legs) == 4:
+        sets |= _pairs_of_legs(robot, legs)
+    unions |= {name: [*parts] for name, parts in sets.items() if len(parts) > 1}
+    if torso:
+        single = {limb: [limb] for limb in (*arms, *legs)}
+        both = {name: [*parts] for name, parts in sets.items() if len(parts) > 1 and len(legs) < 4}
+        unions |= {f"{name}_and_torso": [*torso, *parts] for name, parts in {**single, **both}.items()}
+    unions["whole_body"] = [*torso, *arms, *legs]
+    if heads:
+        unions["body"] = [*torso, *arms, *legs, *heads]
+    return unions
+
+
+def _pairs_of_legs(robot: RobotModel, legs: Sequence[str]) -> dict[str, Sequence[str]]:
+    """Return the pairs of the legs of a quadruped by their places: left, right, front, hind and diagonal."""
+    kinematics = ForwardKinematics(robot)
+    poses = kinematics.link_poses(kinematics.space.neutral())
+    hips = {name: robot.joint(chain.joints[0]).child_link for name, _, chain in named_chains(robot) if name in legs}
+    first = {name: poses[robot.link_index[link]][:2, 3] for name, link in hips.items()}
+    middle = sum(first.values()) / len(first)
+    is_left = {name: at[1] > middle[1] for name, at in first.items()}
+    is_front = {name: at[0] > middle[0] for name, at in first.items()}
+    return {
+        "left_legs": [leg for leg in legs if is_left[leg]],
+        "right_legs": [leg for leg in legs if not is_left[leg]],
+        "front_legs": [leg for leg in legs if is_front[leg]],
+        "hind_legs": [leg for leg in legs if not is_front[leg]],
+        "left_diagonal_legs": [leg for leg in legs if is_front[leg] == is_left[leg]],
+        "right_diagonal_legs": [leg for leg in legs if is_front[leg] != is_left[leg]],
+    }
+
+
+# The other side: groups and poses from left to right, and from right to left.
+
+_SIDES = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"))
+
+
+def mirrored_name(name: str) -> str | None:
+    """Return the name of the same part on the other side; None if the name has no side."""
+    for left, right in _SIDES:
+        for one, other in ((left, right), (right, left)):
+            if one in name:
+                return name.replace(one, other)
+    swap = {"l": "r", "r": "l", "L": "R", "R": "L", "FL": "FR", "FR": "FL", "LF": "RF", "RF": "LF"}
+    swap |= {"RL": "RR", "RR": "RL", "LH": "RH", "RH": "LH", "HL": "HR", "HR": "HL"}
+    words = re.split(r"([_\-])", name)
+    found = next((at for at, word in enumerate(words) if word in swap), None)
+    if found is None:
+        return None
+    words[found] = swap[words[found]]
+    return "".join(words)
+
+
+def _mirrored(robot: RobotModel, semantic: SrdfDocument) -> Iterator[Suggestion]:
+    """Yield the groups and states of one side that the other side does not have."""
+    stated = {group.name for group in semantic.groups}
+    for group in semantic.groups:
+        name = mirrored_name(group.name)
+        links = [mirrored_name(item.name) for item in group.links]
+        joints = [mirrored_name(item.name) for item in group.joints]
+        ends = [(chain.base_link, mirrored_name(chain.tip_link)) for chain in group.chains]
+        ends = [(mirrored_name(base) or base, tip) for base, tip in ends]
+        subgroups = [mirrored_name(item.name) for item in group.subgroups]
+        known = {*links, *(tip for _, tip in ends), *(base for base, _ in ends)} <= robot.link_index.keys()
+        if name is None or name in stated or not known or not {*joints} <= robot.joint_index.keys():
+            continue
+        if not {*subgroups} <= stated:
+            continue
+        chains_of = [(base, str(tip)) for base, tip in ends]
+        members = new.group_members(chains_of, map(str, joints), map(str, links), map(str, subgroups))
+        if members:
+            title = f"group {name}: as {group.name} on the other side"
+            yield _adding("group", title, new.group(name, members), is_optional=True)
+    states = {(state.group, state.name) for state in semantic.states}
+    for state in semantic.states:
+        side, name = mirrored_name(state.group), mirrored_name(state.name) or state.name
+        if side in stated and (side, name) not in states and state.joints:
+            values = _mirrored_values(robot, {item.name: item.values for item in state.joints})
+            if values is not None:
+                title = f"pose {name} of {side}: as {state.group}/{state.name} on the other side"
+                yield _adding("state", title, new.group_state(name, str(side), values), is_optional=True)
+
+
+def _mirrored_values(
+    robot: RobotModel, values: Mapping[str, Sequence[float] | None]
+) -> dict[str, tuple[float, ...]] | None:
+    """Return the positions of the joints of the other side in the pose mirrored at the plane y = 0 of the root link.
+
+    None if a joint has no counterpart, or the two do not mirror each other.
+    """
+    kinematics = ForwardKinematics(robot)
+    poses = kinematics.link_poses(kinematics.space.neutral())
+    found: dict[str, tuple[float, ...]] = {}
+    for name, numbers in values.items():
+        other = mirrored_name(name)
+        if numbers is None or len(numbers) != 1 or name not in robot.joint_index or other not in robot.joint_index:
+            return None
+        here, there = robot.joint(name), robot.joint(str(other))
+        if here.type is not there.type:
+            return None
+        axes = [poses[robot.link_index[joint.child_link]][:3, :3] @ np.asarray(joint.axis) for joint in (here, there)]
+        # A mirror turns a rotation round.
+        image = axes[0] * ((1.0, -1.0, 1.0) if here.type.value == "prismatic" else (-1.0, 1.0, -1.0))
+        share = float(image @ axes[1])
+        if abs(abs(share) - 1.0) > MIRROR_TOLERANCE:
+            return None
+        found[str(other)] = (numbers[0] if share > 0.0 else -numbers[0],)
     return found
 
 
@@ -139,12 +353,32 @@ def named_chains(robot: RobotModel) -> list[tuple[str, str, Chain]]:
         return name
 
     named = []
-    for kind, chain in kinds:
+    for kind, whole in kinds:
+        chain = _without_gripper(robot, whole) if kind == "arm" and not whole.hand else whole
+        chain = _to_the_sole(robot, chain) if kind == "leg" else chain
         if kind == "arm":
             named.append((free(kind, kind, chain.tip), free("hand", kind, chain.tip) if chain.hand else "", chain))
         elif kind:
             named.append((free(kind, kind, chain.tip), "", Chain(chain.base, chain.tip, chain.joints)))
     return named
+
+
+def _without_gripper(robot: RobotModel, chain: Chain) -> Chain:
+    """Return an arm without the joints of a gripper at its end; the gripper's links are its hand."""
+    arm = [name for name in chain.joints if not HAND.search(name)]
+    if len(arm) == len(chain.joints) or list(chain.joints[: len(arm)]) != arm or len(arm) < ARM_JOINTS:
+        return chain
+    tip = robot.joint(chain.joints[len(arm)]).parent_link
+    first = robot.joint(chain.joints[len(arm)]).child_link
+    return Chain(chain.base, tip, tuple(arm), tuple(_below(_children(robot), [first])))
+
+
+def _to_the_sole(robot: RobotModel, chain: Chain) -> Chain:
+    """Return a leg down to its sole, if the foot has a sole as a fixed frame."""
+    for link in _children(robot)[chain.tip]:
+        if re.search("sole", link, re.IGNORECASE) and not _is_moving(robot.joints[robot.link_index[link]]):
+            return Chain(chain.base, link, chain.joints)
+    return chain
 
 
 def _kind(chain: Chain) -> str:
@@ -207,11 +441,12 @@ def _moving_joints(robot: RobotModel, children: Mapping[str, Sequence[str]]) -> 
     return moves
 
 
-def _home_poses(robot: RobotModel, free_pose: FreePose | None) -> list[Suggestion]:
+def _home_poses(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose | None) -> list[Suggestion]:
     stated = {group for group, _ in robot.semantics.states}
     found = []
+    unions = {group.name for group in semantic.groups if group.subgroups or group.name == "base"}
     for group in robot.semantics.groups.values():
-        if group.name not in stated and group.active_joints:
+        if group.name not in stated | unions and group.active_joints:
             title = f"pose home of {group.name}: default positions"
             if free_pose is not None:
                 title += ", moved until free of collision"
@@ -229,8 +464,8 @@ def _add_home(
     return text.add([new.group_state("home", group, values)])
 
 
-def _adding(step: str, title: str, *elements: NewElement) -> Suggestion:
-    return Suggestion(step, title, partial(_add, elements=elements))
+def _adding(step: str, title: str, *elements: NewElement, is_optional: bool = False) -> Suggestion:
+    return Suggestion(step, title, partial(_add, elements=elements), is_optional)
 
 
 def _add(text: SrdfText, elements: Sequence[NewElement]) -> SrdfText:

@@ -160,12 +160,11 @@ class CollisionWork:
         Raises:
             RobotSemanticsError: no such pose was found.
         """
-        q = np.array(ForwardKinematics(robot).space.neutral())
         try:
             poses = self.poses()
         except RobotSemanticsError:
-            return q
-        pose = poses.free_pose(q, joints)
+            return np.array(ForwardKinematics(robot).space.neutral())
+        pose = poses.free_positions(robot, joints)
         if pose is None:
             raise RobotSemanticsError("no pose free of collision was found; move the joints and save a pose")
         return pose

@@ -11,14 +11,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from robot_semantics import Diagnostics, RobotModel
+from robot_semantics import Diagnostics, ForwardKinematics, RobotModel
+from robot_semantics.base.diagnostic import Severity
 from robot_semantics.examples import example
+from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model.loading import load_robot
+from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.viewer.edit_session import EditSession
-from robot_semantics.viewer.suggestions import base_type, named_chains, suggestions, virtual_joint_name
+from robot_semantics.viewer.suggestions import (
+    accept_all,
+    base_type,
+    mirrored_name,
+    named_chains,
+    suggestions,
+    virtual_joint_name,
+)
 
 pin = pytest.importorskip("pinocchio")
 
@@ -110,7 +121,85 @@ def test_a_name_for_the_virtual_joint_is_not_that_of_a_joint() -> None:
 def test_five_fingers_of_many_joints_are_one_hand() -> None:
     session = accepted(described("tiago_description/robots/tiago.urdf"))
     groups = session.robot.semantics.groups
-    assert set(groups) == {"arm", "hand"}
+    assert {"arm", "hand", "torso", "head", "arm_and_hand", "arm_and_torso"} <= set(groups)
     assert list(groups["arm"].active_joints) == [f"arm_{number}_joint" for number in range(1, 8)]
     tips = ("index_flex_3", "little_flex_3", "middle_flex_3", "ring_flex_3", "thumb_flex_2")
     assert {f"hand_{tip}_link" for tip in tips} <= set(groups["hand"].links)
+
+
+BARS = {
+    "go2": ("go2_description/urdf/go2.urdf", "go2_description/srdf/go2.srdf"),
+    "anymal": ("anymal_b_simple_description/robots/anymal.urdf", "anymal_b_simple_description/srdf/anymal.srdf"),
+    "talos": ("talos_data/robots/talos_reduced.urdf", "talos_data/srdf/talos.srdf"),
+    "icub": ("icub_description/robots/icub.urdf", "icub_description/srdf/icub.srdf"),
+    "pr2": ("pr2_description/urdf/pr2.urdf", "pr2_description/srdf/pr2.srdf"),
+}
+"""Robots whose shipped groups and end effectors the suggestions reach."""
+MOST_ACTIONS = 25
+
+
+def group_joints(robot: RobotModel) -> dict[str, frozenset[str]]:
+    """Return the active joints of each group; the virtual joint has one name."""
+    own = {joint.name for joint in robot.joints if joint.virtual}
+    return {
+        name: frozenset("virtual" if joint in own else joint for joint in group.active_joints)
+        for name, group in robot.semantics.groups.items()
+    }
+
+
+@pytest.mark.parametrize("name", sorted(BARS))
+def test_every_group_and_end_effector_of_a_shipped_srdf_is_suggested(name: str) -> None:
+    shipped = described(*BARS[name])
+    session = EditSession(described(BARS[name][0]), SrdfText.empty(name, "new.srdf"), Path("/does/not/exist.srdf"))
+    wanted, effectors = set(group_joints(shipped).values()), shipped.semantics.end_effectors.values()
+    actions = 0
+    while True:
+        made = session.robot
+        parents = {item.parent_link for item in made.semantics.end_effectors.values()}
+        missing = wanted - set(group_joints(made).values())
+        if not missing and {item.parent_link for item in effectors} <= parents:
+            break
+        # One press of *accept all*.
+        text, added, failed = accept_all(session.bare, session.text)
+        assert failed == ()
+        session.change(f"{len(added)} suggestions", lambda _, text=text: text)  # type: ignore[misc]  # bound at once
+        actions += 1
+        assert actions <= MOST_ACTIONS, missing
+    assert not any(problem.severity is Severity.ERROR for problem in session.problems)
+    assert actions == 1
+
+
+def test_the_other_side_is_suggested_mirrored() -> None:
+    session = EditSession(described(BARS["pr2"][0]), SrdfText.empty("pr2", "n.srdf"), Path("/does/not/exist.srdf"))
+    left = {"l_shoulder_pan_joint": 0.5, "l_shoulder_lift_joint": 0.25, "l_upper_arm_roll_joint": 1.0}
+    members = new.group_members(chains=[("l_shoulder_pan_link", "l_forearm_link")])
+    session.change("group", lambda text: text.add([new.group("left_part", members)]))
+    state = new.group_state("up", "left_part", {name: [value] for name, value in left.items()})
+    session.change("state", lambda text: text.add([state]))
+    for _ in range(2):
+        for item in suggestions(session.robot, session.text.semantic):
+            if "other side" in item.title:
+                session.change(item.title, item.edit)
+    semantics = session.robot.semantics
+    assert [joint.replace("r_", "l_", 1) for joint in semantics.group("right_part").active_joints] == list(
+        semantics.group("left_part").active_joints
+    )
+    # The tips of both forearms mirror each other at the plane y = 0.
+    kinematics = ForwardKinematics(session.robot)
+    q = with_state(kinematics.space, "left_part", "up")
+    q = with_state(kinematics.space, "right_part", "up", q)
+    poses = kinematics.link_poses(np.array(q))
+    at = {side: poses[session.robot.link_index[f"{side}_wrist_flex_link"]][:3, 3] for side in "lr"}
+    np.testing.assert_allclose(at["l"] * (1.0, -1.0, 1.0), at["r"], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        *(("left_arm", "right_arm"), ("r_elbow", "l_elbow"), ("FL_hip_joint", "FR_hip_joint"), ("LH_KFE", "RH_KFE")),
+        *(("arm_Left_1", "arm_Right_1"), ("torso", None), ("roll_joint", None), ("RR_calf", "RL_calf")),
+    ],
+)
+def test_names_of_the_other_side(name: str, other: str | None) -> None:
+    assert mirrored_name(name) == other
+    assert other is None or mirrored_name(other) == name
