@@ -24,7 +24,7 @@ from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.srdf.tree import SrdfDocument
+from robot_semantics.srdf.tree import SrdfDocument, SrdfGroup
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.xml.edit import NewElement
 
@@ -112,7 +112,7 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose |
     if passive:
         title = f"passive joint{'s' * (len(passive) > 1)} {', '.join(passive)}"
         found.append(_adding("passive joint", title, *map(new.passive_joint, passive)))
-    return [*found, *_more_groups(robot, semantic), *_mirrored(robot, semantic)]
+    return [*found, *_more_groups(robot, semantic), *_feet(robot, semantic), *_mirrored(robot, semantic)]
 
 
 def accept_all(
@@ -172,6 +172,11 @@ def _more_groups(robot: RobotModel, semantic: SrdfDocument) -> Iterator[Suggesti
         if name not in stated and {*parts} <= stated and len(parts) + len(joints) > 1:
             element = new.group(name, new.group_members(joints=joints, subgroups=parts))
             yield _adding("group", f"group {name}: {', '.join((*joints, *parts))}", element, is_optional=True)
+
+
+def _feet(robot: RobotModel, semantic: SrdfDocument) -> Iterator[Suggestion]:
+    """Yield the feet of legs as end effectors."""
+    stated = {group.name for group in semantic.groups}
     effectors = {item.parent_link for item in semantic.end_effectors}
     names = {item.name for item in semantic.end_effectors}
     for name, _, chain in named_chains(robot):
@@ -265,20 +270,8 @@ def _mirrored(robot: RobotModel, semantic: SrdfDocument) -> Iterator[Suggestion]
     """Yield the groups and states of one side that the other side does not have."""
     stated = {group.name for group in semantic.groups}
     for group in semantic.groups:
-        name = mirrored_name(group.name)
-        links = [mirrored_name(item.name) for item in group.links]
-        joints = [mirrored_name(item.name) for item in group.joints]
-        ends = [(chain.base_link, mirrored_name(chain.tip_link)) for chain in group.chains]
-        ends = [(mirrored_name(base) or base, tip) for base, tip in ends]
-        subgroups = [mirrored_name(item.name) for item in group.subgroups]
-        known = {*links, *(tip for _, tip in ends), *(base for base, _ in ends)} <= robot.link_index.keys()
-        if name is None or name in stated or not known or not {*joints} <= robot.joint_index.keys():
-            continue
-        if not {*subgroups} <= stated:
-            continue
-        chains_of = [(base, str(tip)) for base, tip in ends]
-        members = new.group_members(chains_of, map(str, joints), map(str, links), map(str, subgroups))
-        if members:
+        name, members = mirrored_name(group.name), _mirrored_members(robot, group, stated)
+        if name is not None and name not in stated and members:
             title = f"group {name}: as {group.name} on the other side"
             yield _adding("group", title, new.group(name, members), is_optional=True)
     states = {(state.group, state.name) for state in semantic.states}
@@ -289,6 +282,21 @@ def _mirrored(robot: RobotModel, semantic: SrdfDocument) -> Iterator[Suggestion]
             if values is not None:
                 title = f"pose {name} of {side}: as {state.group}/{state.name} on the other side"
                 yield _adding("state", title, new.group_state(name, str(side), values), is_optional=True)
+
+
+def _mirrored_members(robot: RobotModel, group: SrdfGroup, stated: Collection[str]) -> tuple[NewElement, ...]:
+    """Return the members of the other side; nothing if one of them does not exist."""
+    links = [mirrored_name(item.name) or "" for item in group.links]
+    joints = [mirrored_name(item.name) or "" for item in group.joints]
+    subgroups = [mirrored_name(item.name) or "" for item in group.subgroups]
+    # The base of a chain may be on the middle line.
+    ends = [
+        (mirrored_name(item.base_link) or item.base_link, mirrored_name(item.tip_link) or "") for item in group.chains
+    ]
+    known_links = {*links, *(link for pair in ends for link in pair)} <= robot.link_index.keys()
+    if not (known_links and {*joints} <= robot.joint_index.keys() and {*subgroups} <= {*stated}):
+        return ()
+    return new.group_members(ends, joints, links, subgroups)
 
 
 def _mirrored_values(
