@@ -67,7 +67,7 @@ def files_of_folder(folder: Path, resolver: PackageResolver, *, expand: bool) ->
     notes: list[str] = []
     stated = _stated_urdf(named, folder, resolver, notes)
     names = (folder.name.removesuffix(_SUFFIX), _stem(stated))
-    urdfs, srdfs = list(_candidates(folder, "urdf")), list(_candidates(folder, "srdf"))
+    urdfs, srdfs = list(_candidates(folder, "urdf", notes)), list(_candidates(folder, "srdf", notes))
     extended = _chosen([path for path in urdfs if is_xacro(path)], names) if expand else None
     urdf = extended or _usable(stated, expand) or _chosen([path for path in urdfs if _usable(path, expand)], names)
     stated_srdf = _inside(folder, _text(_named(setup, "srdf"), "relative_path"), notes)
@@ -79,7 +79,8 @@ def files_of_folder(folder: Path, resolver: PackageResolver, *, expand: bool) ->
         notes += _not_taken("SRDF", srdfs, expand)
     words = (word.partition(":=") for word in _text(named, "xacro_args").split() if ":=" in word)
     arguments = {name: value for name, _, value in words} if urdf == stated else {}
-    return FolderFiles(urdf, srdf, tuple(_yaml_files(folder)), arguments, tuple(notes))
+    yaml = tuple(_yaml_files(folder, notes))
+    return FolderFiles(urdf, srdf, yaml, arguments, tuple(notes))
 
 
 def _usable(path: Path | None, expand: bool) -> Path | None:
@@ -164,12 +165,20 @@ def _inside(folder: Path, relative: str, notes: list[str]) -> Path | None:
     return folder / path if relative and (folder / path).is_file() else None
 
 
-def _candidates(folder: Path, kind: str) -> Iterator[Path]:
+def _is_read(path: Path, notes: list[str]) -> bool:
+    """Return True for a regular file; a pipe or a device of a folder is not read, and `notes` says so."""
+    if path.is_file():
+        return True
+    if path.exists() and not path.is_dir():
+        notes.append(f"'{shown(str(path))}' is a pipe or a device, so it is not read; name it to read it")
+    return False
+
+
+def _candidates(folder: Path, kind: str, notes: list[str]) -> Iterator[Path]:
     """Yield the files of a kind in a folder and in its usual folders, plain and xacro, but no files of macros."""
     for place in (folder, *(folder / name for name in _FOLDERS)):
-        # A pipe or a device of a folder is not read.
-        yield from (path for path in sorted(place.glob(f"*.{kind}")) if path.is_file())
-        xacros = (path for path in sorted(place.glob(f"*.{kind}.xacro")) if path.is_file())
+        yield from (path for path in sorted(place.glob(f"*.{kind}")) if _is_read(path, notes))
+        xacros = (path for path in sorted(place.glob(f"*.{kind}.xacro")) if _is_read(path, notes))
         yield from (path for path in xacros if not _stem(path).endswith(_MACROS))
 
 
@@ -188,13 +197,13 @@ def _stem(path: Path | None) -> str:
     return "" if path is None else path.name.partition(".")[0]
 
 
-def _yaml_files(folder: Path) -> Iterator[Path]:
+def _yaml_files(folder: Path, notes: list[str]) -> Iterator[Path]:
     """Yield the YAML files of a folder: of a package, those in its folder ``config``."""
     config = folder / "config"
     root = config if config.is_dir() else folder
     found = (path for ending in ENDINGS for path in root.rglob(f"*{ending}"))
     inside = (path for path in found if not any(part.startswith(".") for part in path.relative_to(root).parts))
-    files = list(islice((path for path in inside if path.is_file()), MAX_FILES + 1))
+    files = list(islice((path for path in inside if _is_read(path, notes)), MAX_FILES + 1))
     if len(files) > MAX_FILES:
         raise RobotSemanticsError(f"'{root}' has more than {MAX_FILES:,} YAML files; name the files to check")
     yield from sorted(files)

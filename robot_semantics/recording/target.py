@@ -25,7 +25,9 @@ def check_target(target: Path, *, folder: bool, force: bool = False, inputs: Ite
 
     Raises:
         RequestError: the target exists and must not be replaced, or it is one of `inputs`.
+        OSError: Windows cannot hold its name.
     """
+    check_file_name(target)
     for path in inputs:
         mine, other = resolved(target), resolved(path)
         if mine == other or (folder and mine in other.parents):
@@ -50,7 +52,6 @@ def whole_or_nothing(target: Path, *, folder: bool, force: bool = False) -> Iter
         RequestError: the target exists and `force` is not given.
     """
     check_target(target, folder=folder, force=force)
-    check_file_name(target)
     make_folder(target.parent)
     try:
         with temporary_beside(target, folder=folder) as temporary:

@@ -10,6 +10,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -307,3 +309,15 @@ def test_problems_of_yaml_are_in_every_format_for_programs(package: Callable[[st
     region = result["locations"][0]["physicalLocation"]["region"]
     assert (result["ruleId"], region) == ("decimal-point", {"startLine": 2, "startColumn": column})
     assert f"line=2,col={column}::max_acceleration of joint" in run("check", str(folder), "--format", "github").out
+
+
+def test_a_pipe_in_a_folder_is_named_and_not_read(run: RunCommand, tmp_path: Path, rover: tuple[Path, Path]) -> None:
+    (tmp_path / "config").mkdir()
+    shutil.copy(rover[0], tmp_path)
+    pipes = [tmp_path / "a.srdf", tmp_path / "b.srdf.xacro", tmp_path / "config" / "x.yaml"]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    done = run("check", tmp_path)
+    assert done.code == 0
+    for pipe in pipes:
+        assert f"'{pipe}' is a pipe or a device, so it is not read" in done.err
