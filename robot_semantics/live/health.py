@@ -43,14 +43,15 @@ class Health:
         self,
         report: Callable[[str], None],
         info: Callable[[str], None],
-        remedy: Callable[[bool], str] = lambda _is_root: "",
+        remedy: Callable[[bool], str | None] = lambda _is_root: "",
     ) -> None:
-        """`remedy` ends the sentence about joints, or about the root joint, whose values have never come."""
+        """`remedy` ends the sentence about joints, or the root joint, whose values have never come; None: later."""
         self._report, self._info, self._remedy = report, info, remedy
         self._model: object = None
         self._low = self._high = np.zeros(0)
         self._reported_beyond: set[str] = set()
         self.stale: dict[str, float] = {}
+        self._told_stale: set[str] = set()
         self.beyond: dict[str, float] = {}
         self.loops_are_open = False
         self.loops: dict[str, str] = {}
@@ -67,7 +68,7 @@ class Health:
         if robot.model is not self._model:
             self._model = robot.model
             self._low, self._high = robot.space.lower - _BEYOND, robot.space.upper + _BEYOND
-            self.stale, self._reported_beyond = {}, set()
+            self.stale, self._told_stale, self._reported_beyond = {}, set(), set()
         self._check_silence(robot, now_ns, root_is_elsewhere)
         self._check_limits(robot)
         if robot.loops is not None:
@@ -97,7 +98,7 @@ class Health:
     def _check_silence(self, robot: RunningRobot, now_ns: int, root_is_elsewhere: bool) -> None:
         timeout_s = robot.settings.stale_timeout_ns / 1e9
         if not timeout_s:
-            self.stale = {}
+            self.stale, self._told_stale = {}, set()
             return
         # Usually there is no problem; one number shows this.
         if (
@@ -112,7 +113,8 @@ class Health:
         if robot.root_source in (Source.FIXED, Source.TF) or root_is_elsewhere:
             ages.pop(robot.model.root_joint.name, None)
         stale = {name: age for name, age in ages.items() if age > timeout_s}
-        self._report_silence(robot, [name for name in stale if name not in self.stale], timeout_s)
+        self._told_stale &= stale.keys()
+        self._report_silence(robot, [name for name in stale if name not in self._told_stale], timeout_s)
         again = [name for name in self.stale if name not in stale and name in ages]
         if again:
             self._info(f"values come again for {quoted(again, 8)}")
@@ -123,10 +125,12 @@ class Health:
         before = [name for name in joints if name not in never]
         root = robot.model.root_joint.name
         for names, is_root in (([name for name in never if name != root], False), ([root] * (root in never), True)):
-            if names:
-                remedy = self._remedy(is_root)
+            remedy = self._remedy(is_root) if names else None
+            if remedy is not None:
+                self._told_stale.update(names)
                 self._report(f"no values have come yet in {timeout_s:g} s for {quoted(names, 8)}{remedy}")
         if before:
+            self._told_stale.update(before)
             self._report(f"no new values in {timeout_s:g} s for {quoted(before, 8)}")
 
     def _check_limits(self, robot: RunningRobot) -> None:

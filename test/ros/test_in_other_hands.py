@@ -228,9 +228,13 @@ def test_silence_from_the_start_names_topic_publishers_and_remedy(
     publisher = client.node.create_publisher(JointState, "/partly/joint_states", 10)
     node = start(robot_description=URDF, stale_timeout=1.0, ros_args=["-r", "__ns:=/partly"])
     client.until(publisher.get_subscription_count, "the subscriber")
-    for _ in range(60):
-        publisher.publish(joint_state({"lift_joint": 0.1}))
-        client.spin_for(0.05)
+    # It waits until the name of the publisher's node is known.
+    client.publish_until(
+        publisher,
+        lambda: joint_state({"lift_joint": 0.1}),
+        lambda: "no values have come yet" in node.output,
+        "the sentence",
+    )
     (line,) = [line for line in node.output.splitlines() if "no values have come yet" in line]
     assert "/partly/joint_states" in line
     assert "/test_client" in line

@@ -25,6 +25,7 @@ from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running import qos
+from robot_semantics.ros.running.node_names import NamePatience
 from robot_semantics.ros.running.pulse import Pulse
 
 _WATCH_S, _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 3.0, 5.0, 60.0
@@ -50,6 +51,7 @@ class Monitor:
         self._next_s = 0.0
         self._last: dict[str, tuple[float, int, int]] = {}
         self._heard: set[str] = set()
+        self._names = NamePatience()
         self._rates: dict[str, tuple[float, float]] = {}
         self._watched: list[tuple[Callable[[], bool], Callable[[], None]]] = []
         self.watch(frames.has_unheard_others, frames.look_for_others)
@@ -128,6 +130,9 @@ class Monitor:
         """Report the joints that several publishers state, once until it is over."""
         for served in self._robots.served:
             contested, reported = self._contested[served.prefix], self._reported[served.prefix]
+            for topic in [topic for topic in contested if not self._are_named(served, topic)]:
+                # Reported at a later check.
+                contested = {other: joints for other, joints in contested.items() if other != topic}
             for topic, joints in contested.items():
                 new = [joint for joint in joints if joint not in reported.get(topic, ())]
                 if new:
@@ -137,6 +142,10 @@ class Monitor:
                         " their transforms will jump"
                     )
             self._reported[served.prefix] = contested
+
+    def _are_named(self, served: ServedRobot, topic: str) -> bool:
+        """Return True if the names of the publishers are known, or will hardly come."""
+        return self._names.is_over((served.prefix, topic), self._publishers(served, topic))
 
     @staticmethod
     def _topic(served: ServedRobot, topic: str) -> str:
@@ -163,6 +172,8 @@ class Monitor:
 
     def _report_first_values(self) -> None:
         for served in self._moved_first():
+            if not self._are_named(served, "joint_states"):
+                continue
             self._heard.add(served.prefix)
             senders = ", ".join(served.publishers_of(served.topic("joint_states"))) or "another topic"
             self._robots.node.get_logger().info(

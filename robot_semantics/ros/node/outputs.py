@@ -32,7 +32,7 @@ from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.guarded_node import GuardedNode
-from robot_semantics.ros.running.node_names import UNKNOWN_NODE, other_publishers
+from robot_semantics.ros.running.node_names import NamePatience, other_publishers
 
 # Detects another node that publishes our frames: two authorities make a frame jump.
 
@@ -40,7 +40,6 @@ from robot_semantics.ros.running.node_names import UNKNOWN_NODE, other_publisher
 _WATCH_S = 3.0
 _FIRST_PAUSE_S = 5.0
 _LONGEST_PAUSE_S = 60.0
-_PATIENCE_LOOKS = 5
 _TOPICS = (("/tf", qos.TF), ("/tf_static", qos.STATIC_LISTENER))
 
 
@@ -76,7 +75,7 @@ class TfAuthority:
         self._pause_s = _FIRST_PAUSE_S
         self._own: deque[bytes] = deque(maxlen=512)
         self._own_static = b""
-        self._nameless = 0
+        self._names = NamePatience()
         self.watching = False
         self.conflicts: dict[str, str] = {}
 
@@ -97,7 +96,7 @@ class TfAuthority:
         self._own_static = own_static
         now_s = time.monotonic()
         others = {topic: other_publishers(self._node, topic) for topic, _ in _TOPICS}
-        self._nameless = self._nameless + 1 if any(UNKNOWN_NODE in names for names in others.values()) else 0
+        are_named = self._names.is_over("others", frozenset().union(*others.values()))
         if self._subscriptions:
             if now_s > self._until_s:
                 self.close()
@@ -109,8 +108,7 @@ class TfAuthority:
                 self._node.create_subscription(TFMessage, topic, self._listener(topic), qos.fresh(profile), raw=True)
                 for topic, profile in _TOPICS
             ]
-        elif 0 < self._nameless < _PATIENCE_LOOKS:
-            # Discovery reports a new publisher before the name of its node.
+        elif not are_named:
             pass
         elif any(others.values()) and (others != self._others or now_s > self._next_s):
             if others != self._others:

@@ -32,7 +32,7 @@ from robot_semantics.ros.node import parameters
 from robot_semantics.ros.node.message_loop import MessageLoop
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.guarded_node import GuardedNode
-from robot_semantics.ros.running.node_names import node_name
+from robot_semantics.ros.running.node_names import NamePatience, node_name
 from robot_semantics.ros.running.parameter_table import ParameterError, Values
 
 LONGEST_LINE = 1000
@@ -87,6 +87,7 @@ class ServedRobot:
         self.robot: RunningRobot | None = None
         self.traffic = Traffic()
         self.loops: dict[str, MessageLoop] = {}
+        self._names = NamePatience()
         self._full_topics: dict[tuple[str, str], str] = {}
         self._notices = Throttle(burst=50)
         self.refusals = RefusalLog(self.traffic, self.report, self.publishers_of)
@@ -132,8 +133,11 @@ class ServedRobot:
         found = self.node.get_publishers_info_by_topic(self.node.resolve_topic_name(topic))
         return [node_name(info) for info in found]
 
-    def remedy_of_silence(self, is_root: bool) -> str:
-        """Return the end of a sentence about joints, or about the root joint, whose values have never come."""
+    def remedy_of_silence(self, is_root: bool) -> str | None:
+        """Return the end of a sentence about joints, or about the root joint, whose values have never come.
+
+        None while the names of their publishers are not known yet.
+        """
         topic = self.node.resolve_topic_name(self.topic("joint_states"))
         if is_root:
             assert self.robot is not None
@@ -143,7 +147,10 @@ class ServedRobot:
                 f": nothing moves '{root.child_link}' in '{self.robot.parent_frame}'; publish its transform, odometry,"
                 f" or the joint's values on {topic}, or set the parameter '{parameter}' ('fixed' if it never moves)"
             )
-        publishers = " and ".join(sorted(set(self.publishers_of(topic))))
+        names = sorted(set(self.publishers_of(topic)))
+        if not self._names.is_over("silence", names):
+            return None
+        publishers = " and ".join(names)
         if not publishers:
             return (
                 f": {topic} has no publisher; start the driver, joint_state_broadcaster or joint_state_publisher, or"

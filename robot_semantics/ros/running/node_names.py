@@ -9,11 +9,33 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Collection, Hashable
+
 from rclpy.node import Node
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 UNKNOWN_NODE = "an unknown node"
 """Placeholder for the name of a node that is not discovered yet."""
+
+
+PATIENCE_S = 10.0
+"""Discovery tells a publisher before the name of its node; so long a sentence waits for the name [s]."""
+
+
+class NamePatience:
+    """Lets sentences wait until discovery has told the names of the nodes in them."""
+
+    def __init__(self) -> None:
+        self._since_s: dict[Hashable, float] = {}
+
+    def is_over(self, sentence: Hashable, names: Collection[str]) -> bool:
+        """Return True if all names are known, or the sentence has waited for `PATIENCE_S`."""
+        if UNKNOWN_NODE not in names:
+            self._since_s.pop(sentence, None)
+            return True
+        now_s = time.monotonic()
+        return now_s - self._since_s.setdefault(sentence, now_s) >= PATIENCE_S
 
 
 def node_name(info: TopicEndpointInfo) -> str:
