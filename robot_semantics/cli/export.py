@@ -328,6 +328,7 @@ def _one_state(arguments: argparse.Namespace) -> bool:
 def _request(arguments: argparse.Namespace) -> ExportRequest:
     from robot_semantics.live.settings import Invalid
     from robot_semantics.recording.export import ExportRequest
+    from robot_semantics.recording.read.messages import ReadOptions
     from robot_semantics.recording.read.times import TimeRequest, read_times
     from robot_semantics.recording.sample.world import Sampling
 
@@ -360,9 +361,7 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
         dask=arguments.dask,
         dry_run=arguments.dry_run or arguments.output is None,
         force=arguments.force,
-        invalid=Invalid(arguments.invalid_positions),
-        tf_topics=tuple(arguments.tf_topic),
-        align_ns=arguments.align_clocks,
+        reading=ReadOptions(Invalid(arguments.invalid_positions), tuple(arguments.tf_topic), arguments.align_clocks),
     )
 
 

@@ -25,11 +25,10 @@ from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.files import declared_utf8, make_folder, relative_path, save_all, scratch_folder
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.nanoseconds import float_seconds, seconds_text
-from robot_semantics.live.settings import Invalid
 from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Pieces, stamps_of
 from robot_semantics.recording.bags.source import RequestError, storage_files
 from robot_semantics.recording.parallel import Workers, choose_workers
-from robot_semantics.recording.read.clocks import ALIGN_NS
+from robot_semantics.recording.read.messages import AS_USUAL, ReadOptions
 from robot_semantics.recording.read.plan import RecordedRobot, RecordingPlan, RobotRequest, plan_recording
 from robot_semantics.recording.read.recording import Recording, Span, read_recording, tasks_of_spans, whole_tasks
 from robot_semantics.recording.read.stretches import Stretch, read_stretch
@@ -300,10 +299,8 @@ class ExportRequest:
         jobs: number of processes.
         dask: address of a Dask scheduler that does the work instead.
         force: replace a folder that is not empty, or a file that no export made.
-        invalid: treatment of a joint state with a position that is not finite.
-        tf_topics: other topics with transforms.
+        reading: how the bags are read.
         skip_outside: skip single times outside the recording, instead of refusing them.
-        align_ns: clocks that are further than this from the reference are shifted.
     """
 
     bags: tuple[Path, ...]
@@ -317,10 +314,8 @@ class ExportRequest:
     dask: str | None = None
     dry_run: bool = False
     force: bool = False
-    invalid: Invalid = Invalid.SKIP
-    tf_topics: tuple[str, ...] = ()
+    reading: ReadOptions = AS_USUAL
     skip_outside: bool = False
-    align_ns: int = ALIGN_NS
 
 
 @dataclass
@@ -379,9 +374,7 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
             request.robots,
             problems,
             at_topic=request.times.at_topic,
-            tf_topics=request.tf_topics,
-            invalid=request.invalid,
-            align_ns=request.align_ns,
+            options=request.reading,
         )
         # A dry run leaves no trace, not even a folder.
         dry = request.out is None or request.dry_run

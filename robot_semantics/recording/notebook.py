@@ -20,6 +20,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.live.settings import Invalid
 from robot_semantics.recording.bags.source import RequestError
+from robot_semantics.recording.read.messages import AS_USUAL, ReadOptions
 from robot_semantics.recording.read.plan import RobotRequest, plan_recording
 from robot_semantics.recording.read.recording import Recording, whole_tasks
 from robot_semantics.recording.read.recording import read_recording as read_plan
@@ -204,9 +205,9 @@ def read_recording(
         )
         for name, namespace in (everyone if models is None else models).items()
     ]
-    invalid = Invalid(invalid_positions)
+    reading = ReadOptions(Invalid(invalid_positions), tuple(tf_topics))
     some = [Path(path) for path in paths]
-    return read_requested(some, requests, sampling or Sampling(), run, invalid, tf_topics)
+    return read_requested(some, requests, sampling or Sampling(), run, reading)
 
 
 def read_requested(
@@ -214,12 +215,11 @@ def read_requested(
     requests: Sequence[RobotRequest],
     sampling: Sampling,
     run: int | None = None,
-    invalid: Invalid = Invalid.SKIP,
-    tf_topics: Sequence[str] = (),
+    reading: ReadOptions = AS_USUAL,
 ) -> RecordedWorld:
     """Read bags together as one recording of the robots in `requests`; raises the same errors as `read_recording`."""
     problems = Diagnostics()
-    plan = plan_recording(paths, requests, problems, tf_topics=tf_topics, invalid=invalid)
+    plan = plan_recording(paths, requests, problems, options=reading)
     recording = read_plan(plan, map(read_stretch, whole_tasks(plan)), problems, run=run)
     for robot in recording.robots:
         problems.extend(robot.problems)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from robot_semantics.cdr.transform_columns import transform_columns
 from robot_semantics.live.joint_state import take_joint_state
 from robot_semantics.live.settings import Invalid
 from robot_semantics.recording.bags.columns import Array, Columns, GroupKey
+from robot_semantics.recording.read.clocks import ALIGN_NS
 from robot_semantics.transforms.arrays import BoolArray, IntArray
 from robot_semantics.transforms.rows import usable_poses
 from robot_semantics.usdf.validity import name_fault
@@ -79,6 +81,23 @@ class Text:
     text: str
 
 
+class ReadOptions(NamedTuple):
+    """How recordings are read.
+
+    Attributes:
+        invalid: treatment of a joint state with a position that is not finite.
+        tf_topics: other topics with transforms.
+        align_ns: clocks that are further than this from the reference are shifted.
+    """
+
+    invalid: Invalid = Invalid.SKIP
+    tf_topics: tuple[str, ...] = ()
+    align_ns: int = ALIGN_NS
+
+
+AS_USUAL = ReadOptions()
+
+
 class TopicReader:
     """Parses one topic's messages, block by block."""
 
@@ -91,7 +110,7 @@ class TopicReader:
         texts: list[Text],
         *,
         ros1: bool,
-        invalid: Invalid = Invalid.SKIP,
+        options: ReadOptions,
         is_pose: bool = False,
         decode: Callable[[bytes], bytes] | None = None,
     ) -> None:
@@ -104,12 +123,12 @@ class TopicReader:
             refusals: takes the refused messages.
             texts: takes the texts.
             ros1: True for the serialisation of ROS 1.
-            invalid: the treatment of joint states with positions that are not finite.
+            options: how recordings are read.
             is_pose: True if single transforms are the pose of a robot, not part of TF.
             decode: converts a message to CDR; it raises `CdrError` for a bad one.
         """
         self._decode = decode
-        self.topic, self._invalid, self._is_pose = topic, invalid, is_pose
+        self.topic, self._options, self._is_pose = topic, options, is_pose
         self._msgtype, self._parse = msgtype, _PARSERS[msgtype]
         self._table = LayoutTable(FIELDS[msgtype], ros1=ros1)
         self._columns, self._refusals, self._texts = columns, refusals, texts
@@ -146,7 +165,7 @@ class TopicReader:
     def joint_states(self, match: LayoutMatch, logs: IntArray) -> None:
         """Add joint states, by the rule of `take_joint_state`."""
         arrays = (match.layout.doubles(match.rows, name)[:, 0] for name in ("position", "velocity", "effort"))
-        taken = take_joint_state(match.layout.texts["name"], *arrays, invalid=self._invalid)
+        taken = take_joint_state(match.layout.texts["name"], *arrays, invalid=self._options.invalid)
         for fault in taken.refused:
             self._refusals.add(self.topic, f"{REFUSED}{fault.refusal.message}", *_first_and_count(logs[fault.messages]))
         for fault in taken.notices:

@@ -31,7 +31,6 @@ from robot_semantics.cdr.message_types import (
     TF_MESSAGE,
     TRANSFORM_STAMPED,
 )
-from robot_semantics.live.settings import Invalid
 from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.queries import links_fixed_to_root
@@ -48,8 +47,7 @@ from robot_semantics.recording.bags.source import (
     RequestError,
     topic_name,
 )
-from robot_semantics.recording.read.clocks import ALIGN_NS
-from robot_semantics.recording.read.messages import Text
+from robot_semantics.recording.read.messages import AS_USUAL, ReadOptions, Text
 from robot_semantics.recording.read.stretches import definition_problems, inspect_bag
 from robot_semantics.recording.tracks.namespaces import TF_KINDS, FrameNames, namespace_of, owner_of
 from robot_semantics.srdf.reader import parse_srdf, srdf_from_file
@@ -523,16 +521,14 @@ class RecordingPlan:
         topics: each topic's part: ``parse``, ``pose`` or ``stamps``.
         robots: the robots with their known files and topics.
         place: source of problems of the whole recording.
-        invalid: treatment of a joint state with a position that is not finite.
-        align_ns: clocks that are further than this from the reference are shifted.
+        options: how it is read.
     """
 
     bags: tuple[BagInfo, ...]
     topics: Mapping[str, str]
     robots: tuple[PlannedRobot, ...]
     place: SourcePlace
-    invalid: Invalid = Invalid.SKIP
-    align_ns: int = ALIGN_NS
+    options: ReadOptions = AS_USUAL
 
     @cached_property
     def places(self) -> Mapping[str, SourcePlace]:
@@ -555,9 +551,7 @@ def plan_recording(
     problems: Diagnostics,
     *,
     at_topic: str | None = None,
-    tf_topics: Sequence[str] = (),
-    invalid: Invalid = Invalid.SKIP,
-    align_ns: int = ALIGN_NS,
+    options: ReadOptions = AS_USUAL,
 ) -> RecordingPlan:
     """Look at the bags and decide what to read of them.
 
@@ -566,9 +560,7 @@ def plan_recording(
         requests: the robots; one without a name stands for all that the bags tell of.
         problems: takes notes about found and missing topics.
         at_topic: a topic of whose messages the times are wanted.
-        tf_topics: other topics with transforms.
-        invalid: what happens to a joint state with a position that is not finite.
-        align_ns: clocks that are further than this from the reference are shifted.
+        options: how it is read.
 
     Raises:
         BagError: nothing can be read of a bag.
@@ -599,7 +591,7 @@ def plan_recording(
             wanted[request.pose_topic] = "pose"
         wanted |= dict.fromkeys((*joint_topics, request.topic(DESCRIPTION), request.topic(SEMANTIC)), "parse")
     tf_spaces = None if everyone else ("", *spaces)
-    wanted |= dict.fromkeys(_topics_of_all_robots(bags, tf_spaces, tf_topics), "parse")
+    wanted |= dict.fromkeys(_topics_of_all_robots(bags, tf_spaces, options.tf_topics), "parse")
     _report_unknown_schemas(bags, problems, place)
     topics = {topic: part for topic, part in wanted.items() if types.get(topic) in FIELDS}
     if at_topic is not None:
@@ -610,7 +602,7 @@ def plan_recording(
     _warn_of_unusual_types(bags, topics, problems, place)
     for bag in bags:
         _leave_out_undefined(bag, topics, problems)
-    return RecordingPlan(bags, topics, tuple(robots), place, invalid, align_ns)
+    return RecordingPlan(bags, topics, tuple(robots), place, options)
 
 
 def _topics_of_all_robots(

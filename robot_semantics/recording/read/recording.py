@@ -183,7 +183,7 @@ def read_recording(
     reader = ClockReader(from_zero(pieces))
     _report_ahead(reader.strays, problems, plan)
     chosen = _chosen_run(run, reader.resets, reader.jumps, problems, plan)
-    clocks = reader.read(chosen, plan.align_ns)
+    clocks = reader.read(chosen, plan.options.align_ns)
     pieces = clocks.pieces
     _report_clocks(clocks, problems, place)
     start, end = clocks.span_ns() or _static_span(pieces, plan)
@@ -267,7 +267,7 @@ def whole_tasks(
             start = bag.start_ns + piece * step if piece else None
             stop = bag.start_ns + (piece + 1) * step if piece + 1 < count else None
             own = None if folder is None else folder / str(number)
-            yield Task(bag.path, plan.topics, bag.scanned, start, stop, own, in_memory_bytes, plan.invalid)
+            yield Task(bag.path, plan.topics, bag.scanned, start, stop, own, in_memory_bytes, plan.options)
             number += 1
 
 
@@ -278,7 +278,7 @@ def tasks_of_spans(plan: RecordingPlan, spans: Sequence[Span]) -> Iterator[Task]
         yield Task(bag.path, {topic: part for topic, part in plan.topics.items() if topic in lasting})
         moving = {topic: part for topic, part in plan.topics.items() if topic not in lasting}
         for start, stop in spans:
-            yield Task(bag.path, moving, False, start, stop, invalid=plan.invalid)
+            yield Task(bag.path, moving, False, start, stop, options=plan.options)
 
 
 def _report_ahead(ahead: Sequence[ClockStep], problems: Diagnostics, plan: RecordingPlan) -> None:

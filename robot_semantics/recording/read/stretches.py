@@ -23,7 +23,6 @@ from robot_semantics.base.errors import DescriptionError, install_hint
 from robot_semantics.base.yaml_reader import read_yaml
 from robot_semantics.cdr.message_types import FIELDS
 from robot_semantics.cdr.walk import header_stamp_ns
-from robot_semantics.live.settings import Invalid
 from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Array, Columns, GroupKey
 from robot_semantics.recording.bags.encodings import message_decoder, stamp_decoder
 from robot_semantics.recording.bags.libraries import HAS_ROSBAGS, definition_problem, open_source, starts_with_header
@@ -42,7 +41,7 @@ from robot_semantics.recording.bags.source import (
     reason_of,
     storage_files,
 )
-from robot_semantics.recording.read.messages import Refusals, StampReader, Text, TopicReader
+from robot_semantics.recording.read.messages import AS_USUAL, ReadOptions, Refusals, StampReader, Text, TopicReader
 
 if TYPE_CHECKING:
     from robot_semantics.recording.bags.salvage import SalvagedSource
@@ -70,7 +69,7 @@ class Task:
         stop_ns: log time of the end, exclusive; None for the end of the bag.
         folder: folder for columns that are too large for memory; it must exist.
         in_memory_bytes: limit of this size [bytes]; with 0, another process can map every column instead of copying it.
-        invalid: treatment of a joint state with a position that is not finite.
+        options: how messages are read.
     """
 
     path: Path
@@ -80,7 +79,7 @@ class Task:
     stop_ns: int | None = None
     folder: Path | None = None
     in_memory_bytes: int = IN_MEMORY_BYTES
-    invalid: Invalid = Invalid.SKIP
+    options: ReadOptions = AS_USUAL
 
 
 @dataclass(frozen=True)
@@ -324,7 +323,7 @@ def _reader(
             refusals,
             texts,
             ros1=channel.ros1,
-            invalid=task.invalid,
+            options=task.options,
             is_pose=task.topics[channel.topic] == "pose",
             decode=message_decoder(channel) if channel.encoding in (JSON, PROTOBUF) else None,
         )

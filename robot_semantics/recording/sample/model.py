@@ -195,7 +195,9 @@ class ModelSampler:
             text = f"topic '{topic}': {len(fault.messages)} messages: {fault.refusal.message}"
             self._problems.warning("value-refused", text, recording.plan.places[topic])
 
-        return robot_joint_states(recording.pieces, robot.joint_topics, robot.model, recording.plan.invalid, report)
+        return robot_joint_states(
+            recording.pieces, robot.joint_topics, robot.model, recording.plan.options.invalid, report
+        )
 
     @property
     def stamps_ns(self) -> IntArray:
