@@ -232,7 +232,7 @@ def _pipes_as_files(arguments: argparse.Namespace, folder: Path) -> dict[str, st
         if name == STANDARD_INPUT:
             # XML keeps its name, to which the names of meshes are relative; the ending of a file tells YAML.
             content, ending = read_text(path), ".yaml"
-            if content.lstrip(b"\xef\xbb\xbf\xfe\xff \t\r\n\0")[:1] in (b"<", b""):
+            if content.lstrip(b"\xef\xbb\xbf\xfe\xff \t\r\n\0")[:1] in (b"<", b"{", b""):
                 return name
         elif path.is_fifo():
             content, ending = read_text(path), path.suffix

@@ -255,6 +255,19 @@ class _Parser(argparse.ArgumentParser):
         """Return one line with the required words."""
         return f"{usage_line(self)}\n"
 
+    def _without_optional(self, message: str) -> str:
+        """Return argparse's message about missing words without the words that may be missing."""
+        start, colon, names = message.partition("the following arguments are required: ")
+        if not colon:
+            return message
+        optional = {
+            str(action.metavar)
+            for action in self._actions
+            if not action.option_strings
+            and getattr(action, "save_nargs", action.nargs) in (argparse.OPTIONAL, argparse.ZERO_OR_MORE)
+        }
+        return f"{start}{colon}{', '.join(name for name in names.split(', ') if name not in optional)}"
+
     def error(self, message: str) -> NoReturn:
         """Print one line of usage and the mistake, or for a former word one line with the new word, and exit."""
         # Import here what only wrong command lines need.
@@ -265,7 +278,7 @@ class _Parser(argparse.ArgumentParser):
             if "--json" in self._words:
                 _print_error(new)
             self.exit(EXIT_USAGE, f"error: {new}\n")
-        text = usage_message(message, self._option_string_actions)
+        text = usage_message(self._without_optional(message), self._option_string_actions)
         if text.startswith("missing: SRDF"):
             from robot_semantics.cli.frame.inputs import srdf_beside
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostic import Severity, SourcePlace
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.files import read_bounded, save_bytes
+from robot_semantics.base.files import read_bounded, read_named, save_bytes
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.poses import PoseCollisions
 from robot_semantics.kinematics.forward import ForwardKinematics
@@ -48,7 +48,7 @@ def witnesses(scene: Scene, path: Path) -> tuple[CollisionWitness, ...]:
 
     Args:
         scene: the scene; the first robot with the links is the colliding one.
-        path: the report of ``robot_semantics collisions generate --json``.
+        path: the report of ``robot_semantics collisions generate --report``.
 
     Raises:
         RobotSemanticsError: the file is of another kind, or no robot has its links.
@@ -56,7 +56,7 @@ def witnesses(scene: Scene, path: Path) -> tuple[CollisionWitness, ...]:
     """
     found: list[tuple[float, CollisionWitness]] = []
     try:
-        for pair in json.loads(path.read_text(encoding="utf-8"))["pairs"]:
+        for pair in json.loads(read_named(path, 8 * MAX_BYTES))["pairs"]:
             witness = pair.get("deepest") or pair.get("first")
             if witness is None:
                 continue

@@ -350,12 +350,15 @@ def test_json_and_yaml_on_standard_input_are_told_by_their_content(
     [
         "groups - -",
         "usdf new -,-",
+        "usdf new a=- b=-",
+        "usdf resolve - --urdf -",
         "check - --fix",
         "usdf edit - --name a --in-place",
         "bag - -o b",
         "plot - -o p.svg",
         "studio - -o s.srdf",
         "export - -o e.usdf",
+        "studio robot.urdf - -o s.srdf",
     ],
 )
 def test_a_dash_that_cannot_be_read_is_wrong_usage(line: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,6 +35,13 @@ def with_node_name(words: Sequence[str]) -> list[str]:
     return [f"--node={NODE}" if word == "--node" and at < last else word for at, word in enumerate(words)]
 
 
+def _words(value: object) -> list[str]:
+    """Return the file names in the value of an argument, which may have the form ``NAME=URDF,SRDF``."""
+    if isinstance(value, (list, tuple)):
+        return [word for item in value for word in _words(item)]
+    return re.split("[=,]", str(value)) if value else []
+
+
 class LazyCommand(NamedTuple):
     """An operation whose module is imported when the operation is used.
 
@@ -62,10 +69,10 @@ _INPUT = re.compile(
 
 
 def declare_inputs(parser: argparse.ArgumentParser, *, reads_input: bool) -> None:
-    """Note the arguments that name files to read, for `check_standard_input`."""
+    """Note the arguments that name files to read, for `check_standard_input`; without `reads_input`, its words."""
     outputs = parser.get_default("made_files") or ()
     parser.set_defaults(
-        reads_input=reads_input,
+        only_files=set() if reads_input else {action.dest for action in parser._actions if not action.option_strings},
         read_files={
             action.dest
             for action in parser._actions
@@ -80,11 +87,10 @@ def check_standard_input(arguments: argparse.Namespace) -> None:
     Raises:
         UsageError: it is not; or a file is to be changed in place, and standard input is no file.
     """
-    values = [getattr(arguments, name) for name in getattr(arguments, "read_files", ())]
-    words = [word for value in values for word in (value if isinstance(value, list) else [value]) if word]
-    count = sum(re.split("[=,]", str(word)).count(STANDARD_INPUT) for word in words)
-    if count and not arguments.reads_input:
+    words = {name: _words(getattr(arguments, name)) for name in getattr(arguments, "read_files", ())}
+    if any(STANDARD_INPUT in words[name] for name in words.keys() & getattr(arguments, "only_files", set())):
         raise UsageError("'-' is standard input, which this command does not read: give a file")
+    count = sum(row.count(STANDARD_INPUT) for row in words.values())
     if count > 1:
         raise UsageError(f"'-' is standard input, which can be read only once; it is given {count} times")
     for option in ("in_place", "fix"):
@@ -101,7 +107,7 @@ class Command(NamedTuple):
         help: one line; for commands it is in `robot_semantics.cli.running`, which shows it without importing the
             command.
         operations: its operations by name.
-        reads_input: True if ``-`` is standard input for the files that it reads.
+        reads_input: True if ``-`` is standard input for its words, not only for the files of options.
         examples: command lines at the end of its help; tests run them in a folder with the files of the example robot.
     """
 

@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from robot_semantics.base.names import LONGEST_LINE, shown
-from robot_semantics.cli.frame.printing import is_quiet, wants_colour
+from robot_semantics.cli.frame.printing import is_quiet, print_line, wants_colour
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -51,7 +51,7 @@ class OutputConsole:
         width = self._console.options.max_width
         if isinstance(renderable, _ShownTable) and renderable.width_in(self._console) > width:
             for line in renderable.as_list(width):
-                print(line)
+                print_line(line, most=len(line))
             return
         self._console.print(renderable)
 
@@ -107,7 +107,7 @@ def table(*columns: str, title: str | None = None) -> Table:
         padding=(0, 2, 0, 0),
     )
     for column in columns:
-        made.add_column(column, overflow="fold")
+        made.add_column(shown(column, LONGEST_LINE), overflow="fold")
     return made
 
 
