@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -41,7 +42,7 @@ def complete(parser: argparse.ArgumentParser) -> None:
     """Answer a completion request, which a shell makes by environment variables, and end the process."""
     for action in _actions(parser):
         metavar = action.metavar[0] if isinstance(action.metavar, tuple) else str(action.metavar)
-        names = _NAMES.get(metavar) or _NAMES.get(action.dest)
+        names = _NAMES.get(f"{action.dest} {metavar}") or _NAMES.get(metavar) or _NAMES.get(action.dest)
         if names is not None and action.choices is None:
             # argcomplete reads the possible values from this attribute.
             action.completer = _offer(names)  # type: ignore[attr-defined]  # argparse has no such place
@@ -75,7 +76,8 @@ def _robot_on_the_line() -> RobotModel | None:
     from robot_semantics.model.loading import load_robot
 
     try:
-        words = [Path(word) for word in shlex.split(os.environ.get("COMP_LINE", ""))[1:]]
+        line = shlex.split(os.environ.get("COMP_LINE", ""))[1:]
+        words = [Path(part) for word in line for part in (word, *re.split("[=,]", word))]
         files = {path.suffix: path for path in words if path.suffix in (".urdf", ".srdf") and path.is_file()}
         return load_robot(files[".urdf"], files.get(".srdf"), strict=False) if ".urdf" in files else None
     except (RobotSemanticsError, OSError, ValueError):
@@ -91,6 +93,7 @@ _NAMES: dict[str, Callable[[RobotModel], Iterable[str]]] = {
     **dict.fromkeys(("group", "GROUP"), lambda robot: robot.semantics.groups),
     **dict.fromkeys(("GROUP/STATE", "[MODEL/]GROUP/NAME"), _states),
     "GROUP[/STATE]": lambda robot: (*robot.semantics.groups, *_states(robot)),
+    "joint NAME=NUMBERS": lambda robot: (f"{name}=" for joint in robot.joints for name in joint.variable_names),
     "JOINT": lambda robot: robot.joint_names[1:],
     **dict.fromkeys(("link1", "link2", "LINK", "LINK1", "LINK2"), lambda robot: robot.link_names),
 }

@@ -21,6 +21,7 @@ from robot_semantics.cli.frame.joint_arguments import (
     add_joint_option,
     named_state,
     positions_by_variable,
+    state_word,
 )
 from robot_semantics.cli.frame.node_inputs import AskedNode, asked_node, world_of_node
 from robot_semantics.cli.frame.printing import add_json_argument
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     inputs.add_robot_arguments(parser, live=True)
     add_joint_option(parser, "position of a joint or variable [rad, m]")
-    parser.add_argument("--state", metavar=STATE_FORM, help="named state of the SRDF")
+    parser.add_argument("--state", metavar=STATE_FORM, type=state_word, help="named state of the SRDF")
     parser.add_argument("--model", metavar="NAME", help="with --node: model of its world")
     add_json_argument(parser)
 

@@ -34,6 +34,7 @@ from robot_semantics.cli.frame.joint_arguments import (
     add_joint_option,
     named_state,
     positions_by_model,
+    state_word,
 )
 from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, ros_needed
 from robot_semantics.cli.frame.outputs import add_output, write_files
@@ -88,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_node_argument(out, "node to follow")
     what = parser.add_argument_group("what")
     add_repeatable(what, "--group", "NAME", "colour this group, fade the rest")
-    add_repeatable(what, "--state", STATE_FORM, "show this named state")
+    add_repeatable(what, "--state", STATE_FORM, "show this named state", type=state_word)
     add_joint_option(what, "position of a joint or variable [rad, m]")
     what.add_argument("--model", metavar="NAME", help="model for --state and --joint")
     what.add_argument("--witnesses", metavar="FILE.json", help="show pairs that 'collisions generate --json' found")

@@ -193,6 +193,7 @@ def completed(folder: Path, line: str) -> list[str]:
         ("robot_semantics groups robot.urdf robot.srdf --joint ", {"elbow_joint"}),
         ("robot_semantics show robot.urdf robot.srdf --pair ", {"palm_link"}),
         ("robot_semantics groups robot.urdf robot.srdf --json a", {"arm"}),
+        ("robot_semantics fk robot.urdf --joint elb", {"elbow_joint="}),
         ("robot_semantics states robot.urdf robot.srdf arm/", {"arm/reach", "arm/stowed"}),
         ("robot_semantics groups missing.urdf robot.srdf ", set()),
     ],

@@ -145,7 +145,7 @@ def test_a_joint_of_the_only_model_needs_no_model_before_it(usdf: Callable[..., 
 @pytest.mark.parametrize(
     ("words", "message", "code"),
     [
-        (("--pose", "block_1=1 2"), "--pose: 'block_1=1 2' has 2 numbers; it must have 6 or 7", 2),
+        (("--pose", "block_1=1 2"), "--pose block_1=...: 2 numbers are given; it must have 6 or 7", 2),
         (
             ("--pose", "block_1=1 2 x 0 0 0"),
             "--pose takes NAME=NUMBERS with finite numbers apart by blanks, not 'block_1=1 2 x 0 0 0'",
@@ -154,7 +154,11 @@ def test_a_joint_of_the_only_model_needs_no_model_before_it(usdf: Callable[..., 
         (("--pose", "blok_1=0 0 0 0 0 0"), "unknown model or frame 'blok_1'", 1),
         (("--joint", "lift_joint"), "--joint takes NAME=NUMBERS", 2),
         (("--state", "stowed"), "--state takes [MODEL/]GROUP/NAME, not 'stowed'", 2),
-        (("--joint", "rover_arm/lift_jiont=0"), "unknown joint variable 'rover_arm/lift_jiont'; did you mean", 1),
+        (
+            ("--joint", "rover_arm/lift_jiont=0"),
+            "unknown joint variable 'lift_jiont' of model 'rover_arm'; did you mean 'lift_joint'",
+            1,
+        ),
         (("--time", "soon"), "--time: 'soon' is not a time in seconds", 2),
     ],
 )

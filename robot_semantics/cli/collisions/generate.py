@@ -71,7 +71,9 @@ def run(arguments: argparse.Namespace) -> None:
     if not matrix.pairs:
         raise RobotSemanticsError(f"'{shown(robot.name)}' has {NO_PAIRS}")
     merged = merge(text, {pair: reason.value for pair, reason in matrix.disabled().items()}, arguments.keep)
-    if arguments.plot and not arguments.dry_run:
+    if arguments.plot and arguments.dry_run:
+        print_note(f"note: would draw {arguments.plot}")
+    elif arguments.plot:
         save_heat_map(matrix, robot, Path(arguments.plot))
     report = {"version": JSON_VERSION, **matrix_json(matrix, JointSpace.of(robot))}
     beside = {}

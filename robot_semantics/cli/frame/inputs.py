@@ -199,7 +199,7 @@ def read_given(
         for other in called - {name, model.name}:
             raise UnknownNameError("robot", other, (name, model.name))
         if robot.srdf is None:
-            offer_srdf(robot.urdf, f"{robot},SRDF")
+            offer_srdf(robot.urdf, f"{robot},")
         models.append(model)
     return models
 
@@ -214,16 +214,15 @@ def srdf_beside(urdf: str) -> Path | None:
     return next((file for file in files if file.is_file() and file != path), None)
 
 
-def offer_srdf(urdf: str, form: str) -> None:
+def offer_srdf(urdf: str, start: str) -> None:
     """Print a note about an SRDF that lies beside a URDF: it is not read unless the command line names it.
 
     Args:
         urdf: the URDF.
-        form: how the command line gives both, with the word SRDF.
+        start: how the command line gives both, without the SRDF at the end.
     """
     if (file := srdf_beside(urdf)) is not None:
-        words = form.replace("SRDF", str(file))
-        print_note(f"note: {file} lies beside {urdf} and is not read; give it as in {words}")
+        print_note(f"note: {file} lies beside {urdf} and is not read; give it as in {start}{file}")
 
 
 def load(arguments: argparse.Namespace, *, whole: bool = False) -> RobotModel:
@@ -244,7 +243,7 @@ def load(arguments: argparse.Namespace, *, whole: bool = False) -> RobotModel:
         else:
             model = read_robot(arguments, arguments.urdf, arguments.srdf, diagnostics)
             if arguments.srdf is None:
-                offer_srdf(arguments.urdf, f"{arguments.urdf} SRDF")
+                offer_srdf(arguments.urdf, f"{arguments.urdf} ")
     except DescriptionError:
         refuse_wrong_kinds(arguments.urdf, arguments.srdf)
         raise

@@ -51,6 +51,27 @@ def add_joint_option(parser: argparse._ActionsContainer, text: str = "set a join
     add_repeatable(parser, "--joint", JOINT_FORM, text)
 
 
+def state_word(word: str) -> str:
+    """Argparse type: ``[MODEL/]GROUP/NAME``; the model, group and state are found later.
+
+    Raises:
+        UsageError: the word has another form.
+    """
+    if not all(word.partition("/")):
+        raise UsageError(f"--state takes {STATE_FORM}, not '{word}'")
+    return word
+
+
+def parent_word(word: str) -> str:
+    """Argparse type: ``NAME=PARENT``; the names are found later.
+
+    Raises:
+        UsageError: the word has another form.
+    """
+    named_value("--parent", word, (), "NAME=PARENT")
+    return word
+
+
 def names_of(space: JointSpace) -> dict[str, tuple[str, ...]]:
     """Return the moving joints of a robot with their position variables."""
     return {joint.name: joint.variable_names for joint in space.joints}

@@ -13,6 +13,7 @@ import argparse
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,11 +36,14 @@ from robot_semantics.cli.frame.joint_arguments import (
     STATE_FORM,
     JointNames,
     JointReading,
+    add_joint_option,
     assignment,
     named_state,
     named_value,
     names_of,
+    parent_word,
     read_assignments,
+    state_word,
 )
 from robot_semantics.cli.usdf import files as usdf_files
 from robot_semantics.cli.usdf.files import WorldFile, located_problems
@@ -85,14 +89,11 @@ def _edit_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_change_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options that edit a world; `apply_edits` applies them."""
-    for option, form, text in (
-        ("--pose", JOINT_FORM, 'pose: "x y z roll pitch yaw"'),
-        ("--twist", JOINT_FORM, 'twist: "vx vy vz wx wy wz"'),
-        ("--parent", PARENT_FORM, "parent: a frame, MODEL or MODEL::LINK"),
-        ("--joint", JOINT_FORM, "position of a joint or variable [rad, m]"),
-        ("--state", STATE_FORM, "named state of the SRDF"),
-    ):
-        add_repeatable(parser, option, form, text)
+    for option, text in (("--pose", 'pose: "x y z roll pitch yaw"'), ("--twist", 'twist: "vx vy vz wx wy wz"')):
+        add_repeatable(parser, option, JOINT_FORM, text, type=partial(assignment, option))
+    add_repeatable(parser, "--parent", PARENT_FORM, "parent: a frame, MODEL or MODEL::LINK", type=parent_word)
+    add_joint_option(parser, "position of a joint or variable [rad, m]")
+    add_repeatable(parser, "--state", STATE_FORM, "named state of the SRDF", type=state_word)
     parser.add_argument("--degrees", action="store_true", help="angles of these options are in degrees")
     parser.add_argument("--keep-place", action="store_true", help="with --parent: keep the pose in the world")
     parser.add_argument("--name", metavar="NAME", help="name of the world")
@@ -101,6 +102,7 @@ def add_change_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _edit(arguments: argparse.Namespace) -> None:
     """Write the edited state."""
+    _check_counts(arguments)
     origins = usdf_files.read_world_files([arguments.file])
     state = origins[0].state
     if arguments.loops and not arguments.urdf:
@@ -199,12 +201,10 @@ def edits_of(arguments: argparse.Namespace, state: WorldState, robots: Mapping[s
         raise UsageError("--degrees needs --pose, --twist or --joint")
     bodies = [body.name for body in state.bodies]
     parents = (named_value("--parent", word, bodies, PARENT_FORM) for word in arguments.parent)
-    poses = (_numbers("--pose", word, (6, 7)) for word in arguments.pose)
-    twists = (_numbers("--twist", word, (6,)) for word in arguments.twist)
     return Edits(
         parents=tuple(parents),
-        poses=tuple((name, _pose(_turned(row, arguments.degrees))) for name, row in poses),
-        twists=tuple((name, six(_turned(row, arguments.degrees))) for name, row in twists),
+        poses=tuple((name, _pose(_turned(row, arguments.degrees))) for name, row in arguments.pose),
+        twists=tuple((name, six(_turned(row, arguments.degrees))) for name, row in arguments.twist),
         states=tuple(_state(word, state, robots) for word in arguments.state),
         joints={
             reading: _in_radians(reading, row, robots) if arguments.degrees else row
@@ -332,11 +332,17 @@ def _pose(row: tuple[float, ...]) -> Pose:
     return Pose(six(row)) if len(row) == 6 else pose_from_quaternion(row[:3], row[3:])
 
 
-def _numbers(option: str, word: str, counts: tuple[int, ...]) -> tuple[str, tuple[float, ...]]:
-    name, row = assignment(option, word)
-    if len(row) not in counts:
-        raise UsageError(f"{option}: '{word}' has {len(row)} numbers; it must have {' or '.join(map(str, counts))}")
-    return name, row
+def _check_counts(arguments: argparse.Namespace) -> None:
+    """Check the numbers of poses and twists, before a file is read.
+
+    Raises:
+        UsageError: there are too few or too many.
+    """
+    for option, values, counts in (("--pose", arguments.pose, (6, 7)), ("--twist", arguments.twist, (6,))):
+        for name, row in values:
+            if len(row) not in counts:
+                known = " or ".join(map(str, counts))
+                raise UsageError(f"{option} {name}=...: {len(row)} numbers are given; it must have {known}")
 
 
 EDIT = Command(
@@ -373,6 +379,7 @@ def _new_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _new(arguments: argparse.Namespace) -> None:
     """Write the world, and beside it the texts of robots from xacro files."""
+    _check_counts(arguments)
     found = _described(arguments)
     robots = {item.state.name: item.robot for item in found}
     if len(robots) < len(found):
