@@ -226,7 +226,7 @@ def test_silence_from_the_start_names_topic_publishers_and_remedy(
     assert node.stop() == 0
 
     publisher = client.node.create_publisher(JointState, "/partly/joint_states", 10)
-    node = start(robot_description=URDF, stale_timeout=1.0, ros_args=["-r", "__ns:=/partly"])
+    node = start(robot_description=URDF, stale_timeout=4.0, ros_args=["-r", "__ns:=/partly"])
     client.until(publisher.get_subscription_count, "the subscriber")
     # It waits until the name of the publisher's node is known.
     client.publish_until(

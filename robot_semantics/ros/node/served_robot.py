@@ -32,7 +32,7 @@ from robot_semantics.ros.node import parameters
 from robot_semantics.ros.node.message_loop import MessageLoop
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.guarded_node import GuardedNode
-from robot_semantics.ros.running.node_names import NamePatience, node_name
+from robot_semantics.ros.running.node_names import UNKNOWN_NODE, NamePatience, node_name
 from robot_semantics.ros.running.parameter_table import ParameterError, Values
 
 LONGEST_LINE = 1000
@@ -147,7 +147,8 @@ class ServedRobot:
                 f": nothing moves '{root.child_link}' in '{self.robot.parent_frame}'; publish its transform, odometry,"
                 f" or the joint's values on {topic}, or set the parameter '{parameter}' ('fixed' if it never moves)"
             )
-        names = sorted(set(self.publishers_of(topic)))
+        # A message may arrive before discovery tells its publisher.
+        names = sorted(set(self.publishers_of(topic))) or [UNKNOWN_NODE] * bool(self.traffic.received)
         if not self._names.is_over("silence", names):
             return None
         publishers = " and ".join(names)
