@@ -1,5 +1,5 @@
 # Everything happens in .venv and build/; each target does the set-up that it needs first.
-.PHONY: help setup demo demo-engines test ros docs bench soak fuzz mutants coverage sbom audit release-check release clean lock
+.PHONY: help setup demo demo-engines quick types-linux types-darwin types-win32 test ros docs bench soak fuzz mutants coverage sbom audit release-check release clean lock
 
 # The first Python that is new enough, unless one is named: make PYTHON=python3.12 ...
 ifndef PYTHON
@@ -35,6 +35,7 @@ help:
 	@echo "make setup   build .venv: ROS 2 wheels, libraries, interfaces, this package"
 	@echo "make demo    simulate the PR2, save a snapshot, kill the simulator, restore"
 	@echo "make demo-engines  one robot falls through MuJoCo and Drake"
+	@echo "make quick   one test of each kind, in about three minutes"
 	@echo "make test    linters, types, packages, tests"
 	@echo "make ros     the tests of the nodes alone"
 	@echo "make docs    a site of the pages and the library's reference, in build/docs"
@@ -59,13 +60,30 @@ demo:
 demo-engines: setup
 	@$(VENV)/python -m demo.engines
 
+types-linux:
+	$(if $(OFFLINE),,$(VENV)/mypy robot_semantics underlay/tf2_ros tools setup.py demo examples test benchmark interfaces/test)
+
+types-darwin types-win32: types-%:
+	$(VENV)/mypy --platform $* --cache-dir .mypy_cache/$* robot_semantics
+
+# One test of each kind, for whoever changes the code: the sweeps over all elements, states and commands, and those with
+# an independent oracle. A few minutes.
+QUICK := test/test_*.py test/spec test/comparison test/xml/test_tables.py test/kinematics/test_forward.py \
+	test/kinematics/test_observe.py test/kinematics/test_loops.py test/model/test_moveit_golden.py \
+	test/model/test_urdfdom_agreement.py test/usdf/test_every_field.py test/usdf/test_conversions.py \
+	test/live/test_fast_path.py test/cli/test_one_word.py test/cli/test_conventions.py test/cli/test_start.py \
+	test/cli/test_exit_codes.py test/collision/test_counting.py test/recording/test_every_series_format.py \
+	test/recording/test_round_trip.py test/recording/test_two_clocks.py test/simulation/test_bit_exact_restart.py \
+	test/viewer/test_studio_kills.py test/ros/test_rsp_parity.py test/ros/test_live_and_recorded.py
+quick: setup
+	$(VENV)/ruff check .
+	$(VENV)/pytest -n 3 --dist loadfile $(filter-out $(if $(OFFLINE),test/ros/%),$(QUICK))
+
 test: setup
 	@$(VENV)/python -m tools.corpus
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
-	$(if $(OFFLINE),,$(VENV)/mypy robot_semantics underlay/tf2_ros tools setup.py demo examples test benchmark interfaces/test)
-	$(VENV)/mypy --platform win32 --cache-dir .mypy_cache/win32 robot_semantics
-	$(VENV)/mypy --platform darwin --cache-dir .mypy_cache/darwin robot_semantics
+	@$(MAKE) --no-print-directory -j 2 types-linux types-darwin types-win32
 	$(if $(OFFLINE),,$(VENV)/colcon --log-base /dev/null list --base-paths . interfaces)
 	$(call pytest,$(if $(OFFLINE),$(OF_ROS)))
 
