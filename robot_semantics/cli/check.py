@@ -21,11 +21,12 @@ from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.base.files import STANDARD_INPUT, resolved, save_all, scratch_folder
-from robot_semantics.bringup.checking import FileReaders, YamlText, check_files, is_yaml, read_sections
+from robot_semantics.bringup.checking import FileReaders, YamlText, check_files, check_texts, is_yaml, read_sections
 from robot_semantics.bringup.package_files import FolderFiles, files_of_folder
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import RobotArgument
 from robot_semantics.cli.frame.command import Command, UsageError
+from robot_semantics.cli.frame.node_inputs import AskedNode, add_node_argument, asked_node, texts_of_node
 from robot_semantics.cli.frame.printing import counted, print_note
 from robot_semantics.cli.frame.problems import (
     add_baseline_arguments,
@@ -112,7 +113,11 @@ MOST_ROUNDS = 5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="URDF, xacro, SRDF, USDF or YAML file, or a folder")
+    if add_node_argument(parser):
+        parser.set_defaults(files=[])
+    else:
+        text = "URDF, xacro, SRDF, USDF or YAML file, or a folder"
+        parser.add_argument("files", nargs="+", metavar="FILE", help=text)
     inputs.add_urdf_option(parser, "robot of the other files, or of a model")
     parser.add_argument(
         "--by-name",
@@ -138,6 +143,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the files and print the problems; 1 if there is an error (with ``--strict``: a warning)."""
+    node = asked_node(arguments)
+    if node is not None:
+        return _check_node(node, arguments)
     without_folders(arguments)
     found = _diagnosed(arguments)
     if arguments.fix or arguments.dry_run:
@@ -175,6 +183,18 @@ def _loops_by_robot(arguments: argparse.Namespace) -> dict[str | None, str]:
             raise UsageError(f"--loops '{text}': the robot has another file already: {found[key]}")
         found[key] = file
     return found
+
+
+def _check_node(node: AskedNode, arguments: argparse.Namespace) -> int:
+    """Check the descriptions of a running node, as texts with the names of the node's parameters."""
+    for option in ("urdf", "loops", "fix", "dry_run", "purpose", "by_name"):
+        if getattr(arguments, option):
+            name = "for" if option == "purpose" else option.replace("_", "-")
+            raise UsageError(f"--{name} is for files: do not give it with --node")
+    texts = texts_of_node(node)
+    named = {"robot_description": texts.urdf, "robot_description_semantic": texts.srdf}
+    found = check_texts({name: text for name, text in named.items() if text}, implicit_links=texts.implicit_links)
+    return report(_new(found, arguments), arguments, sum(map(bool, named.values())))
 
 
 def _new(found: list[Diagnostic], arguments: argparse.Namespace) -> list[Diagnostic]:

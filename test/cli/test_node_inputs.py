@@ -13,11 +13,13 @@ import importlib.util
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.commands import RunCommand
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.cli import check
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.node_inputs import AskedNode
 from robot_semantics.examples import example
@@ -29,6 +31,11 @@ COMMANDS = [
     ("groups", "arm"),
     ("groups", "--link", "palm_link"),
     ("show",),
+    ("check",),
+    ("collisions", "check"),
+    ("collisions", "table"),
+    ("collisions", "witness", "base_link", "palm_link"),
+    ("usdf", "resolve"),
     ("states",),
     ("fk",),
     ("usdf", "show"),
@@ -48,9 +55,11 @@ def test_without_ros_an_error_names_the_extra(
     assert len(result.err.splitlines()) == 1
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+# The words of `usdf resolve` are names, beside a node as well.
+@pytest.mark.parametrize("words", [words for words in COMMANDS if "resolve" not in words], ids=" ".join)
 def test_files_beside_a_node_are_wrong_usage(run: RunCommand, words: tuple[str, ...], rover: tuple[Path, Path]) -> None:
-    result = run(*words[:1], *(words[1:] if words[0] == "usdf" else ()), *rover, *words[1:], "--node")
+    start = 2 if words[0] in ("usdf", "collisions") else 1
+    result = run(*words[:start], *rover, *words[start:], "--fix" if words == ("check",) else "--quiet", "--node")
     assert result.code == 2
 
 
@@ -87,3 +96,23 @@ def test_the_word_behind_node_is_not_the_name_of_a_node(run: RunCommand, monkeyp
         assert result.code == 0, result.err
         assert "lift_joint" in json.loads(result.out)["joints"]
     assert asked == [("/robot_semantics", 10.0), ("/robot_semantics", 10.0), ("/other", 2.0)]
+
+
+def test_check_reports_the_problems_of_the_texts_of_a_node(run: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = '<robot name="r"><link name="a"/><link name="a"/></robot>'
+    texts = [
+        SimpleNamespace(urdf=bad, srdf="", loops="", implicit_links=False),
+        SimpleNamespace(
+            urdf=example("rover_arm.urdf").read_text(),
+            srdf=example("rover_arm.srdf").read_text(),
+            loops="",
+            implicit_links=False,
+        ),
+    ]
+    monkeypatch.setattr(check, "texts_of_node", lambda _: texts.pop(0))
+    result = run("check", "--node", "--json")
+    assert result.code == 1
+    (problem,) = json.loads(result.out)["diagnostics"]
+    assert (problem["code"], problem["file"]) == ("duplicate-name", "robot_description")
+    assert run("check", "--node").out == "2 files checked: no problems\n"
+    assert run("check", "--node", "--for", "moveit").code == 2

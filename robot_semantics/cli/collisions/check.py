@@ -27,7 +27,7 @@ from robot_semantics.model.robot_model import RobotModel
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the operations' arguments."""
-    inputs.add_robot_arguments(parser, srdf_needed=True)
+    inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
     add_sampling_arguments(parser)
     add_json_argument(parser)
 

@@ -40,7 +40,7 @@ from robot_semantics.xml.xacro import is_xacro
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    inputs.add_robot_arguments(parser)
+    inputs.add_robot_arguments(parser, live=True)
     parser.add_argument("link1", metavar="LINK1", help="first link")
     parser.add_argument("link2", metavar="LINK2", help="second link")
     parser.add_argument(

@@ -24,6 +24,7 @@ from robot_semantics.cli.frame.printing import print_note
 if TYPE_CHECKING:
     from robot_semantics.base.diagnostics import Diagnostics
     from robot_semantics.model.robot_model import RobotModel
+    from robot_semantics.ros.tools.running_node import RobotTexts
     from robot_semantics.usdf.world_state import WorldState
 
 
@@ -74,6 +75,17 @@ def asked_node(arguments: argparse.Namespace, *, default: str | None = None) -> 
     return AskedNode(name, WAIT_S if arguments.timeout is None else arguments.timeout)
 
 
+def texts_of_node(node: AskedNode) -> RobotTexts:
+    """Return the descriptions of a robot of a running node.
+
+    Raises:
+        RobotSemanticsError: ROS 2 is not installed, or the node does not answer.
+    """
+    with ros_needed(PURPOSE):
+        from robot_semantics.ros.tools.running_node import read_robot_texts
+    return read_robot_texts(*node)
+
+
 def robot_of_node(node: AskedNode, diagnostics: Diagnostics) -> RobotModel:
     """Return the robot of a running node, read leniently.
 
@@ -81,11 +93,9 @@ def robot_of_node(node: AskedNode, diagnostics: Diagnostics) -> RobotModel:
         RobotSemanticsError: ROS 2 is not installed, or the node does not answer.
         DescriptionError: the description has no robot.
     """
-    with ros_needed(PURPOSE):
-        from robot_semantics.ros.tools.running_node import read_robot_texts
     from robot_semantics.model.loading import robot_from_text
 
-    texts = read_robot_texts(*node)
+    texts = texts_of_node(node)
     return robot_from_text(
         texts.urdf,
         texts.srdf or None,
