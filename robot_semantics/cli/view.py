@@ -324,7 +324,7 @@ def _serve_live(robots: LiveRobots, title: str, diagnostics: Diagnostics, argume
     serve_viewer(
         robots.scene.title,
         lambda: content,
-        beside=lambda viewer: LivePanel(viewer, robots, title, robots.senders),
+        beside=lambda viewer: LivePanel(viewer, robots, title, robots.senders, robots.is_described),
         beside_width=300,
         options=page_options(arguments),
     )

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from nicegui import events, run, ui
+from nicegui import events, json, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.json_value import JsonObject
@@ -53,7 +53,8 @@ class ViewerElement(
 
     def call(self, what: str, *values: object) -> None:
         """Call the function `what` of the viewer's JavaScript application, without waiting."""
-        self.run_method("tellViewer", what, *values)
+        # As a text: in a script, the name ``__proto__`` would not be a key.
+        self.run_method("tellViewer", what, json.dumps(values))
 
     def close_loops(self, robot: Callable[[str], ForwardKinematics]) -> None:
         """Close the loops of robots in the page after their joints were moved there; `robot` returns one by name."""

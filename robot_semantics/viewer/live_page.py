@@ -80,6 +80,7 @@ class LivePanel:
         robots: LiveRobotSource,
         title: str,
         senders: Callable[[], Sequence[str]] | None = None,
+        is_described: Callable[[], bool] = lambda: False,
     ) -> None:
         """Build it, and let the viewer follow the robots.
 
@@ -88,8 +89,9 @@ class LivePanel:
             robots: the robots.
             title: title of the panel.
             senders: return the table of senders, a line each, or raise a `RobotSemanticsError`; None: no table.
+            is_described: return True if the node of a robot runs, also if it has no joint states.
         """
-        self._viewer, self._robots = viewer, robots
+        self._viewer, self._robots, self._is_described = viewer, robots, is_described
         self._number, self._heard_at = -1, time.monotonic()
         self._listed: list[tuple[str, str]] = []
         self._stances: dict[tuple[str, str], dict[str, LiveStance]] = {}
@@ -132,7 +134,9 @@ class LivePanel:
             self._clock.set_text(moment.label)
         silence = time.monotonic() - self._heard_at
         if silence > STALE_S:
-            self._set_lost(f"No update for {int(silence)} s: the robots are shown as last seen. Is the node running?")
+            shown = f"No update for {int(silence)} s: the robots are shown as last seen."
+            told = "The node runs, but no joint states come." if self._is_described() else "Is the node running?"
+            self._set_lost(f"{shown} {told}")
 
     def _show_sliders(self) -> None:
         """Tell the page what has changed in the sliders, but nothing that a person has just moved there."""
@@ -279,7 +283,7 @@ class LivePanel:
             if stances:
                 Thumbnail(stances, f"robots in the snapshot {name}")
             with with_attributes(ui.column(), data_snapshot=name).style("gap: 0; flex: 1; min-width: 0"):
-                ui.label(name).style("overflow-wrap: anywhere")
+                with_attributes(ui.label(name), title=name).classes("one-line")
                 ui.label(about).style("font-size: 11px")
                 if stances:
                     StanceDifference(stances, 1)

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -149,7 +149,8 @@ STEPS = (
         "Collisions",
         "collisions",
         "",
-        "Pairs of links that need no check: neighbours, and pairs that never touch. Planning is slow without them.",
+        "Pairs of links that need no check: neighbours, and pairs that never touch. Planning fails without them: "
+        "neighbours touch in every pose.",
         True,
     ),
     Step("Check", "text", "", "All messages of the check. The file is ready when there are none.", True),
@@ -187,6 +188,8 @@ class StartTab:
         essential = [suggestion for suggestion in found if not suggestion.is_optional]
         for step in STEPS:
             count, done = self._state(step)
+            if not done and self._is_needless(step, found):
+                count, done = "not needed", True
             row = ui.column().style("width: 100%; gap: 2px").classes("step")
             with with_attributes(row, data_step=step.title, data_done=str(done).lower()):
                 with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 8px"):
@@ -203,6 +206,13 @@ class StartTab:
                 for suggestion in found:
                     if suggestion.step == step.suggested:
                         self._suggestion(suggestion, is_first=essential[:1] == [suggestion])
+
+    def _is_needless(self, step: Step, found: Sequence[Suggestion]) -> bool:
+        """Return True if this robot does not need a step: nothing of its kind is suggested, or can be later."""
+        if any(suggestion.step == step.suggested for suggestion in found):
+            return False
+        is_later = step.title == "End effectors" and not self._studio.session.text.semantic.groups
+        return step.title in ("Virtual joint", "End effectors", "Passive joints") and not is_later
 
     def _suggested(self) -> list[Suggestion]:
         session = self._studio.session

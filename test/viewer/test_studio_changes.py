@@ -210,3 +210,58 @@ def test_of_three_hundred_groups_only_changed_rows_are_redrawn_and_no_click_is_l
         assert browser.complaints == []
     names = {group.name for group in load_robot(urdf, srdf).semantics.groups.values()}
     assert names == {*(f"group_{at}" for at in range(300)), "other"} - {"group_150", "group_7", "group_8", "group_299"}
+
+
+ODD = ("__proto__", "constructor", "arm\u202egripper")
+"""Names that a page could lose, or show as another name."""
+
+
+@pytest.mark.timeout(200)
+def test_odd_names_show_and_a_pasted_name_is_taken_at_once(browser: Browser, tmp_path: Path) -> None:
+    urdf, srdf = tmp_path / "r.urdf", tmp_path / "r.srdf"
+    urdf.write_text(example("rover_arm.urdf").read_text())
+    groups = "".join(f'<group name="{name}"><link name="palm_link"/></group>' for name in ODD)
+    srdf.write_text(example("rover_arm.srdf").read_text().replace("</robot>", f"{groups}</robot>"), encoding="utf-8")
+    with Served("-m", "robot_semantics.cli.main", "studio", str(urdf), str(srdf), "--no-browser") as served:
+        person = Person(browser, served)
+        person.tab("groups")
+        person.sees(f"document.querySelectorAll('[data-group-row]').length === {6 + len(ODD)}")
+        for name in ODD:
+            # In the list of groups and in the panel at the left.
+            for items in ("[data-group-row] .part-title", "#groups .chip"):
+                shown = (
+                    f"[...document.querySelectorAll('{items}')].find((one) => one.textContent === {json.dumps(name)})"
+                )
+                person.sees(f"Boolean({shown})")
+                # A sign that turns the direction of writing round is marked.
+                marks = browser.run(f"[...{shown}.querySelectorAll('.bidi')].map((one) => one.dataset.sign)")
+                assert marks == ["U+202E"] * name.count("\u202e")
+            browser.run(f"{shown}.click()")
+            person.sees(f"viewer.groups.includes({json.dumps(name)}) && viewer.drawn.some(({{alpha}}) => alpha < 1)")
+        # A change of the document lets them stay.
+        rename(person, "[data-group-row=arm] [data-rename]", "limb")
+        person.sees("'limb' in viewer.robots[0].groups && Object.hasOwn(viewer.robots[0].groups, '__proto__')")
+        # Pasted and Enter without a pause: the list has had no time to open.
+        for field, name in (("chain-0", "base_link"), ("chain-1", "palm_link")):
+            browser.run(f"document.getElementById('{field}').focus()")
+            browser.type(name)
+            browser.press("Enter")
+        person.type("group-name", "pasted")
+        person.press("add-group")
+        person.sees("document.querySelector('[data-group-row=pasted]')?.innerText.includes('base_link → palm_link')")
+        person.sees("document.querySelector('.q-menu') === null")
+        # A step that is not needed is ticked, and says so.
+        person.press("undo")
+        person.tab("start")
+        step = "document.querySelector('[data-step=\"Passive joints\"]')"
+        person.sees(f"{step}.dataset.done === 'true'")
+        for passive in ("caster_swivel_joint", "caster_wheel_joint"):
+            person.tab("robot")
+            remove = quoted(f'[aria-label="remove passive joint {passive}"]')
+            person.sees(f"{remove} !== null")
+            browser.run(f"{remove}.click()")
+        person.tab("start")
+        person.sees(f"{step}.dataset.done === 'false' && {step}.innerText.includes('none yet')")
+        urdf.write_text(urdf.read_text().replace("caster", "roller"))
+        person.sees(f"{step}.dataset.done === 'true' && {step}.innerText.includes('not needed')")
+        assert browser.complaints == []

@@ -201,6 +201,7 @@ class LiveRobots:
         self._news = threading.Condition()
         self._transforms: dict[str, tuple[str, FloatArray]] = {}
         self._number, self._stamp_ns = 0, 0
+        self._link_names: frozenset[str] = frozenset()
         self._texts: dict[str, dict[str, str]] = {}
         self._described: set[str] = set()
         self._commands: dict[str, Publisher] = {}
@@ -212,11 +213,12 @@ class LiveRobots:
             for topic, profile in (("/tf", qos.TF), ("/tf_static", qos.STATIC_LISTENER)):
                 take = partial(self._on_transforms, static=topic == "/tf_static")
                 self._node.create_subscription(TFMessage, topic, take, qos.fresh(profile))
-            spaces = self._spaces()
+            self._described_spaces = spaces = self._spaces()
             self.robots = tuple(
                 self._robot(space, len(spaces) == 1, PackageResolver(package_paths), diagnostics, kinds)
                 for space in spaces
             )
+            self._link_names = frozenset(name for robot in self.robots for name in robot.actor.model.link_names)
             self._actors = {robot.actor.name: robot.actor for robot in self.robots}
             if sliders is not None:
                 for space, robot in zip(spaces, self.robots, strict=True):
@@ -244,6 +246,10 @@ class LiveRobots:
     def is_up(self) -> bool:
         """False while the program ends."""
         return is_up(self._node.context)
+
+    def is_described(self) -> bool:
+        """Return True if a node publishes the description of a shown robot: it runs, also without joint states."""
+        return any(self._node.count_publishers(f"{space}/robot_description") for space in self._described_spaces)
 
     def wait(self, seen: int, timeout: float) -> tuple[int, Moment] | None:
         """Wait for a moment with a number above `seen`; return the moment and its number, or None after `timeout`
@@ -460,12 +466,16 @@ class LiveRobots:
     def _on_transforms(self, message: TFMessage, *, static: bool) -> None:
         self._note_roots(message, static)
         with self._news:
+            own: list[int] = []
             for transform in message.transforms:
-                self._stamp_ns = max(self._stamp_ns, stamp_ns(transform.header.stamp))
                 T = matrix_of(transform.transform)
+                parent, child = frame_name(transform.header.frame_id), frame_name(transform.child_frame_id)
                 if np.isfinite(T).all():
-                    parent, child = frame_name(transform.header.frame_id), frame_name(transform.child_frame_id)
                     self._transforms[child] = (parent, T)
+                if not static and child.rpartition("/")[2] in self._link_names:
+                    own.append(stamp_ns(transform.header.stamp))
+            # The clock is that of the robots' joints: other frames, and fixed ones, may have another clock.
+            self._stamp_ns = max(own, default=self._stamp_ns)
             self._number += 1
             self._news.notify_all()
 

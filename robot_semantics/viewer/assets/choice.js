@@ -15,10 +15,19 @@ export default {
     modelValue() { this.wrong = ""; },
   },
   mounted() {
+    this.$el.addEventListener("keydown", (event) => this.enter(event), { capture: true });
     // Earlier than the field's own blur, which waits until its list is closed: a click elsewhere counts what was typed.
     this.$el.addEventListener("focusout", (event) => { if (!event.relatedTarget?.closest(".q-menu")) this.leave(); });
   },
   methods: {
+    // A whole name is taken by Enter, also before the list has been drawn: a pasted one for example.
+    enter(event) {
+      if (event.key !== "Enter" || !this.options.some(({ label }) => label === this.text())) return;
+      event.preventDefault(); event.stopImmediatePropagation();
+      Object.assign(this, { taken: performance.now(), takenText: this.text() });
+      this.leave();
+      if (!this.$attrs.multiple) { this.$refs.qRef.hidePopup(); setTimeout(() => this.$refs.qRef?.hidePopup(), 60); }
+    },
     text() { return this.$el?.querySelector("input")?.value ?? ""; },
     // The same name first, then names that begin with the text, then all that contain it.
     matches(text) {
@@ -27,7 +36,8 @@ export default {
       const found = this.options.filter((option) => name(option).includes(words));
       return words ? found.sort((a, b) => rank(a) - rank(b)) : found;
     },
-    filter(text, update) {
+    filter(text, update, abort) {
+      if (text && text === this.takenText && performance.now() - this.taken < 1000) { abort(); return; }
       update(() => { this.shown = this.matches(text); }, (field) => {
         // A browser that draws slowly may have shown the list before it knew where.
         field.updateMenuPosition();

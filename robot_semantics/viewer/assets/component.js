@@ -9,7 +9,7 @@ export default {
   mounted() { return this.reload(); },
   methods: {
     remember(name, value) { document.cookie = `${name}=${encodeURIComponent(value)}; max-age=31536000; path=/; samesite=strict`; },
-    tellViewer(name, ...values) { this.app?.[name](...values); },
+    tellViewer(name, values) { this.app?.[name](...JSON.parse(values)); },
     // What a person has chosen stays when the content is another one.
     async reload() {
       try {

@@ -11,7 +11,9 @@ export default {
   methods: {
     compare() {
       if (!window.viewer) return;
-      const rows = window.viewer.differencesTo(this.stances), number = (value) => typeof value === "number" ? Number(value.toPrecision(4)) : value;
+      const number = (value) => typeof value === "number" ? Number(value.toPrecision(4)) : value;
+      // What is equal as it is printed is no difference.
+      const rows = window.viewer.differencesTo(this.stances).filter(([, now, then]) => number(now) !== number(then));
       const words = ([name, now, then, unit = ""]) => `${name}: ${number(now)} → ${number(then)} ${unit}`.trim();
       const more = rows.length - this.most;
       this.lines = rows.length ? [...rows.slice(0, this.most).map(words), ...(more > 0 ? [`and ${more} more`] : [])] : ["as now"];

@@ -42,3 +42,10 @@ export function apply(T, [x, y, z]) {
 
 // What an object has under a name of its own; a link may be called "constructor".
 export const own = (object, name) => object && Object.hasOwn(object, name) ? object[name] : undefined;
+
+// Signs that turn the direction of writing round would let one name look like another. Each is a part of its own, where it
+// has no effect on what follows, with its number shown before it: [[text, number or null]].
+export function bidiParts(text) {
+  const parts = String(text).split(/([\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069])/);
+  return parts.map((part, at) => [part, at % 2 ? `U+${part.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}` : null]).filter(([part]) => part);
+}

@@ -1,7 +1,10 @@
+import { Marked } from "robot-semantics-viewer";
+
 // The table of pairs of links. Its rows have one height, and only those in sight exist: thousands of pairs scroll smoothly.
 const HEIGHT = 28, MARGIN = 8;
 
 export default {
+  components: { Marked },
   inheritAttrs: false,
   props: { columns: Array, rows: Array, filter: String, selected: Array },
   emits: ["pair", "selection", "update:pagination"],
@@ -14,7 +17,7 @@ export default {
         <tr :key="key" class="cursor-pointer" :class="{ selected }" @click="$emit('pair', key)">
           <td @click.stop><input type="checkbox" :checked="selected" :aria-label="row.link1 + ' ' + row.link2"
             @change="choose([row], $event.target.checked)" @keydown.enter="$emit('pair', key)"></td>
-          <td v-for="{ name, value } in cols" :title="value">{{ name.startsWith("link") ? cut(value) : name === "evidence" ? brief(value) : value }}</td>
+          <td v-for="{ name, value } in cols" :title="value"><Marked :text="name.startsWith('link') ? cut(value) : name === 'evidence' ? brief(value) : value" /></td>
         </tr>
       </template>
       <template #bottom-row><tr v-if="last < found.length" aria-hidden="true" :style="{ height: (found.length - last) * ${HEIGHT} + 'px' }" /></template>

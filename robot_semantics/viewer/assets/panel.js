@@ -1,13 +1,14 @@
 // The panel on the left and what lies over the picture: what there is to choose, and what is known of what was chosen.
 import { groupsOfLinks, linkFacts, linkTags } from "./link_facts.js";
-import { own, rollPitchYaw } from "./math.js";
+import { bidiParts, own, rollPitchYaw } from "./math.js";
 
 export function make(tag, properties = {}, ...children) {
   const node = document.createElement(tag);
   for (const [key, value] of Object.entries(properties)) {
     if (key in node) node[key] = value; else if (value !== null && value !== undefined) node.setAttribute(key, value);
   }
-  node.append(...children.filter((child) => child !== null && child !== undefined));
+  const shown = (child) => typeof child !== "string" || tag === "option" ? [child] : bidiParts(child).map(([text, sign]) => sign ? make("bdi", { className: "bidi", "data-sign": sign }, document.createTextNode(text)) : text);
+  node.append(...children.filter((child) => child !== null && child !== undefined).flatMap(shown));
   return node;
 }
 const drawing = (tag, attributes, ...children) => {
@@ -269,7 +270,8 @@ export class Panel {
       app.find("time").querySelectorAll(".now").forEach((line) => { line.setAttribute("x1", now); line.setAttribute("x2", now); });
     }
     if (differences) {
-      const rows = app.differences();
+      const printed = (value) => typeof value === "number" ? short(value) : value;
+      const rows = app.differences().filter(([, now, then]) => printed(now) !== printed(then));
       differences.replaceChildren(app.ghost < 0 ? "" : rows.length ? table(rows.slice(0, 60), ["differs", "now", "then", ""]) : "no difference");
     }
     this.info();
