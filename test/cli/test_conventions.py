@@ -395,3 +395,9 @@ def test_notes_that_differ_only_in_names_and_numbers_are_one() -> None:
         "the floor",
         "2 models: model 'a': its twist is not stated; likewise: 'b'",
     ]
+    # What else differs is never dropped: a new name, and of what a conversion loses also a number.
+    renamed = ["link 'a': it is called 'x'", "link 'b': it is called 'y'"]
+    assert grouped(renamed) == renamed
+    masses = ["link 'a': 1 kg are lost", "link 'b': 2 kg are lost"]
+    assert grouped(masses, exact=True) == masses
+    assert grouped(masses) == ["2 links: link 'a': 1 kg are lost; likewise: 'b'"]

@@ -51,35 +51,44 @@ def print_note(text: object, *, flush: bool = False) -> None:
         print_line(text, file=sys.stderr, flush=flush)
 
 
-def print_notes(texts: Iterable[object], start: str = "note: ") -> None:
-    """Print lines as `print_note`; those that differ only in names and numbers become one line."""
-    for text in [] if _quiet else grouped(map(str, texts)):
+def print_notes(texts: Iterable[object], start: str = "note: ", *, exact: bool = False) -> None:
+    """Print lines as `print_note`, alike ones as one line; see `grouped`."""
+    for text in [] if _quiet else grouped(map(str, texts), exact=exact):
         print_note(f"{start}{text}")
 
 
-_NAME_OR_NUMBER = re.compile(r"'[^']*'|(?<![\w.])[-+]?\d[\d.]*(?:e[-+]?\d+)?(?!\w)")
-_NAMED = re.compile(r"(\w+) '([^']*)'")
+_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d.]*(?:e[-+]?\d+)?(?!\w)")
+_NAME = r"(\w+) '([^']*)'"
+_NAMED = re.compile(_NAME)
+_SUBJECT = re.compile(rf"{_NAME}(?:(?:: |, | )?{_NAME})*")
 _MOST_NAMES = 12
 
 
-def grouped(texts: Iterable[str]) -> list[str]:
-    """Return texts; those that differ only in names and numbers become one: ``3 joints: …; likewise: 'b', 'c'``."""
-    alike: dict[str, list[str]] = {}
+def grouped(texts: Iterable[str], *, exact: bool = False) -> list[str]:
+    """Return texts; those that differ only in the names at their start become one: ``3 joints: …; likewise: 'b', 'c'``.
+
+    Without `exact`, they may also differ in numbers.
+    """
+    alike: dict[tuple[str, ...], list[str]] = {}
     for text in dict.fromkeys(texts):
-        alike.setdefault(_NAME_OR_NUMBER.sub("*", text), []).append(text)
-    return [_one_of(group) for group in alike.values()]
+        subject = _SUBJECT.match(text)
+        rest = text[subject.end() :] if subject else text
+        nouns = tuple(noun for noun, _ in _NAMED.findall(subject[0])) if subject else ()
+        alike.setdefault((rest if exact else _NUMBER.sub("*", rest), *nouns), []).append(text)
+    return [line for group in alike.values() for line in _one_of(group)]
 
 
-def _one_of(texts: Sequence[str]) -> str:
-    first = texts[0]
-    names = [_NAMED.findall(text) for text in texts]
-    differing = [at for at in range(len(names[0])) if len({row[at] for row in names}) > 1]
+def _one_of(texts: Sequence[str]) -> Sequence[str]:
+    """Return texts that differ only in the names at their start as one text."""
+    subjects = [_SUBJECT.match(text) for text in texts]
+    names = [_NAMED.findall(subject[0]) for subject in subjects if subject]
+    differing = [at for at in range(len(names[0])) if len({row[at] for row in names}) > 1] if names else []
     if len(texts) == 1 or not differing:
-        return "\n".join(texts)
+        return texts
     # The last name that differs is the most special: a joint of a model.
-    noun = names[0][differing[-1]][0]
+    noun = next((names[0][at][0] for at in reversed(differing) if names[0][at][0] != "of"), "item")
     others = ["/".join(row[at][1] for at in differing) for row in names[1:]]
-    return f"{counted(len(texts), noun)}: {first}; likewise: {quoted(others, _MOST_NAMES)}"
+    return [f"{counted(len(texts), noun)}: {texts[0]}; likewise: {quoted(others, _MOST_NAMES)}"]
 
 
 def counted(count: int, noun: str) -> str:

@@ -262,4 +262,4 @@ def state_text(state: WorldState, path: str) -> bytes:
 
 def print_lost(lost: Sequence[str]) -> None:
     """Print the content that a conversion lost to stderr."""
-    print_notes(lost, "not carried: ")
+    print_notes(lost, "not carried: ", exact=True)
