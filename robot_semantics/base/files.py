@@ -261,7 +261,7 @@ def locked(folder: Path, timeout_s: float) -> Iterator[None]:
 
     with ExitStack() as stack:
         try:
-            stack.enter_context(system.held_lock(folder / _FOLDER_LOCK, timeout_s, awaited=True))
+            stack.enter_context(system.held_lock(folder / _FOLDER_LOCK, timeout_s))
         except TimeoutError:
             message = f"another process has locked this folder for more than {timeout_s:g} s"
             raise OSError(errno.ETIMEDOUT, message, str(folder)) from None

@@ -35,10 +35,10 @@ def user_id() -> int | None:
 
 
 @contextmanager
-def held_lock(path: Path, timeout_s: float = 0.0, *, awaited: bool = False) -> Iterator[None]:
+def held_lock(path: Path, timeout_s: float = 0.0) -> Iterator[None]:
     """Hold the lock file `path`, shared by threads and processes, and delete it at the end.
 
-    The system frees the lock when the process ends. State with `awaited` that others wait for this lock.
+    The system frees the lock when the process ends.
 
     Raises:
         TimeoutError: another process or thread holds it for longer than `timeout_s` [s].
@@ -48,20 +48,30 @@ def held_lock(path: Path, timeout_s: float = 0.0, *, awaited: bool = False) -> I
 
     # The library would make the folder.
     path.parent.stat()
-    # Older versions give the file to one user, and do not notice that it was deleted while they waited for it.
+    # Older versions give the file to one user, and a lock on a file that was deleted while they waited for it.
     is_old = tuple(map(int, filelock.__version__.split(".")[:2])) < (3, 24)
-    lock = filelock.FileLock(path, timeout_s, 0o666 if is_old else -1, thread_local=False)
-    try:
-        lock.acquire(poll_interval=_POLL_S)
-    except filelock.Timeout:
-        raise TimeoutError(errno.ETIMEDOUT, "another process holds this lock", str(path)) from None
+    end = time.monotonic() + timeout_s
+    while True:
+        lock = filelock.FileLock(path, max(end - time.monotonic(), 0.0), 0o666 if is_old else -1, thread_local=False)
+        mark = os.open(path, _MARK_FLAGS, 0o666) if is_old else None
+        try:
+            lock.acquire(poll_interval=_POLL_S)
+            # The file was this one before and is it now, so it is the locked one.
+            with suppress(FileNotFoundError):
+                if mark is None or os.path.samestat(os.fstat(mark), path.stat()):
+                    break
+        except filelock.Timeout:
+            raise TimeoutError(errno.ETIMEDOUT, "another process holds this lock", str(path)) from None
+        finally:
+            if mark is not None:
+                os.close(mark)
+        lock.release()
     try:
         yield
     finally:
-        if not (awaited and is_old):
-            # Windows does not delete an open file: the library does it after the release.
-            with suppress(OSError):
-                path.unlink()
+        # Windows does not delete an open file: the library does it after the release.
+        with suppress(OSError):
+            path.unlink()
         lock.release()
 
 
@@ -242,6 +252,7 @@ def missing_abilities() -> list[str]:
 _ON_LINUX: bool = sys.platform == "linux"
 _POLL_S = 0.002
 _RETRY_S = 0.05
+_MARK_FLAGS: int = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 _IN_USE = (5, 32, 33)
 """Errors of Windows: access denied, sharing violation, lock violation."""
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2

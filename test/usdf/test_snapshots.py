@@ -148,6 +148,13 @@ def test_snapshots_are_listed_oldest_first_broken_ones_with_their_fault(store: S
         store.load("b")
 
 
+@pytest.mark.parametrize("name", ["con", "NUL", "lpt1.before"])
+def test_a_name_that_windows_cannot_hold_is_no_snapshot_name(store: SnapshotStore, name: str) -> None:
+    with pytest.raises(SnapshotError, match="Windows has a device of this name"):
+        store.save(name, state())
+    assert store.saved_names() == []
+
+
 def test_automatic_snapshots_are_rotated_and_others_stay(store: SnapshotStore) -> None:
     store.save("mine", state())
     for number in range(7):
