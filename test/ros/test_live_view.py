@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import TransformStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from support.nodes import LATCHED, RUNNING, Client, NodeProcess, joint_state, text
+from tf2_msgs.msg import TFMessage
 
 from robot_semantics import Diagnostics, RobotSemanticsError
 from robot_semantics.examples import example
@@ -71,6 +73,27 @@ def test_it_stands_where_the_joints_say(client: Client, robot: LiveRobots) -> No
         actor.kinematics.link_poses(expected),
         atol=1e-9,
     )
+
+
+def test_the_clock_is_that_of_the_joints_beside_frames_of_another_clock(client: Client, robot: LiveRobots) -> None:
+    joints, foreign = client.publisher(JointState, "joint_states"), client.publisher(TFMessage, "/tf")
+    (actor,) = robot.scene.actors
+    names = [name for name in actor.model.joint_names if actor.model.joint(name).is_active]
+    positions = {name: 0.02 for name in names if not actor.model.joint(name).virtual}
+    later = TransformStamped()
+    later.header.frame_id, later.child_frame_id = "world", "box_of_another_program"
+    later.header.stamp.sec = 2**31 - 1
+    later.transform.rotation.w = 1.0
+    began, end, seen = time.time_ns(), time.monotonic() + 60.0, -1
+    clock, moment = 0, robot.scene.moments[0]
+    while time.monotonic() < end and not (clock >= began and "box_of_another_program" in moment.frames):
+        foreign.publish(TFMessage(transforms=[later]))
+        joints.publish(joint_state(positions, time.time_ns()))
+        found = robot.wait(seen, 0.2)
+        if found is not None:
+            seen, moment = found
+            clock = moment.time_ns or 0
+    assert began <= clock <= time.time_ns()
 
 
 def test_positions_are_those_that_transforms_tell(

@@ -82,7 +82,8 @@ class Puppet:
 
 puppet = Puppet()
 content = scene_bytes(scene, live=True)
-panel = lambda viewer: LivePanel(viewer, puppet, "/node, domain 7")
+is_described = lambda: (folder / "described").exists()
+panel = lambda viewer: LivePanel(viewer, puppet, "/node, domain 7", is_described=is_described)
 serve_viewer("live", lambda: content, beside=panel, options=PageOptions(open_browser=False))
 """
 
@@ -408,6 +409,20 @@ def test_a_changed_file_is_shown_anew_and_what_was_chosen_stays(browser: Browser
         assert browser.complaints == []
 
 
+def test_what_is_equal_as_printed_is_no_difference_and_names_are_in_one_line(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "moved").write_text(json.dumps({"elbow_joint": -0.25000001}))
+    live = Served("-c", LIVE, str(tmp_path))
+    try:
+        browser.open(live.address)
+        difference = "document.querySelector('[data-snapshot=old] .difference')?.innerText"
+        browser.wait(f"{difference} === 'as now'")
+        name = "document.querySelector('[data-snapshot=old] > *')"
+        assert browser.run(f"[{name}.title, getComputedStyle({name}).whiteSpace]") == ["old", "nowrap"]
+        assert browser.complaints == []
+    finally:
+        live.end()
+
+
 def test_a_live_page_follows_and_its_buttons_ask(browser: Browser, rover: Scene, tmp_path: Path) -> None:
     live = Served("-c", LIVE, str(tmp_path))
     try:
@@ -416,6 +431,9 @@ def test_a_live_page_follows_and_its_buttons_ask(browser: Browser, rover: Scene,
         # No update comes: the page says so over the whole scene.
         browser.wait("document.getElementById('lost')?.hidden === false", 10.0)
         assert browser.run("document.getElementById('lost').innerText").startswith("No update for ")
+        assert browser.run("document.getElementById('lost').innerText").endswith("Is the node running?")
+        (tmp_path / "described").touch()
+        browser.wait("document.getElementById('lost').innerText.endsWith('The node runs, but no joint states come.')")
         size = "(id) => { const box = document.getElementById(id); return [box.clientWidth, box.clientHeight]; }"
         assert browser.run(f"({size})('lost')") == browser.run(f"({size})('stage')")
         browser.run(
