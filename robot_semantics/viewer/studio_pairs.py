@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
@@ -57,16 +57,19 @@ class ShownPair(TypedDict):
     risky: bool
 
 
-def matrix_data(rows: Iterable[ShownPair], links: Sequence[str], chosen: str) -> JsonObject:
+def matrix_data(
+    rows: Iterable[ShownPair], links: Sequence[str], chosen: str, witnessed: Collection[str] = ()
+) -> JsonObject:
     """Return the lower half of the matrix as the page draws it.
 
     Args:
         rows: the pairs, each with ``id``, ``link1``, ``link2``, ``state``, ``evidence`` and ``risky``.
         links: all links in the order of the matrix; links without a pair are left out.
         chosen: the ``id`` of the marked pair, or nothing.
+        witnessed: the ``id`` of each pair whose collision can be shown.
 
     Returns:
-        ``names`` of the links, ``cells`` (id, column, line, colour, frame or None, text of its tooltip) and
+        ``names`` of the links, ``cells`` (id, column, line, colour, frame or None, text of its tooltip, witnessed) and
         ``legend`` (word, colour).
     """
     pairs = list(rows)
@@ -78,7 +81,8 @@ def matrix_data(rows: Iterable[ShownPair], links: Sequence[str], chosen: str) ->
         column, line = sorted((at[row["link1"]], at[row["link2"]]))
         frame = "currentColor" if row["id"] == chosen else RISK if row["risky"] else None
         told = f"{row['link1']} – {row['link2']}: {row['state']} {row['evidence']}".strip()
-        cells.append([row["id"], column, line, COLOURS.get(row["state"], COLOURS["User"]), frame, told])
+        colour = COLOURS.get(row["state"], COLOURS["User"])
+        cells.append([row["id"], column, line, colour, frame, told, row["id"] in witnessed])
     states = {row["state"] if row["state"] in COLOURS else "User" for row in pairs}
     legend: list[Json] = [[name, colour] for name, colour in COLOURS.items() if name in states]
     return {"names": names, "cells": cells, "legend": legend, "risk": RISK}
@@ -161,7 +165,7 @@ class PairsTab:
             if chosen is None
             else f"{chosen['link1']} – {chosen['link2']}: {chosen['state']} {chosen['evidence']}".strip()
         )
-        self._cells.draw(matrix_data(rows, self._studio.session.robot.link_names, self._clicked))
+        self._cells.draw(matrix_data(rows, self._studio.session.robot.link_names, self._clicked, self._witnessed()))
 
     def picked(self, link: str, joint: str) -> None:
         """Show the pairs of the link that was clicked."""
@@ -241,6 +245,11 @@ class PairsTab:
             )
         return rows
 
+    def _witnessed(self) -> set[str]:
+        """Return the ids of the pairs whose collision can be shown."""
+        pairs = {} if self._matrix is None else self._matrix.pairs
+        return {BETWEEN.join(pair) for pair, evidence in pairs.items() if evidence.deepest or evidence.first}
+
     # --- decisions
 
     def _decide(self, off: bool, reason: str) -> None:
@@ -270,11 +279,14 @@ class PairsTab:
         """Mark both links of the clicked pair, and show their collision if one was found."""
         self._clicked = str(event.args)
         first, second = self._clicked.split(BETWEEN)
-        self._studio.viewer.call("mark", {self._studio.actor: {first: RED, second: RED}})
         evidence = None if self._matrix is None else self._matrix.pairs.get(LinkPair.of(first, second))
         witness = None if evidence is None else evidence.deepest or evidence.first
         if witness is not None:
             self._studio.pose(np.array(self._studio.kinematics.space.with_mimics(witness.q)))
+        # In the matrix the camera follows, and the other links are a ghost.
+        is_played = witness is not None and self._view == "matrix"
+        self._studio.viewer.call("mark", {self._studio.actor: {first: RED, second: RED}})
+        self._studio.viewer.call("playPair", self._studio.actor, [first, second] if is_played else [])
         if self._view == "matrix":
             self.renew()
 

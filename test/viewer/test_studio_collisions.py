@@ -10,7 +10,10 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
+import os
+import shutil
 from collections.abc import Collection
 from pathlib import Path
 
@@ -174,3 +177,72 @@ def test_a_report_of_another_robot_is_no_evidence(tmp_path: Path) -> None:
     for content in (text, b"[]", b"{", b'{"pairs": [1]}', b'{"pairs": []}'):
         with pytest.raises(RobotSemanticsError, match="not about this robot"):
             matrix_from_json(content, other)
+
+
+PICTURES = os.environ.get("TUTORIAL_PICTURES")
+FRAMES, FRAME_MS, LARGEST_FILM = 50, 200, 2_000_000
+"""Of the film of ten seconds: its frames, the time of each [ms], and the size of its file at most [bytes]."""
+
+
+def film(browser: Browser, path: Path, steps: int) -> None:
+    """Write a film in which an arrow key goes from one collision to the next."""
+    from PIL import Image
+
+    browser.resize(1100, 640)
+    browser.run("viewer.message('')")
+    frames = []
+    for number in range(FRAMES):
+        if number % (FRAMES // steps) == 0:
+            browser.press("ArrowRight")
+        browser.drawn()
+        image = Image.open(io.BytesIO(browser.picture())).convert("RGB")
+        frames.append(image.resize((825, 480), Image.Resampling.LANCZOS))
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=FRAME_MS, loop=0, quality=60, method=6)
+    assert path.stat().st_size <= LARGEST_FILM
+
+
+@pytest.mark.timeout(300)
+def test_the_arrow_keys_play_the_collisions_of_the_matrix(browser: Browser, tmp_path: Path) -> None:
+    from robot_semantics.collision.pieces import pieces_of
+    from robot_semantics.collision.poses import PoseCollisions
+
+    files = tuple(shutil.copy(example(f"rover_arm.{kind}"), tmp_path) for kind in ("urdf", "srdf"))
+    robot = load_robot(*files)
+    poses = PoseCollisions(robot, pieces_of(robot, PackageResolver(), Diagnostics()))
+    with Served("-m", "robot_semantics.cli.main", "studio", *map(str, files), "--no-browser") as served:
+        person = Person(browser, served)
+        person.tab("collisions")
+        person.type("samples", "1000")
+        person.press("generate")
+        person.sees("document.querySelector('[data-do=write-pairs]').checkVisibility()")
+        person.toggle("matrix")
+        person.sees("document.querySelectorAll('[data-matrix] rect').length > 5")
+        browser.run("document.querySelector('[data-matrix] svg').focus()")
+        eye = browser.run("viewer.scene.camera.position.toArray()")
+        seen = []
+        for key in ("ArrowRight", "ArrowDown", "ArrowLeft"):
+            before = browser.run("viewer.played?.links.join()")
+            browser.press(key)
+            person.sees(f"viewer.played && viewer.played.links.join() !== {json.dumps(before)}")
+            links = browser.run("viewer.played.links")
+            person.sees(
+                f"document.querySelector('[data-clicked]').innerText.startsWith({json.dumps(' – '.join(links))})"
+            )
+            # The page is in the pose of the collision; the two links are red, and all others are a ghost.
+            q = np.array(browser.run("viewer.q(viewer.robots[0])"))
+            assert tuple(links) in poses.touching(q)
+            is_own = "viewer.played.links.includes(robot.links[link].name)"
+            alphas = f"viewer.drawn.map(({{robot, link, alpha}}) => [{is_own}, alpha])"
+            browser.drawn()
+            assert {(bool(own), alpha) for own, alpha in browser.run(alphas)} == {(True, 1), (False, 0.16)}
+            seen.append(links)
+        assert seen[0] == seen[2] != seen[1]
+        # The camera has followed.
+        person.sees(f"viewer.scene.camera.position.distanceTo({{x: {eye[0]}, y: {eye[1]}, z: {eye[2]}}}) > 0.05")
+        assert browser.audit(".beside") == []
+        if PICTURES is not None:
+            film(browser, Path(PICTURES) / "studio_matrix.webp", 5)
+        browser.run("viewer.scene.canvas.focus()")
+        browser.press("Escape")
+        person.sees("viewer.played === null")
+        assert browser.complaints == []

@@ -160,6 +160,17 @@ export class App {
     this.marks = { [item.actor]: { [item.link1]: TOUCHING, [item.link2]: TOUCHING } };
     this.assign(robot, item.positions);
   }
+  // Look at two links from where the camera is; the others are a ghost. Without links, all are solid again.
+  playPair(actor, links) {
+    this.played = links.length ? { actor, links } : null;
+    this.arrange();
+    const robot = this.named(actor), shown = robot && this.shown.get(robot);
+    if (shown && links.length) {
+      const box = this.scene.bounds([{ links: shown.links, meshes: shown.meshes.filter((mesh) => links.includes(robot.links[mesh.userData.link].name)) }]);
+      if (box) this.scene.glide(...box, () => this.redraw());
+    }
+    this.changed();
+  }
   // { actor: { link: [r, g, b] } }
   mark(marks) { this.marks = marks; this.changed(); }
 
@@ -349,6 +360,7 @@ export class App {
       let colour = part.rgba ? part.rgba.slice(0, 3) : null, alpha = part.rgba ? part.rgba[3] : 1;
       if (part.kind === "missing") { colour = MISSING; }
       if (this.groups.length && part.kind !== "uncovered") { colour = coloured.get(part.link) || FADED; alpha = coloured.has(part.link) ? 1 : 0.22; }
+      if (this.played?.actor === robot.name && !this.played.links.includes(name)) { colour = FADED; alpha = 0.16; }
       if (own(marks, name)) { colour = marks[name]; alpha = 1; }
       if (picked) alpha = Math.max(alpha, 0.6);
       this.scene.paint(mesh, colour, alpha, { wire: part.kind === "missing", glow: picked ? 0.45 : hovered ? 0.22 : 0 });
@@ -490,7 +502,7 @@ export class App {
     else if (event.key in toggles) { const box = this.find(toggles[event.key]); if (!box) return; box.checked = !box.checked; this.setShow(toggles[event.key], box.checked); }
     else if (event.key === "f") this.fit();
     else if (event.key === " " && this.timed) { event.preventDefault(); this.play(); }
-    else if (event.key === "Escape") this.pickLink(null);
+    else if (event.key === "Escape") { this.played = null; this.pickLink(null); }
     else if (event.key === "/") { event.preventDefault(); this.find("search").focus(); }
   }
   meshAt(x, y) { return this.scene.pick([...this.shown.values()].filter((shown) => shown.root.visible).flatMap((shown) => shown.meshes), x, y); }

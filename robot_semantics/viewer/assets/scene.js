@@ -188,6 +188,23 @@ export class Scene {
     controls.update();
   }
 
+  // Move the camera in half a second so that it looks at a box from the same side, with room around it.
+  glide(low, high, drawn) {
+    const { camera, controls } = this, from = [camera.position.clone(), controls.target.clone()];
+    const reach = low.map((part, k) => 0.2 * (high[k] - part) + 0.02), near = camera.near, far = camera.far;
+    this.look(low.map((part, k) => part - reach[k]), high.map((part, k) => part + reach[k]));
+    Object.assign(camera, { near: Math.min(near, camera.near), far: Math.max(far, camera.far) });
+    const to = [camera.position.clone(), controls.target.clone()], begin = performance.now(), number = this.gliding = (this.gliding || 0) + 1;
+    const step = () => {
+      if (number !== this.gliding) return;
+      const share = Math.min(1, (performance.now() - begin) / 500), eased = share * share * (3 - 2 * share);
+      camera.position.lerpVectors(from[0], to[0], eased); controls.target.lerpVectors(from[1], to[1], eased);
+      camera.updateProjectionMatrix(); controls.update(); drawn();
+      if (share < 1) requestAnimationFrame(step);
+    };
+    step();
+  }
+
   // How long one drawing takes [ms]: to read a pixel waits for the drawing. The first drawing also compiles.
   drawingTime() {
     const gl = this.renderer.getContext(), pixel = new Uint8Array(4);
