@@ -172,7 +172,7 @@ def test_what_of_a_world_is_not_known_and_not_used_is_a_warning(
       </world_state>"""
     path.write_text(text.format(held))
     files = [
-        f"--model={name}={example(f'{file}.urdf')},{example(f'{file}.srdf')}"
+        f"--urdf={name}={example(f'{file}.urdf')},{example(f'{file}.srdf')}"
         for name, file in (("cube", "block"), ("rover_arm", "rover_arm"))
     ]
     assert main(["sim", "run", str(path), "--steps", "1", *files, "-o", str(tmp_path / "o.usdf")]) == 0
