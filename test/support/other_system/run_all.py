@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import io
 import json
+import re
 import shlex
 import shutil
 import sys
@@ -72,7 +73,8 @@ def run(words: list[str]) -> tuple[int, str, str]:
     found = [output.buffer.getvalue() for output in outputs]
     # A document is in UTF-8 with any encoding.
     said, errors = (data.decode(sys.stdout.encoding, "replace") for data in found)
-    return code, said, errors
+    # The speed of a simulation is that of the machine.
+    return code, said, re.sub(r"\S+ times real time", "at some speed", errors)
 
 
 def files(folder: Path) -> dict[str, str]:
