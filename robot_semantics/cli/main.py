@@ -59,7 +59,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not _is_written_out():
             return EXIT_PROBLEMS
         raise
-    return code if _is_written_out() else EXIT_PROBLEMS
+    if not _is_written_out():
+        return EXIT_PROBLEMS
+    if (printing := sys.modules.get("robot_semantics.cli.frame.printing")) is not None:
+        printing.print_last_notes()
+    return code
 
 
 def _prepare_streams() -> None:

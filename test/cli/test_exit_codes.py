@@ -56,7 +56,7 @@ WAYS = (
     "fk box.urdf box.srdf",
     "usdf new box.urdf,box.srdf -o other.usdf",
     "usdf resolve w.usdf --urdf box.urdf,box.srdf",
-    "usdf edit w.usdf --joint box/hinge 0.1 --urdf box.urdf,box.srdf -o edited.usdf",
+    "usdf edit w.usdf --joint box/hinge=0.1 --urdf box.urdf,box.srdf -o edited.usdf",
     "bag w.usdf -o again",
     "bag w.usdf -o again --urdf box.urdf,box.srdf",
     "export rec -o s.npz",

@@ -27,7 +27,7 @@ from robot_semantics.cli.frame.argument_values import (
 )
 from robot_semantics.cli.frame.command import UsageError
 from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, robot_of_node
-from robot_semantics.cli.frame.printing import print_error, print_note, print_notes
+from robot_semantics.cli.frame.printing import note_at_end, print_error, print_note, print_notes
 from robot_semantics.cli.frame.problems import every_line, heard, line_of_each_kind, summary, unignored
 from robot_semantics.model.omissions import refuse_omissions
 from robot_semantics.model.robot_model import RobotModel
@@ -222,7 +222,7 @@ def offer_srdf(urdf: str, start: str) -> None:
         start: how the command line gives both, without the SRDF at the end.
     """
     if (file := srdf_beside(urdf)) is not None:
-        print_note(f"note: {file} lies beside {urdf} and is not read; give it as in {start}{file}")
+        note_at_end(f"note: {file} lies beside {urdf} and is not read; give it as in {start}{file}")
 
 
 def load(arguments: argparse.Namespace, *, whole: bool = False) -> RobotModel:

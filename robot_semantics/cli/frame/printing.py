@@ -51,6 +51,21 @@ def print_note(text: object, *, flush: bool = False) -> None:
         print_line(text, file=sys.stderr, flush=flush)
 
 
+_last: list[str] = []
+
+
+def note_at_end(text: str) -> None:
+    """Print a note after the result, if that can be written; each only once, and nothing with ``--quiet``."""
+    if not _quiet and text not in _last:
+        _last.append(text)
+
+
+def print_last_notes() -> None:
+    """Print the notes of `note_at_end`."""
+    while _last:
+        print_line(_last.pop(0), file=sys.stderr)
+
+
 def print_notes(texts: Iterable[object], start: str = "note: ", *, exact: bool = False) -> None:
     """Print lines as `print_note`, alike ones as one line; see `grouped`."""
     for text in [] if _quiet else grouped(map(str, texts), exact=exact):
