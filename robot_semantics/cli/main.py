@@ -61,8 +61,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise
     if not _is_written_out():
         return EXIT_PROBLEMS
-    if (printing := sys.modules.get("robot_semantics.cli.frame.printing")) is not None:
-        printing.print_last_notes()
+    if code not in (EXIT_INTERRUPTED, EXIT_TERMINATED):
+        # The command has imported it.
+        from robot_semantics.cli.frame.printing import print_last_notes
+
+        print_last_notes()
     return code
 
 
