@@ -130,7 +130,7 @@ def _lines(info: Info) -> Iterator[str]:
         yield f"{counted(len(info.joints), 'joint')}: {quoted(info.joints, _MOST_NAMES)}"
     for file in info.files:
         duration = "" if file.duration_ns is None else f", {seconds_text(file.duration_ns)} s long"
-        yield f"{shown(file.file)}: {file.kind}{duration}, {counted(len(file.topics), 'topic')}"
+        yield f"{shown(file.file, 4096)}: {file.kind}{duration}, {counted(len(file.topics), 'topic')}"
 
 
 def _info_of(file: str, arguments: argparse.Namespace) -> Info:

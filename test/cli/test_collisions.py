@@ -160,7 +160,7 @@ def test_a_witness_can_be_a_group_state_or_a_world(run: RunCommand, slider: tupl
     assert run(*words, "--usdf", world).code == 1
     assert run(*words, "--usdf", world.with_suffix(".json")).code == 0
     assert parse_json(world.with_suffix(".json").read_text()).models[0].joints == model.joints
-    missing = run(*words[:5], "tip", "bas")
+    missing = run(*words[:4], "tip", "bas")
     assert missing.code == 1
     assert "did you mean 'base'" in missing.err
 
@@ -227,7 +227,7 @@ def test_the_default_pose_is_a_group_state_if_asked(run: RunCommand, slider: tup
     slider[1].write_text(SRDF.replace("</robot>", state))
     assert generated(run, slider, "--samples", 200)["base", "tip"]["reason"] is None
     assert generated(run, slider, "--samples", 200, "--default-state", "arm/in")["base", "tip"]["reason"] == "Default"
-    for words, named in (("arm/inn", "did you mean 'in'"), ("leg/in", "unknown group 'leg'"), ("in", "GROUP/STATE")):
+    for words, named in (("arm/inn", "did you mean 'in'"), ("leg/in", "unknown group 'leg'"), ("in", "GROUP/NAME")):
         result = run("collisions", "generate", *slider_words(slider), "--default-state", words)
         assert result.code in (1, 2)
         assert named in result.err

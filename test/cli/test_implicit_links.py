@@ -61,7 +61,7 @@ COMMANDS = [
     "sim run crane.usdf --steps 1 --urdf crane=crane.urdf",
     "check crane.usdf --urdf crane.urdf",
     "usdf resolve crane.usdf crane::hook --urdf crane.urdf",
-    "usdf edit crane.usdf --urdf crane.urdf --joint crane/slew 0.1",
+    "usdf edit crane.usdf --urdf crane.urdf --joint crane/slew=0.1",
     "diff crane.usdf crane.usdf --urdf crane.urdf",
     "usdf convert crane.usdf --to mujoco --mujoco-model crane.xml --urdf crane.urdf",
 ]

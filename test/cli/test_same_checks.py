@@ -37,7 +37,7 @@ FAULTS = [
     for code, name in EXAMPLES.items()
     if code not in OTHERS
     and CONTEXTS[name].command.startswith("check ")
-    and "--implicit-links" not in CONTEXTS[name].command
+    and not {"--implicit-links", "--for"} & set(CONTEXTS[name].command.split())
     and {Path(file).suffix for file in CONTEXTS[name].files} <= ENDINGS
 ]
 
