@@ -18,15 +18,23 @@ import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.collision.shapes import Piece, Shape, trimesh_of
-from robot_semantics.collision.sphere_cover import ROUNDING, Cover, Patches, Spheres, cover, signed_distances
+from robot_semantics.collision.sphere_cover import (
+    ROUNDING,
+    Cover,
+    Patches,
+    Spheres,
+    TooFineError,
+    cover,
+    signed_distances,
+)
 from robot_semantics.model.omissions import refuse_omissions
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.tree import SrdfSphere
 from robot_semantics.transforms import transform_points
 from robot_semantics.transforms.arrays import FloatArray
 
-SIDES = 1024
-"""Sides of the circumscribed polygon of a cylinder."""
+_SECTORS = 16
+"""Sectors of a cylinder before its parts are split."""
 
 GRID = 64
 """Points along each axis of the grid that measures the volume of the spheres together."""
@@ -36,6 +44,12 @@ TOO_LARGE = 1000.0
 
 NO_GEOMETRY = "no collision geometry"
 """Message about a robot without anything that spheres could cover."""
+
+_FACE = np.array([(1.0, 1.0, 1.0), (-1.0, 1.0, 1.0), (-1.0, -1.0, 1.0), (1.0, -1.0, 1.0)])
+_CUBE: FloatArray = np.array(
+    [np.roll(face, axis, axis=1) for axis in range(3) for face in (_FACE, _FACE[::-1] * (1.0, 1.0, -1.0))]
+)
+"""Faces (6, 4, 3) of a cube from -1 to 1, anticlockwise from outside."""
 
 _BOX = mujoco.mjtGeom.mjGEOM_BOX
 _SPHERE = mujoco.mjtGeom.mjGEOM_SPHERE
@@ -80,7 +94,13 @@ def check_spheres(
         if not spheres.radii.any():
             yield LinkCheck(robot.link_names[link], 0)
             continue
-        found = cover(surface, spheres, tolerance)
+        try:
+            found = cover(surface, spheres, tolerance)
+        except TooFineError as error:
+            raise TooFineError(
+                f"link '{robot.link_names[link]}': {error}: its spheres only touch along a line of the surface; "
+                "make them larger, or accept a protrusion with --tolerance"
+            ) from None
         uncovered = found.upper > tolerance + ROUNDING
         # Where the bounds do not decide, only the upper one is safe.
         unproven = uncovered and found.lower <= tolerance + ROUNDING
@@ -157,34 +177,33 @@ def enclosing_sphere(surface: list[Patches]) -> Spheres:
     return Spheres(center[None], np.array([max(reach)]))
 
 
-def surface_parts(piece: Piece, element: int, sides: int = SIDES) -> Iterator[Patches]:
-    """Yield the surface of a piece in the link frame: boxes, spheres and meshes exactly, round walls circumscribed
-    with a number of sides.
-    """
+def surface_parts(piece: Piece, element: int) -> Iterator[Patches]:
+    """Yield the surface of a piece in the link frame, exactly."""
     shape, pose = piece.shape, piece.T_link_piece
     if shape.surface is not None:
         corners = transform_points(pose, shape.surface.vertices)[shape.surface.faces]
         yield Patches(corners, element, np.arange(len(corners)))
-        return
-    if shape.type != _SPHERE:
-        yield Patches(transform_points(pose, _flat_triangles(shape, sides)), element)
+    elif shape.type == _BOX:
+        yield Patches(transform_points(pose, _CUBE * shape.size), element)
+    elif shape.type != _SPHERE:
+        radius, half, _ = shape.size
+        wall, ends = _tube_parts(radius, half)
+        for corners in (wall, ends) if shape.type == _CYLINDER else (wall,):
+            yield Patches(transform_points(pose, corners), element, tube=(pose, radius))
     if shape.type in (_SPHERE, _CAPSULE):
         radius, height, _ = shape.size  # The height of a sphere is 0.
         yield from (_half_ball(pose, radius, height, side, element) for side in (1.0, -1.0))
 
 
-def _flat_triangles(shape: Shape, sides: int) -> FloatArray:
-    """Return the triangles (n, 3, 3) of a box, or of a prism around a cylinder; without its ends for a capsule."""
-    # Import here: it takes half a second.
-    import trimesh
-
-    x, y, _ = shape.size
-    if shape.type == _BOX:
-        box: FloatArray = trimesh.creation.box(2.0 * np.array(shape.size)).triangles
-        return box
-    prism = trimesh.creation.cylinder(x / math.cos(math.pi / sides), 2.0 * y, sections=sides)
-    shown: FloatArray = prism.triangles[(shape.type == _CYLINDER) | (np.abs(prism.face_normals[:, 2]) < 0.5)]
-    return shown
+def _tube_parts(radius: float, half: float) -> tuple[FloatArray, FloatArray]:
+    """Return rectangles (n, 4, 3) of the wall of a cylinder about z, and triangles (n, 3, 3) of its ends."""
+    turns = np.linspace(0.0, 2.0 * math.pi, _SECTORS, endpoint=False)
+    low = np.stack([radius * np.cos(turns), radius * np.sin(turns), np.full(_SECTORS, -half)], axis=1)
+    high, middle = low * (1.0, 1.0, -1.0), np.broadcast_to((0.0, 0.0, half), low.shape)
+    next_low, next_high = np.roll(low, -1, axis=0), np.roll(high, -1, axis=0)
+    wall = np.stack([low, next_low, next_high, high], axis=1)
+    ends = [np.stack([middle, high, next_high], axis=1), np.stack([-middle, next_low, low], axis=1)]
+    return wall, np.concatenate(ends)
 
 
 def union_volume(spheres: Spheres) -> float:

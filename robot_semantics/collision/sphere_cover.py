@@ -8,7 +8,8 @@
 """Proof that spheres cover a surface: a piece lies in a sphere if its corners do, else it is split.
 
 For one sphere, the signed distance is convex, so its maximum over a triangle is at a corner. This gives an upper bound
-for each piece. Corners give a lower bound. Pieces are split until the bounds decide.
+for each piece; on a ball and on a cylinder, a closed form does. Corners give a lower bound. Pieces are split by their
+longest edge until the bounds decide, so that they stay near square.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.collision.shapes import Piece
 from robot_semantics.model.mesh_files import Surface
 from robot_semantics.transforms.arrays import FloatArray
@@ -34,7 +36,16 @@ RESOLUTION = 1e-5
 SMALLEST = 1e-6
 """A piece with shorter edges [m] is not split: where its bounds do not decide, the surface is not covered."""
 
+MOST_PIECES = 2_000_000
+"""Largest number of pieces of a proof."""
+
 _ENTRIES = 2_000_000
+_ON_THE_WALL = 1.0 - 1e-9
+"""Share of the radius from which a corner is on the wall of a tube."""
+
+
+class TooFineError(RobotSemanticsError):
+    """The proof of a cover needs more than `MOST_PIECES` pieces."""
 
 
 class Spheres(NamedTuple):
@@ -48,16 +59,19 @@ class Patches(NamedTuple):
     """Parts of a surface of one collision element.
 
     Attributes:
-        corners: (n, 3, 3) corners [m], in the link frame.
+        corners: (n, 3, 3) of triangles, or (n, 4, 3) of rectangles [m], in the link frame.
         element: index of the collision element in its link.
         triangles: (n,) index of the mesh's triangle that each part belongs to; None for a primitive.
-        ball: centre and radius of the sphere that the parts lie on; None for flat parts.
+        ball: centre and radius of the sphere that the parts lie on; None for other parts.
+        tube: pose (4, 4) and radius of the cylinder about z that the parts are of: an edge with both corners on its
+            wall stands for the arc between them. None for other parts.
     """
 
     corners: FloatArray
     element: int
     triangles: npt.NDArray[np.int64] | None = None
     ball: tuple[FloatArray, float] | None = None
+    tube: tuple[FloatArray, float] | None = None
 
 
 class Cover(NamedTuple):
@@ -85,8 +99,12 @@ def cover(surface: Iterable[Patches], spheres: Spheres, tolerance: float = 0.0) 
         surface: the parts of the surface, at least one.
         spheres: at least one sphere.
         tolerance: pieces are split until they are inside or outside of the spheres grown by this length [m].
+
+    Raises:
+        TooFineError: the proof needs too many pieces.
     """
     inside = tolerance + ROUNDING
+    count = 0
     stack = [_bounded(chunk, spheres) for part in surface for chunk in _chunks(part, spheres)]
     best = max((todo.farthest for todo in stack), key=lambda found: found.lower)
     while stack:
@@ -99,6 +117,9 @@ def cover(surface: Iterable[Patches], spheres: Spheres, tolerance: float = 0.0) 
         if not split.all():
             best = best._replace(upper=max(best.upper, float(upper[~split].max())))
         if split.any():
+            count += 2 * int(split.sum())
+            if count > MOST_PIECES:
+                raise TooFineError(f"the proof needs more than {MOST_PIECES:,} pieces")
             stack += [_bounded(chunk, spheres) for chunk in _chunks(_halved(_selected(todo, split)), spheres)]
     return best
 
@@ -116,7 +137,7 @@ def _bounded(part: Patches, spheres: Spheres) -> _Bounded:
     distances = sphere_distances(points, spheres)
     nearest = distances.min(axis=1)
     at = int(nearest.argmax())
-    triangle = None if part.triangles is None else int(part.triangles[at // 3])
+    triangle = None if part.triangles is None else int(part.triangles[at // part.corners.shape[1]])
     farthest = Cover(float(nearest[at]), float(nearest[at]), points[at], part.element, triangle)
     return _Bounded(part, _bounds(part, spheres, distances).min(axis=1), farthest)
 
@@ -149,7 +170,7 @@ def uncovered(surface: Iterable[Patches], spheres: Spheres, spacing: float) -> F
 
     def too_large(part: Patches) -> npt.NDArray[np.bool_]:
         distances = sphere_distances(part.corners.reshape(-1, 3), spheres)
-        corners, longest = distances.min(axis=1).reshape(-1, 3), _longest_edges(part)
+        corners, longest = distances.min(axis=1).reshape(part.corners.shape[:2]), _longest_edges(part)
         large: npt.NDArray[np.bool_] = _bounds(part, spheres, distances).min(axis=1) > ROUNDING
         large &= longest > np.where(corners.max(axis=1) > ROUNDING, spacing, spacing / 16.0)
         if part.ball is None:
@@ -157,9 +178,16 @@ def uncovered(surface: Iterable[Patches], spheres: Spheres, spacing: float) -> F
             large &= corners.min(axis=1) <= longest
         return large
 
-    corners = np.concatenate([part.corners for part in _pieces(surface, spheres, too_large)])
+    corners = triangles_of(_pieces(surface, spheres, too_large))
     distances = sphere_distances(corners.reshape(-1, 3), spheres).min(axis=1)
     return np.asarray(corners[distances.reshape(-1, 3).max(axis=1) > ROUNDING])
+
+
+def triangles_of(surface: Iterable[Patches]) -> FloatArray:
+    """Return the flat triangles (n, 3, 3) between the corners of a surface [m]."""
+    all_corners = [part.corners for part in surface]
+    fans = [corners[:, [0, at, at + 1]] for corners in all_corners for at in range(1, corners.shape[1] - 1)]
+    return np.concatenate(fans)
 
 
 def corner_points(surface: Iterable[Patches], spacing: float) -> FloatArray:
@@ -208,11 +236,13 @@ def sphere_distances(points: FloatArray, spheres: Spheres) -> FloatArray:
 def _bounds(part: Patches, spheres: Spheres, distances: FloatArray) -> FloatArray:
     """Return bounds (n, spheres) of the largest signed distance of each piece to each sphere.
 
-    `distances` (3 n, spheres) are those of the corners.
+    `distances` (corners of all, spheres) are those of the corners.
     """
     corners = part.corners
+    if part.tube is not None:
+        return _tube_bounds(corners, *part.tube, spheres)
     if part.ball is None:
-        return np.asarray(distances.reshape(len(corners), 3, -1).max(axis=1))
+        return np.asarray(distances.reshape(*corners.shape[:2], -1).max(axis=1))
     # On a ball, the squared distance to a point is linear in the unit normal. A normal of the piece is a point of the
     # flat triangle, scaled by at most 1 / (distance of the triangle to the centre).
     center, radius = part.ball
@@ -228,22 +258,62 @@ def _bounds(part: Patches, spheres: Spheres, distances: FloatArray) -> FloatArra
     return np.asarray(np.sqrt(np.maximum(squares, 0.0)) - spheres.radii)
 
 
+def _tube_bounds(corners: FloatArray, T_link_tube: FloatArray, radius: float, spheres: Spheres) -> FloatArray:
+    """Return the bounds for pieces of a cylinder: exact for a part of an end or a rectangle of the wall.
+
+    Across the axis, the farthest point of an arc is one of its ends, or the point opposite to the sphere's centre.
+    """
+    local, centers = ((points - T_link_tube[:3, 3]) @ T_link_tube[:3, :3] for points in (corners, spheres.centers))
+    across = np.linalg.norm(local[:, :, None, :2] - centers[:, :2], axis=3).max(axis=1)
+    along = np.abs(local[:, :, None, 2] - centers[:, 2]).max(axis=1)
+    on_wall = np.hypot(local[..., 0], local[..., 1]) >= _ON_THE_WALL * radius
+    # Angles from a corner on the wall; pieces are less than half a turn wide.
+    angles = np.arctan2(local[..., 1], local[..., 0])
+    first = np.take_along_axis(angles, on_wall.argmax(axis=1)[:, None], axis=1)
+    turns = np.where(on_wall, np.remainder(angles - first + math.pi, 2.0 * math.pi) - math.pi, 0.0)
+    low, high = turns.min(axis=1), turns.max(axis=1)
+    opposite = np.arctan2(-centers[:, 1], -centers[:, 0])
+    away = np.remainder(opposite - (first[:, 0] + 0.5 * (low + high))[:, None] + math.pi, 2.0 * math.pi) - math.pi
+    holds_opposite = (np.abs(away) <= 0.5 * (high - low)[:, None] + 1e-12) & (on_wall.sum(axis=1) > 1)[:, None]
+    across = np.where(holds_opposite, np.hypot(centers[:, 0], centers[:, 1]) + radius, across)
+    return np.asarray(np.hypot(across, along) - spheres.radii)
+
+
 def _longest_edges(part: Patches) -> FloatArray:
     return np.asarray(np.linalg.norm(part.corners - np.roll(part.corners, 1, axis=1), axis=2).max(axis=1))
 
 
 def _halved(part: Patches) -> Patches:
-    """Return the pieces, each split in two by the middle of its longest edge."""
+    """Return the pieces, each split in two by the middle of its longest edge, and of the opposite one."""
     edges = np.roll(part.corners, -1, axis=1) - part.corners
     first = (edges**2).sum(axis=2).argmax(axis=1)
-    corners = np.take_along_axis(part.corners, ((first[:, None] + np.arange(3)) % 3)[..., None], axis=1)
-    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    order = (first[:, None] + np.arange(edges.shape[1])) % edges.shape[1]
+    a, b, *rest = np.moveaxis(np.take_along_axis(part.corners, order[..., None], axis=1), 1, 0)
+    middle = _middles(part, a, b)
+    if len(rest) == 1:
+        pieces: list[tuple[FloatArray, ...]] = [(a, middle, rest[0]), (middle, b, rest[0])]
+    else:
+        c, d = rest
+        other = _middles(part, c, d)
+        pieces = [(a, middle, other, d), (middle, b, c, other)]
+    corners = np.concatenate([np.stack(piece, axis=1) for piece in pieces])
+    return part._replace(corners=corners, triangles=None if part.triangles is None else np.tile(part.triangles, 2))
+
+
+def _middles(part: Patches, a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the middles (n, 3) of edges from `a` (n, 3) to `b` (n, 3), on the surface of the part."""
     middle = 0.5 * (a + b)
     if part.ball is not None:
         center, radius = part.ball
         middle = center + radius * (middle - center) / np.linalg.norm(middle - center, axis=1, keepdims=True)
-    pieces = np.concatenate([np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)])
-    return part._replace(corners=pieces, triangles=None if part.triangles is None else np.tile(part.triangles, 2))
+    if part.tube is not None:
+        pose, radius = part.tube
+        offsets = (np.stack([a, b, middle]) - pose[:3, 3]) @ pose[:3, :2]
+        lengths = np.linalg.norm(offsets, axis=2)
+        is_arc = (lengths[:2] >= _ON_THE_WALL * radius).all(axis=0)
+        outwards = (radius / lengths[2][is_arc] - 1.0)[:, None] * offsets[2][is_arc]
+        middle[is_arc] += outwards @ pose[:3, :2].T
+    return middle
 
 
 # Signed distances of points to collision pieces: exact for primitives and triangles.

@@ -24,16 +24,18 @@ import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.collision.shapes import Piece
-from robot_semantics.collision.sphere_check import enclosing_sphere, link_surface, surface_parts
+from robot_semantics.collision.sphere_check import enclosing_sphere, link_surface
 from robot_semantics.collision.sphere_cover import (
     ROUNDING,
     Patches,
     Spheres,
+    TooFineError,
     corner_points,
     cover,
     shrunk,
     signed_distances,
     sphere_distances,
+    triangles_of,
 )
 from robot_semantics.transforms import transform_points
 from robot_semantics.transforms.arrays import FloatArray, IntArray
@@ -49,7 +51,6 @@ _CYLINDER = mujoco.mjtGeom.mjGEOM_CYLINDER
 _AXIS_MARGIN = 0.02
 """Share of the overshoot that is added: where spheres only touch on the surface, the proof takes long."""
 
-_SIDES = 64
 _PRESETS = ("MorphIt-S", "MorphIt-B")
 _ITERATIONS = 100
 _MOVES = 40
@@ -84,8 +85,16 @@ def fit_link(task: FitTask) -> Fit:
 
     Raises:
         RobotSemanticsError: `MOST_SPHERES` spheres overshoot by more.
+        TooFineError: the proof needs too many pieces.
         MissingExtraError: morphit-rs is not installed.
     """
+    try:
+        return _fit(task)
+    except TooFineError as error:
+        raise TooFineError(f"link '{task.link}': {error}: try another number of spheres or another --seed") from None
+
+
+def _fit(task: FitTask) -> Fit:
     link = _Link(task)
     if task.count is not None:
         return link.fit(task.count)
@@ -119,8 +128,7 @@ class _Link:
 
         self._task = task
         self._surface = link_surface(task.pieces)
-        self._coarse = [part for at, piece in enumerate(task.pieces) for part in surface_parts(piece, at, _SIDES)]
-        corners = np.concatenate([part.corners for part in self._coarse])
+        corners = triangles_of(self._surface)
         self._area = float(trimesh.triangles.area(corners).sum())  # type: ignore[no-untyped-call]
         self._size = float(np.linalg.norm(np.ptp(corners.reshape(-1, 3), axis=0)))
 
@@ -136,11 +144,11 @@ class _Link:
             # Off the axis, a sphere of this size holds less of the wall.
             return axis[0]
         spacing = min(self._size / 20.0, 0.12 * math.sqrt(self._area / count))
-        points = corner_points(self._coarse, spacing)
+        points = corner_points(self._surface, spacing)
         centers = self._starts(count)
         depths = signed_distances(self._task.pieces, centers)
         chosen = _least_overshoot(sphere_distances(points, Spheres(centers, -depths)), count)
-        fine = cKDTree(corner_points(self._coarse, spacing / 3.0))
+        fine = cKDTree(corner_points(self._surface, spacing / 3.0))
         seed = np.random.default_rng([self._task.seed, count])
         moved = _moved(points, centers[chosen], np.where(depths[chosen] > 0.0, 1.0, -1.0), fine, seed)
         # A move judges points between which the surface is not seen: sometimes the start is better.
@@ -149,9 +157,9 @@ class _Link:
 
     def _starts(self, count: int) -> FloatArray:
         """Return centres of fits, inside of the geometry if there are any, and the centres of the pieces."""
-        fits = [_packed(self._task.pieces, self._coarse, preset, count, self._task.seed + at)
+        fits = [_packed(self._task.pieces, self._surface, preset, count, self._task.seed + at)
                 for preset in _PRESETS for at in range(2)]  # fmt: skip
-        own = [enclosing_sphere([part]).centers for part in self._coarse]
+        own = [enclosing_sphere([part]).centers for part in self._surface]
         centers = np.round(np.concatenate([*fits, *own]), DIGITS)
         inside = signed_distances(self._task.pieces, centers) < 0.0
         return centers[inside] if inside.any() else centers
@@ -161,7 +169,7 @@ class _Link:
         centers = np.unique(np.round(centers, DIGITS), axis=0)
         depths = signed_distances(self._task.pieces, centers)
         least = cover(self._surface, Spheres(centers, -depths), math.inf).upper
-        spheres = shrunk(self._coarse, Spheres(centers, least - depths), spacing)
+        spheres = shrunk(self._surface, Spheres(centers, least - depths), spacing)
         while True:
             scale = 10.0**DIGITS
             spheres = Spheres(spheres.centers, np.ceil(spheres.radii * scale - 1e-7) / scale)
@@ -210,7 +218,7 @@ def _packed(pieces: tuple[Piece, ...], surface: list[Patches], preset: str, coun
     with suppress(morphit_rs.StateError):
         morphit_rs.set_num_threads(1)
     config = morphit_rs.Config.preset(preset, num_spheres=count, iterations=_ITERATIONS, seed=seed)
-    exact = np.concatenate([part.corners for part in surface])
+    exact = triangles_of(surface)
     hulls = [
         transform_points(piece.T_link_piece, piece.shape.hull.vertices)[piece.shape.hull.faces]
         for piece in pieces

@@ -19,6 +19,8 @@ trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed (pip i
 pytest.importorskip("mujoco", reason="mujoco is not installed (pip install '.[collision]')")
 
 from robot_semantics.base.diagnostics import Diagnostics  # noqa: E402
+from robot_semantics.base.errors import RobotSemanticsError  # noqa: E402
+from robot_semantics.collision import sphere_cover  # noqa: E402
 from robot_semantics.collision.pieces import pieces_of  # noqa: E402
 from robot_semantics.collision.sphere_check import LinkCheck, check_spheres  # noqa: E402
 from robot_semantics.model.loading import load_robot  # noqa: E402
@@ -28,12 +30,14 @@ Sphere = tuple[float, float, float, float]
 CUBE = '<box size="2 2 2"/>'
 
 
-def checked(folder: Path, geometry: str, spheres: list[Sphere] | None, tolerance: float = 0.0) -> LinkCheck:
-    """Return the check of a link with one geometry at its origin."""
+def checked(
+    folder: Path, geometry: str, spheres: list[Sphere] | None, tolerance: float = 0.0, origin: str = ""
+) -> LinkCheck:
+    """Return the check of a link with one geometry."""
     urdf, srdf = folder / "robot.urdf", folder / "robot.srdf"
-    link = f"<collision><geometry>{geometry}</geometry></collision>"
+    link = f"<collision><origin {origin}/><geometry>{geometry}</geometry></collision>"
     urdf.write_text(f'<robot name="r" version="1.2"><link name="a">{link}</link></robot>')
-    lines = "".join(f'<sphere center="{x!r} {y!r} {z!r}" radius="{r!r}"/>' for x, y, z, r in spheres or ())
+    lines = "".join(f'<sphere center="{x:.17g} {y:.17g} {z:.17g}" radius="{r:.17g}"/>' for x, y, z, r in spheres or ())
     element = f'<link_sphere_approximation link="a">{lines}</link_sphere_approximation>' if spheres else ""
     srdf.write_text(f'<robot name="r">{element}</robot>')
     robot = load_robot(urdf, srdf)
@@ -86,13 +90,22 @@ def test_a_sphere_covers_the_same_sphere_and_no_larger_one(tmp_path: Path) -> No
     assert moved.protrusion == pytest.approx(math.hypot(0.01, 0.02) - 0.01, abs=1e-5)
 
 
-def test_the_walls_of_cylinders_and_capsules_are_inside_of_what_is_covered(tmp_path: Path) -> None:
+def test_a_sphere_that_touches_the_rims_of_a_cylinder_covers_it_and_no_smaller_one(tmp_path: Path) -> None:
     around = math.hypot(0.1, 0.2)
-    result = checked(tmp_path, '<cylinder radius="0.1" length="0.4"/>', [(0.0, 0.0, 0.0, around)])
-    assert result.covered is False
-    assert 0.0 < (result.protrusion or 0.0) < 1e-6
-    assert checked(tmp_path, '<cylinder radius="0.1" length="0.4"/>', [(0.0, 0.0, 0.0, around)], 1e-6).covered
-    assert checked(tmp_path, '<cylinder radius="0.1" length="0.4"/>', None).covered
+    cylinder = '<cylinder radius="0.1" length="0.4"/>'
+    assert checked(tmp_path, cylinder, [(0.0, 0.0, 0.0, around + 1e-13)]).covered
+    assert checked(tmp_path, cylinder, None).covered
+    small = checked(tmp_path, cylinder, [(0.0, 0.0, 0.0, around - 1e-6)])
+    assert small.covered is False
+    assert small.protrusion == pytest.approx(1e-6, abs=1e-12)
+
+
+def test_a_proof_that_is_too_fine_ends_with_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sphere_cover, "MOST_PIECES", 200_000)
+    # The circles of neighbours meet on the wall, where no split ends.
+    spheres = [(0.0, 0.0, z, math.hypot(0.5, 0.5) + 1e-10) for z in (-1.0, 0.0, 1.0)]
+    with pytest.raises(RobotSemanticsError, match="link 'a': the proof needs more than 200,000 pieces"):
+        checked(tmp_path, '<cylinder radius="0.5" length="3"/>', spheres)
 
 
 def test_one_sphere_in_the_middle_of_a_cylinder_or_a_capsule_has_the_values_of_the_closed_forms(tmp_path: Path) -> None:
@@ -100,8 +113,8 @@ def test_one_sphere_in_the_middle_of_a_cylinder_or_a_capsule_has_the_values_of_t
     volume = 4 / 3 * math.pi * ball**3
     wall = 2 * math.pi * radius**2 * half
     shapes = {
-        # The rim is the farthest part of a cylinder; 4.7e-6 radii are the allowance for its prism.
-        f'<cylinder radius="{radius}" length="{2 * half}"/>': (math.hypot(radius, half), 4.7e-7, wall),
+        # The rim is the farthest part of a cylinder.
+        f'<cylinder radius="{radius}" length="{2 * half}"/>': (math.hypot(radius, half), 1e-12, wall),
         f'<capsule radius="{radius}" length="{2 * half}"/>': (radius + half, 1e-12, wall + 4 / 3 * math.pi * radius**3),
     }
     for geometry, (farthest, allowance, own) in shapes.items():
@@ -167,3 +180,92 @@ def test_a_hole_of_1_mm_is_found_in_a_fine_mesh(tmp_path: Path) -> None:
     assert result.witness is not None
     assert result.witness.triangle is not None
     assert spike in mesh.faces[result.witness.triangle]
+
+
+THIN = {
+    "rod": (
+        lambda t: f'<cylinder radius="{t}" length="1"/>',
+        lambda t: trimesh.creation.cylinder(t, 1.0, sections=720),
+    ),
+    "disc": (
+        lambda t: f'<cylinder radius="0.5" length="{2 * t}"/>',
+        lambda t: trimesh.creation.cylinder(0.5, 2.0 * t, sections=720),
+    ),
+    "plate": (lambda t: f'<box size="1 0.5 {2 * t}"/>', lambda t: trimesh.creation.box((1.0, 0.5, 2.0 * t))),
+    "bar": (lambda t: f'<box size="1 {2 * t} {2 * t}"/>', lambda t: trimesh.creation.box((1.0, 2.0 * t, 2.0 * t))),
+    "capsule": (
+        lambda t: f'<capsule radius="{t}" length="1"/>',
+        lambda t: trimesh.creation.capsule(1.0, t, count=(32, 64)),
+    ),
+}
+
+
+@pytest.fixture
+def pieces(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return the numbers of pieces that are split, one for each step."""
+    counts: list[int] = []
+    halve = sphere_cover._halved
+
+    def counted(part: sphere_cover.Patches) -> sphere_cover.Patches:
+        counts.append(len(part.corners))
+        return halve(part)
+
+    monkeypatch.setattr(sphere_cover, "_halved", counted)
+    return counts
+
+
+@pytest.mark.parametrize("thickness", [0.02, 0.005, 0.001, 0.0001])
+@pytest.mark.parametrize("shape", list(THIN))
+def test_thin_parts_are_proven_with_few_pieces_and_agree_with_dense_points(
+    shape: str, thickness: float, tmp_path: Path, pieces: list[int]
+) -> None:
+    geometry, oracle = (make(thickness) for make in THIN[shape])
+    points, _ = trimesh.sample.sample_surface(oracle, 100_000, seed=1)
+    centers = [(x, y) for x in np.linspace(-0.45, 0.45, 10) for y in (-0.3, 0.0, 0.3)]
+    for radius in (0.06, 0.16, 0.24, 0.4):
+        if shape in ("rod", "capsule"):
+            spheres = [(0.0, 0.0, x, radius) for x, y in centers if y == 0.0]
+        else:
+            spheres = [(x, y, 0.0, radius) for x, y in centers]
+        pieces.clear()
+        result = checked(tmp_path, geometry, spheres)
+        sampled = min_distance(points, np.array(spheres)).max()
+        assert result.protrusion is not None
+        # The points lie on the surface of a polygon inside of the shape, 2 mm apart.
+        assert sampled <= result.protrusion + 1e-5
+        assert result.protrusion <= max(0.0, sampled) + 0.005
+        assert result.covered is (result.protrusion == 0.0)
+        assert sum(pieces) <= 30_000
+
+
+def test_tight_spheres_on_the_axis_of_a_rod_need_few_pieces(tmp_path: Path, pieces: list[int]) -> None:
+    # Circles of neighbours meet at hypot(5 mm, 10 mm) = 11.18 mm.
+    heights = np.linspace(-0.49, 0.49, 50)
+    rod = '<cylinder radius="0.005" length="1"/>'
+    least = math.hypot(0.005, 0.01)
+    assert checked(tmp_path, rod, [(0.0, 0.0, float(z), least + 2e-5) for z in heights]).covered
+    assert sum(pieces) <= 100_000
+    assert not checked(tmp_path, rod, [(0.0, 0.0, float(z), least - 2e-5) for z in heights]).covered
+
+
+@pytest.mark.parametrize("turn", ["0 0 0", "0.3 -1.2 2.5"])
+def test_off_axis_spheres_of_cylinders_agree_with_dense_points(turn: str, tmp_path: Path) -> None:
+    draw = np.random.default_rng(4)
+    rotation = trimesh.transformations.euler_matrix(*(float(value) for value in turn.split()), axes="sxyz")[:3, :3]
+    for radius, half in ((0.1, 0.3), (0.4, 0.02), (0.02, 0.5), (0.3, 0.3)):
+        angles, levels, shares = draw.uniform(size=(3, 40_000))
+        wall = np.stack([radius * np.cos(7 * angles), radius * np.sin(7 * angles), half * (2 * levels - 1)], axis=1)
+        across = radius * np.sqrt(shares)
+        sides = half * np.sign(levels - 0.5)
+        ends = np.stack([across * np.cos(7 * angles), across * np.sin(7 * angles), sides], axis=1)
+        points = np.concatenate([wall, ends]) @ rotation.T + (0.1, -0.2, 0.3)
+        for _ in range(8):
+            centers = draw.uniform(-1.0, 1.0, size=(5, 3)) * (radius, radius, half) @ rotation.T + (0.1, -0.2, 0.3)
+            values = np.column_stack([centers, draw.uniform(0.3, 0.8, size=5) * max(radius, half)])
+            spheres = [(float(x), float(y), float(z), float(far)) for x, y, z, far in values]
+            cylinder = f'<cylinder radius="{radius}" length="{2 * half}"/>'
+            result = checked(tmp_path, cylinder, spheres, origin=f'xyz="0.1 -0.2 0.3" rpy="{turn}"')
+            sampled = min_distance(points, values).max()
+            assert result.protrusion is not None
+            assert sampled - 1e-9 <= result.protrusion + (1e-5 if result.protrusion else 0.0)
+            assert result.protrusion <= max(0.0, sampled) + 0.01
