@@ -46,6 +46,7 @@ DIGITS = 6
 MOST_SPHERES = 256
 """Largest number of spheres of a link."""
 
+_BOX = mujoco.mjtGeom.mjGEOM_BOX
 _CAPSULE = mujoco.mjtGeom.mjGEOM_CAPSULE
 _CYLINDER = mujoco.mjtGeom.mjGEOM_CYLINDER
 _AXIS_MARGIN = 0.02
@@ -185,12 +186,13 @@ class _Link:
 
 
 def _on_axis(piece: Piece, count: int) -> Spheres | None:
-    """Return equal spheres on the axis of a capsule or cylinder, slightly larger than needed; None for another piece.
+    """Return equal spheres on the axis of a capsule, cylinder or box, slightly larger than needed; None for a mesh.
 
     On a capsule, they overshoot by the least length M. (r + M)^2 = r^2 + (d / 2)^2, where d is the distance
     of two centres and the outer ones are M inside of the centres of the ends.
     """
     radius, half, _ = piece.shape.size
+    axis = 2
     if piece.shape.type == _CAPSULE:
         gaps = count - 1
         b = radius * gaps**2 + half
@@ -199,10 +201,15 @@ def _on_axis(piece: Piece, count: int) -> Spheres | None:
     elif piece.shape.type == _CYLINDER:
         end, reach = half - half / count, math.hypot(radius, half / count)
         overshoot = reach - radius
+    elif piece.shape.type == _BOX:
+        axis = int(np.argmax(piece.shape.size))
+        half, others = piece.shape.size[axis], np.delete(piece.shape.size, axis)
+        end, reach = half - half / count, math.hypot(*others, half / count)
+        overshoot = reach - float(others.min())
     else:
         return None
     local = np.zeros((count, 3))
-    local[:, 2] = np.linspace(-end, end, count) if count > 1 else 0.0
+    local[:, axis] = np.linspace(-end, end, count) if count > 1 else 0.0
     centers = np.round(transform_points(piece.T_link_piece, local), DIGITS)
     return Spheres(centers, np.full(count, round(reach + _AXIS_MARGIN * overshoot + 10.0**-DIGITS, DIGITS)))
 

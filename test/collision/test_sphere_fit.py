@@ -117,3 +117,12 @@ def test_spheres_of_a_cylinder_cover_it_and_are_at_most_those_on_its_axis(
     across = radius * np.sqrt(shares)
     ends = np.stack([across * np.cos(7 * turns), across * np.sin(7 * turns), half * np.sign(sides - 0.5)], axis=1)
     assert distances(np.concatenate([wall, ends]), fit.spheres).max() <= 1e-9
+
+
+@pytest.mark.parametrize("size", [(1.0, 0.0002, 0.0002), (0.01, 0.02, 0.8)])
+def test_spheres_of_a_bar_are_at_most_those_on_its_axis(size: tuple[float, float, float], tmp_path: Path) -> None:
+    fit = fitted(tmp_path, f'<box size="{size[0]} {size[1]} {size[2]}"/>', 8)
+    thin, middle, long = sorted(side / 2.0 for side in size)
+    assert fit.overshoot <= 1.02 * (math.hypot(thin, middle, long / 8) - thin) + 3e-6
+    points, _ = trimesh.sample.sample_surface(trimesh.creation.box(size), 50_000, seed=1)
+    assert distances(points, fit.spheres).max() <= 1e-9
