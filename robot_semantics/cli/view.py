@@ -59,6 +59,12 @@ STANDARD_VIEWS = {
 }
 """Azimuth and elevation [deg] of the view buttons."""
 
+NOT_LIVE = (
+    *("urdf", "loops", "png", "html", "state", "joint", "model"),
+    *("witnesses", "spheres", "collision_geometry", "view"),
+)
+"""Options that have no meaning with ``--live``."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
@@ -131,6 +137,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.sliders is not None and not arguments.live:
         raise UsageError("--sliders needs --live")
     if arguments.live:
+        _refuse_unused(arguments)
         _live(arguments)
         return
     if asked_node(arguments) is not None:
@@ -281,6 +288,20 @@ def _picture(scene: Scene, kind: Kind, arguments: argparse.Namespace) -> None:
         print_line(f"wrote {arguments.png}: {image.shape[1]} x {image.shape[0]}")
 
 
+def _refuse_unused(arguments: argparse.Namespace) -> None:
+    """Refuse the words that are not used with ``--live``: the robots, their states and the page are the node's.
+
+    Raises:
+        UsageError: such a word was given.
+    """
+    if arguments.files:
+        hint = "the name of a node follows an equals sign: --node=NAME"
+        raise UsageError(f"unexpected '{arguments.files[0]}': --live takes no files; {hint}")
+    for name in NOT_LIVE:
+        if getattr(arguments, name):
+            raise UsageError(f"--{name.replace('_', '-')} cannot be used with --live")
+
+
 def _live(arguments: argparse.Namespace) -> None:
     node = asked_node(arguments, default=NODE)
     assert node is not None
@@ -310,6 +331,8 @@ def _live(arguments: argparse.Namespace) -> None:
         inputs.print_diagnostics(diagnostics)
         for state in robots.sliders().values():
             print_line(f"the sliders publish {state.topic}", flush=True)
+        if sliders is not None and not robots.sliders():
+            print_line(f"no sliders: no robot is of the node {node.name}; choose a node with --node=NAME", flush=True)
         if not page_is_possible:
             threading.Event().wait()
         _serve_live(robots, title, diagnostics, arguments)

@@ -63,6 +63,9 @@ def test_files_beside_a_node_are_wrong_usage(run: RunCommand, words: tuple[str, 
     assert result.code == 2
 
 
+NO_FILES = ": --live takes no files; the name of a node follows an equals sign: --node=NAME"
+
+
 @pytest.mark.parametrize(
     ("line", "remedy"),
     [
@@ -75,6 +78,19 @@ def test_files_beside_a_node_are_wrong_usage(run: RunCommand, words: tuple[str, 
         ("groups robot.urdf robot.srdf --timeout 2", "--timeout needs --node"),
         ("show --node --timeout soon", "argument --timeout: should be a number, not 'soon'"),
         ("view robot.urdf --node", "--node needs --live"),
+        ("view --live --node /left/robot_semantics", f"'/left/robot_semantics'{NO_FILES}"),
+        ("view --live robot.urdf", f"'robot.urdf'{NO_FILES}"),
+        ("view --live --urdf robot.urdf", "--urdf cannot be used with --live"),
+        ("view --live --loops robot.yaml", "--loops cannot be used with --live"),
+        ("view --live --png picture.png", "--png cannot be used with --live"),
+        ("view --live --html page.html", "--html cannot be used with --live"),
+        ("view --live --state arm/home", "--state cannot be used with --live"),
+        ("view --live --joint elbow_joint=1", "--joint cannot be used with --live"),
+        ("view --live --model r", "--model cannot be used with --live"),
+        ("view --live --witnesses pairs.json", "--witnesses cannot be used with --live"),
+        ("view --live --spheres", "--spheres cannot be used with --live"),
+        ("view --live --collision-geometry", "--collision-geometry cannot be used with --live"),
+        ("view --live --view top", "--view cannot be used with --live"),
     ],
 )
 def test_only_an_equals_sign_names_another_node(run: RunCommand, line: str, remedy: str) -> None:

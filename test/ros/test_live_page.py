@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
 from support.browser import Browser, executable
-from support.nodes import PATIENCE_S, Client, NodeProcess, joint_state
+from support.nodes import PATIENCE_S, RUNNING, Client, NodeProcess, joint_state
 from support.served import Served
 
 from robot_semantics import ForwardKinematics
@@ -144,7 +144,7 @@ def test_ctrl_c_ends_an_open_page_that_waits_for_a_node_which_is_gone(
         robot_description_semantic=example("rover_arm.srdf").read_text(),
         ros_args=["-r", "__ns:=/gone"],
     )
-    options = ("--node", "/gone/robot_semantics", "--sliders", "--no-browser", "--timeout", "300")
+    options = ("--node=/gone/robot_semantics", "--sliders", "--no-browser", "--timeout", "300")
     page = Served("-m", "robot_semantics.cli.main", "view", "--live", *options)
     try:
         with Browser(tmp_path) as browser:
@@ -159,3 +159,28 @@ def test_ctrl_c_ends_an_open_page_that_waits_for_a_node_which_is_gone(
     finally:
         page.process.kill()
         page.process.wait()
+
+
+@pytest.mark.parametrize("node", ["/apart/robot_semantics", "/robot_semantics"])
+def test_sliders_publish_for_the_robots_of_the_node_in_any_namespace_or_say_that_it_has_none(
+    start: Callable[..., NodeProcess], client: Client, monkeypatch: pytest.MonkeyPatch, node: str
+) -> None:
+    pytest.importorskip("nicegui", reason="nicegui is not installed: the extra 'view' has it")
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(client.domain))
+    for other in list(RUNNING):
+        other.stop()
+    running = start(
+        robot_description=example("rover_arm.urdf").read_text(),
+        robot_description_semantic=example("rover_arm.srdf").read_text(),
+        ros_args=["-r", "__ns:=/apart", "-r", "/tf:=tf", "-r", "/tf_static:=tf_static"],
+    )
+    running.wait_for_output("robot 'rover_arm'")
+    states = client.collect(JointState, "/apart/joint_states", 10)
+    options = (f"--node={node}", "--sliders", "--no-browser", "--timeout", "60")
+    with Served("-m", "robot_semantics.cli.main", "view", "--live", *options) as page:
+        if node == "/apart/robot_semantics":
+            assert "the sliders publish /apart/joint_states" in page.told
+            client.until(lambda: any("elbow_joint" in state.name for state in states), "the joint states")
+        else:
+            assert "no sliders: no robot is of the node /robot_semantics" in page.told
+    running.stop()

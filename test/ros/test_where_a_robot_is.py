@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from nav_msgs.msg import Odometry
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
-from robot_semantics_interfaces.srv import DeleteSnapshot, GetCurrentState, GetWorldState, RestoreSnapshot
+from robot_semantics_interfaces.srv import DeleteSnapshot, GetCurrentState, GetStatus, GetWorldState, RestoreSnapshot
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 from support.node_world import NODE, OneNode, transform, without_files
@@ -573,4 +573,46 @@ def test_each_of_several_robots_is_found_by_its_urdf_s_name_and_a_stranger_is_na
         assert f"its child frame '{child}' is not the root link" in one.output
     for child in ("left/foot", "right/foot", "twin1/foot"):
         assert f"its child frame '{child}'" not in one.output
+    one.stop()
+
+
+@pytest.mark.parametrize("source", ["auto", "odometry"])
+def test_robots_with_one_topic_of_odometry_take_their_own_messages_alone(
+    start: Any, client: Client, source: str
+) -> None:
+    planar = '<robot name="foot"><virtual_joint name="v" type="planar" parent_frame="odom" child_link="foot"/></robot>'
+    texts = {
+        f"{model}__{key}": text
+        for model, prefix in (("bare", ""), ("west", "west_"), ("east", "east_"))
+        for key, text in (
+            ("robot_description", FOOT),
+            ("robot_description_semantic", planar),
+            ("frame_prefix", prefix),
+            ("virtual_joints.v.topic", "/shared/odom"),
+            ("virtual_joints.v.source", source),
+        )
+    }
+    one = start(models=["bare", "west", "east"], **texts, ros_args=["-r", "__ns:=/shared"])
+    publisher = client.publisher(Odometry, "/shared/odom")
+    places = {"east_foot": 1.0, "west_foot": 2.0, "foot": 3.0}
+
+    def placed() -> Any:
+        for child, x in places.items():
+            message = Odometry(child_frame_id=child)
+            message.header.frame_id = "odom"
+            message.pose.pose.position.x = x
+            message.pose.pose.orientation.w = 1.0
+            publisher.publish(message)
+        client.spin_for(0.1)
+        request = GetWorldState.Request(with_text=True)
+        answer = client.call(GetWorldState, "/shared/robot_semantics/get_world_state", request)
+        models = {model.name: model.pose for model in parse_world(answer.text).models}
+        poses = {name: pose.xyz_rpy[0] for name, pose in models.items() if pose is not None}
+        return poses if len(poses) == 3 else None
+
+    for _ in range(3):
+        assert client.until(placed, "the poses") == {"east": 1.0, "west": 2.0, "bare": 3.0}
+    status = client.call(GetStatus, "/shared/robot_semantics/get_status")
+    assert not status.refusals, one.output
+    assert "not used" not in one.output
     one.stop()

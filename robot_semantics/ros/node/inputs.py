@@ -48,7 +48,7 @@ Outcome = Messages | Refusal
 Read = Callable[[RunningRobot, RosMessage, MessageInfo], list[Outcome]]
 Deliver = Callable[[ServedRobot, str, Read, RosMessage, MessageInfo], None]
 
-_FED_BY_MULTI_DOF = (Source.AUTO, Source.MULTI_DOF)
+_FED_BY_MULTI_DOF, _FED_BY_ODOMETRY = (Source.AUTO, Source.MULTI_DOF), (Source.AUTO, Source.ODOMETRY)
 
 
 class MotionTopics:
@@ -56,8 +56,9 @@ class MotionTopics:
     refused.
     """
 
-    def __init__(self, served: ServedRobot, group: CallbackGroup, now_ns: Callable[[], int], deliver: Deliver) -> None:
-        self._served, self._group, self._now_ns, self._deliver = served, group, now_ns, deliver
+    def __init__(self, robots: Robots, served: ServedRobot, group: CallbackGroup, deliver: Deliver) -> None:
+        self._robots, self._served, self._group, self._deliver = robots, served, group, deliver
+        self._now_ns = robots.now_ns
 
     def base_states(self) -> Subscription:
         """Return the subscription that any robot has."""
@@ -118,13 +119,16 @@ class MotionTopics:
         if not root.position_count:
             robot.report_once(f"odometry: the virtual joint '{root.name}' is fixed; its odometry is not used")
             return []
+        child = frame_name(message.child_frame_id)
+        if _is_of_another(self._robots, robot, child):
+            return []
         if frame_name(message.header.frame_id) not in _names_of_parent(robot):
             return [_wrong_frame("frame_id", message.header.frame_id, robot.parent_frame)]
-        link = _base_link(robot, frame_name(message.child_frame_id))
+        link = _base_link(robot, child)
         if link is None:
             return [_wrong_frame("child_frame_id", message.child_frame_id, robot.frame(robot.model.root_link))]
         time_ns = stamp_ns(message.header.stamp) or self._now_ns()
-        frames = frame_name(message.header.frame_id), frame_name(message.child_frame_id)
+        frames = frame_name(message.header.frame_id), child
         motion = root.name, *motion_of_root(robot.model, link, *rows_of_odometry(message))
         sent_by = ("odometry", robot.root_settings.topic, frames)
         return robot.motions([motion], time_ns, sent_by, sequence_of(info), received_ns(info))
@@ -136,6 +140,21 @@ def _base_link(robot: RunningRobot, child: str) -> str | None:
     Drivers leave out the name of the base, or its prefix.
     """
     return robot.model.root_link if child in ("", robot.model.root_link) else robot.base_frames.get(child)
+
+
+def _is_of_another(robots: Robots, robot: RunningRobot, child: str) -> bool:
+    """Return True if the child frame of odometry is of another robot of the node, which may have the same topic.
+
+    A driver may leave out the prefix of a robot's frames, unless a robot with the same topic has this very frame.
+    """
+    if child in robot.base_frames:
+        return False
+    others = [other for other in robots.present if other is not robot]
+    if _base_link(robot, child) is None:
+        return any(_base_link(other, child) is not None for other in others)
+    named = [other for other in others if child in other.base_frames and other.root_source in _FED_BY_ODOMETRY]
+    topic_of = robots.node.resolve_topic_name
+    return any(topic_of(other.root_settings.topic) == topic_of(robot.root_settings.topic) for other in named)
 
 
 def _names_of_parent(robot: RunningRobot) -> tuple[str, ...]:
@@ -218,15 +237,14 @@ class ReceivedOdometry:
 
     def statement(self, robot: RunningRobot) -> RootStatement | None:
         """Return the pose of a robot's root link from odometry of the root link or of a link that is fixed to it."""
-        by_link = {_base_link(robot, child): last for child, last in tuple(self._last.items())}
+        robots = self._robots
+        own = {child: last for child, last in tuple(self._last.items()) if not _is_of_another(robots, robot, child)}
+        by_link = {_base_link(robot, child): last for child, last in own.items()}
         for link in links_fixed_to_root(robot.model):
             last = by_link.get(link)
             if last is not None:
                 return self._read(robot, link, *last)
-        for child in tuple(self._last):
-            # Several robots of one node may have one topic.
-            if any(_base_link(other, child) for other in self._robots.present):
-                continue
+        for child in own:
             robot.report_once(
                 f"the odometry on {self._topic} is not used: its child frame '{shown(child)}' is not the root link"
                 f" '{robot.model.root_link}', nor fixed to it; see the parameter virtual_joints.NAME.base_frame"
@@ -265,12 +283,10 @@ class Inputs:
         self._root_subscriptions: list[Subscription] = []
         self._followed_sources: list[tuple[str, Source, str, bool]] = []
         self._motions = {
-            served.prefix: MotionTopics(served, self._set_aside, robots.now_ns, self._deliver)
-            for served in robots.served
+            served.prefix: MotionTopics(robots, served, self._set_aside, self._deliver) for served in robots.served
         }
         self._odometry = {
             served.prefix: ReceivedOdometry(robots, served, self._set_aside, self.reset_clock)
-            for served in robots.served
             for served in robots.served
         }
         self._looked_up: dict[str, tuple[int, int, int | None]] = {}
