@@ -61,7 +61,9 @@ def main() -> int:
     """Run the program that the first argument names; return the exit code: 2 without one."""
     program = sys.argv.pop(1) if len(sys.argv) > 1 else ""
     if program not in PROGRAMS:
-        sys.stderr.write(f"usage: python -m robot_semantics.ros {{{','.join(PROGRAMS)}}} ...\n")
+        from robot_semantics.base.names import print_line
+
+        print_line(f"usage: python -m robot_semantics.ros {{{','.join(PROGRAMS)}}} ...", file=sys.stderr)
         return 2
     return _RUN[program]()
 
