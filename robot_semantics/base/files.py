@@ -23,9 +23,7 @@ from pathlib import Path, PureWindowsPath
 from typing import BinaryIO
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
-
-STANDARD_INPUT = "-"
-"""Name that means standard input on the command line."""
+from robot_semantics.base.names import STANDARD_INPUT as STANDARD_INPUT
 
 NO_LINK: int = getattr(os, "O_NOFOLLOW", 0)
 """Flag to refuse a symbolic link; 0 on a system without it."""

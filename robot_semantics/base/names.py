@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 if TYPE_CHECKING:
     from io import TextIOWrapper
 
+STANDARD_INPUT = "-"
+"""Name that means standard input on the command line."""
+
 LONGEST_LINE = 2000
 """Longest printed line [characters]."""
 

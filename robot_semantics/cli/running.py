@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
-from robot_semantics.base.files import keep_pipes
 from robot_semantics.base.names import LONGEST_LINE, did_you_mean, shown
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.command import Command, UsageError, check_standard_input, with_node_name
@@ -114,6 +113,9 @@ def run(words: list[str]) -> int:
             from robot_semantics.cli.frame.problems import package_paths
 
             arguments.package_path = [*arguments.package_path, *package_paths()]
+        # Import here: a help reads no file.
+        from robot_semantics.base.files import keep_pipes
+
         with keep_pipes():
             return arguments.perform(arguments) or 0
     except DescriptionError as error:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
@@ -30,10 +31,12 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf import new as srdf_new
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES
-from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.xml.edit import NewElement, XmlText
 from robot_semantics.xml.numbers import numbers_or_none
 from robot_semantics.xml.reader import read_text
+
+if TYPE_CHECKING:
+    from robot_semantics.transforms.arrays import FloatArray
 
 # Command-line options for SRDF parts: virtual joint, groups, end effectors, states and more.
 

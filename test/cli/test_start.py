@@ -38,7 +38,7 @@ def test_the_version_and_the_help_import_two_rooms_and_no_library(option: str) -
     modules = modules_of(option)
     rooms = {name.split(".")[1] for name in modules if name.startswith("robot_semantics.")}
     assert rooms == {"base", "cli"}
-    assert not modules & {"numpy", "lxml", "msgspec", "dataclasses", "difflib", "json"}
+    assert not modules & {"numpy", "lxml", "msgspec", "dataclasses", "difflib", "json", "robot_semantics.base.files"}
 
 
 def test_the_version_needs_no_parser() -> None:
@@ -62,3 +62,28 @@ def test_a_query_and_a_robot_enter_few_modules() -> None:
     code = f"import sys, robot_semantics; robot_semantics.load_robot{robot!r}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert len([name for name in done.stdout.split() if name.startswith("robot_semantics")]) <= 61
+
+
+def test_a_change_of_collision_pairs_imports_no_array_library() -> None:
+    modules = modules_of("collisions", "disable", str(example("rover_arm.srdf")), "left_wheel", "palm_link")
+    assert "robot_semantics.srdf.edit" in modules
+    assert not modules & {"numpy", "rich", "mujoco", "trimesh", "scipy"}
+
+
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [
+        (("--version",), 6),
+        (("--help",), 14),
+        (("check", "rover_arm.urdf", "rover_arm.srdf"), 77),
+        (("groups", "rover_arm.urdf", "rover_arm.srdf"), 61),
+        (("usdf", "show", "rover_arm.usdf"), 97),
+        (("collisions", "disable", "rover_arm.srdf", "left_wheel", "palm_link"), 66),
+    ],
+    ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else str(value),
+)
+def test_a_command_imports_no_more_modules_of_the_project_than_it_needs(words: tuple[str, ...], most: int) -> None:
+    files = [str(example(word)) if word.startswith("rover_arm.") else word for word in words]
+    modules = modules_of(*files)
+    assert len([name for name in modules if name.startswith("robot_semantics")]) <= most
+    assert not modules & {"mujoco", "trimesh", "scipy", "rosbags", "matplotlib", "rclpy"}

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from robot_semantics.base.errors import UsageError as UsageError
-from robot_semantics.base.files import STANDARD_INPUT
+from robot_semantics.base.names import STANDARD_INPUT
 from robot_semantics.cli.frame.outputs import declare_file_options
 
 
