@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from robot_semantics.base.diagnostic import Diagnostic
 
 
+# `usage_message` reads argparse's English sentences. The search for translations would take a fifth of a help's time.
+vars(argparse)["_"] = str
+
 EXIT_PROBLEMS, EXIT_USAGE = 1, 2
 _OBJECTS_PER_COLLECTION = 100_000
 EXIT_CODES = """exit codes:

@@ -41,6 +41,14 @@ def test_the_version_and_the_help_import_two_rooms_and_no_library(option: str) -
     assert not modules & {"numpy", "lxml", "msgspec", "dataclasses", "difflib", "json", "robot_semantics.base.files"}
 
 
+def test_a_help_looks_for_no_translation() -> None:
+    code = "import gettext\ngettext.find = lambda *_, **__: print('searched')\n" + SHOW_MODULES
+    command = [sys.executable, "-c", code, "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert "usage: robot_semantics" in done.stdout
+    assert "searched" not in done.stdout
+
+
 def test_the_version_needs_no_parser() -> None:
     assert not modules_of("--version") & {"argparse", "robot_semantics.cli.running"}
 
