@@ -18,7 +18,7 @@ import rclpy
 from std_msgs.msg import String
 from support.nodes import PATIENCE_S
 
-from robot_semantics.ros.node.message_loop import MessageLoop
+from robot_semantics.ros.node.message_loop import ArrivalClock, MessageLoop
 
 pytestmark = pytest.mark.ros
 
@@ -73,3 +73,27 @@ def test_every_message_is_taken_whenever_it_comes(node: Any, topics: tuple[str, 
         loop.start(subscriptions)
     threading.Event().wait(0.5)
     loop.stop()
+
+
+S = 1_000_000_000
+
+
+@pytest.mark.parametrize("step_s", [-7200.0, -30.0, -3.0, 0.0, 3.0, 30.0, 7200.0])
+@pytest.mark.parametrize("waited_s", [0.0, 0.5, 4.9, 5.1, 60.0])
+def test_an_arrival_is_known_however_long_the_message_waited_and_whenever_the_clock_was_set(
+    step_s: float, waited_s: float
+) -> None:
+    # Both clocks of a machine whose system clock is set 1000 s after its start; the process reads them each second.
+    def system_ns(steady_s: float) -> int:
+        return int((1.7e9 + steady_s + (step_s if steady_s >= 1000.5 else 0.0)) * S)
+
+    clock = ArrivalClock()
+    for steady_s in range(900, 1200):
+        arrived_s = steady_s - waited_s
+        # A step that is shorter than the wait makes two times possible: the later one is returned.
+        is_before = arrived_s < 1000.5 <= steady_s and -waited_s < step_s < 0.0
+        is_after = 1000.5 <= arrived_s < 1001.0 and 0.0 < step_s < waited_s
+        arrival_s = clock.arrived_ns(system_ns(arrived_s), system_ns(steady_s), steady_s * S) / S
+        assert arrival_s <= steady_s
+        if not is_before and not is_after:
+            assert arrival_s == pytest.approx(arrived_s, abs=1e-5)

@@ -33,7 +33,9 @@ from rclpy.waitable import Waitable
 from robot_semantics.ros.running.spinning import is_up
 
 _FOREVER = -1
-_LONGEST_WAIT_NS = 5_000_000_000
+_STEP_NS = 100_000_000
+"""A larger change of the difference between two clocks from one message to the next is a step [ns]."""
+_SINCE_EVER_NS = 1 << 62
 
 MessageInfo = Mapping[str, int | None]
 """What the middleware tells about a message, by the names of rclpy."""
@@ -46,12 +48,40 @@ def sequence_of(info: MessageInfo) -> int | None:
     return info.get("publication_sequence_number")
 
 
+class ArrivalClock:
+    """The steady time at which messages arrived, from the system time that the middleware tells.
+
+    The system clock may have been set since: then the offset between both clocks changed at once.
+    """
+
+    def __init__(self) -> None:
+        # Offsets of the system clock now and before it was set, and the steady time when that was seen.
+        self._offsets_ns: tuple[int, int, int] | None = None
+
+    def arrived_ns(self, stamp_ns: int, system_ns: int, steady_ns: int) -> int:
+        """Return the steady time of an arrival by the system time `stamp_ns`; both clocks are read now [ns].
+
+        Of an arrival about the time of a step, return the latest time that both clocks allow.
+        """
+        offset_ns = system_ns - steady_ns
+        newest_ns, before_ns, step_ns = self._offsets_ns or (offset_ns, offset_ns, steady_ns - _SINCE_EVER_NS)
+        if abs(offset_ns - newest_ns) > _STEP_NS:
+            before_ns, step_ns = newest_ns, steady_ns
+        self._offsets_ns = offset_ns, before_ns, step_ns
+        arrival_ns = stamp_ns - offset_ns
+        if step_ns <= arrival_ns <= steady_ns:
+            return arrival_ns
+        possible = [time_ns for time_ns in (arrival_ns, stamp_ns - before_ns) if time_ns <= steady_ns]
+        return max(possible, default=steady_ns)
+
+
+_arrivals = ArrivalClock()
+
+
 def received_ns(info: MessageInfo) -> int:
     """Return when a message arrived, on the steady clock: messages may have waited for this process."""
-    stamp_ns, now_ns = info.get("received_timestamp"), time.monotonic_ns()
-    waited_ns = time.time_ns() - stamp_ns if stamp_ns else 0
-    # A larger difference is a step of the system clock.
-    return now_ns - waited_ns if 0 < waited_ns < _LONGEST_WAIT_NS else now_ns
+    stamp_ns, steady_ns = info.get("received_timestamp"), time.monotonic_ns()
+    return _arrivals.arrived_ns(stamp_ns, time.time_ns(), steady_ns) if stamp_ns else steady_ns
 
 
 def _with_info(callback: Callable[..., None]) -> Deliver:
