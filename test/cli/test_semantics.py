@@ -119,8 +119,8 @@ def test_one_state_is_asked_for_by_group_and_name(run: Run, rover: tuple[Path, P
 
 
 def test_positions_are_recognised_as_a_state(run: Run) -> None:
-    words = ("states", *case("virtual_planar"), "--joint", "world_joint/x=1", "--joint", "world_joint/y=2")
-    words += ("--joint", "j1=0.1")
+    joints = ("world_joint/x=1", "world_joint/y=2", "j1=0.1")
+    words = ("states", *case("virtual_planar"), *(word for joint in joints for word in ("--joint", joint)))
     found = {"all": [{"state": "p", "difference": 0.0, "joint": "world_joint"}]}
     assert json.loads(run(*words, "--joint", "world_joint/theta=0.5", "--json").out)["matches"] == found
     whole = ("states", *case("virtual_planar"), "--joint", "world_joint=1 2 0.5", "--joint", "j1=0.1")
