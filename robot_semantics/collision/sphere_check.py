@@ -45,6 +45,9 @@ TOO_LARGE = 1000.0
 NO_GEOMETRY = "no collision geometry"
 """Message about a robot without anything that spheres could cover."""
 
+_THIN = 4.0
+"""Longest edge / shortest edge from which a triangle is split across its long sides."""
+
 _FACE = np.array([(1.0, 1.0, 1.0), (-1.0, 1.0, 1.0), (-1.0, -1.0, 1.0), (1.0, -1.0, 1.0)])
 _CUBE: FloatArray = np.array(
     [np.roll(face, axis, axis=1) for axis in range(3) for face in (_FACE, _FACE[::-1] * (1.0, 1.0, -1.0))]
@@ -182,7 +185,15 @@ def surface_parts(piece: Piece, element: int) -> Iterator[Patches]:
     shape, pose = piece.shape, piece.T_link_piece
     if shape.surface is not None:
         corners = transform_points(pose, shape.surface.vertices)[shape.surface.faces]
-        yield Patches(corners, element, np.arange(len(corners)))
+        edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
+        is_thin = edges.max(axis=1) > _THIN * edges.min(axis=1)
+        if not is_thin.all():
+            yield Patches(corners[~is_thin], element, np.flatnonzero(~is_thin))
+        if is_thin.any():
+            # As trapezoids with an edge of length 0 at the sharp corner: their halves stay few.
+            sharp = (edges[is_thin].argmin(axis=1)[:, None] + np.array([0, 1, 1, 2])) % 3
+            quads = np.take_along_axis(corners[is_thin], sharp[..., None], axis=1)
+            yield Patches(quads, element, np.flatnonzero(is_thin))
     elif shape.type == _BOX:
         yield Patches(transform_points(pose, _CUBE * shape.size), element)
     elif shape.type != _SPHERE:

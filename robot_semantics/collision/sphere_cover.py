@@ -59,7 +59,7 @@ class Patches(NamedTuple):
     """Parts of a surface of one collision element.
 
     Attributes:
-        corners: (n, 3, 3) of triangles, or (n, 4, 3) of rectangles [m], in the link frame.
+        corners: (n, 3, 3) of triangles, or (n, 4, 3) of trapezoids [m], in the link frame.
         element: index of the collision element in its link.
         triangles: (n,) index of the mesh's triangle that each part belongs to; None for a primitive.
         ball: centre and radius of the sphere that the parts lie on; None for other parts.
@@ -187,7 +187,9 @@ def triangles_of(surface: Iterable[Patches]) -> FloatArray:
     """Return the flat triangles (n, 3, 3) between the corners of a surface [m]."""
     all_corners = [part.corners for part in surface]
     fans = [corners[:, [0, at, at + 1]] for corners in all_corners for at in range(1, corners.shape[1] - 1)]
-    return np.concatenate(fans)
+    triangles = np.concatenate(fans)
+    has_area = (triangles != np.roll(triangles, 1, axis=1)).any(axis=2).all(axis=1)
+    return np.asarray(triangles[has_area])
 
 
 def corner_points(surface: Iterable[Patches], spacing: float) -> FloatArray:

@@ -269,3 +269,20 @@ def test_off_axis_spheres_of_cylinders_agree_with_dense_points(turn: str, tmp_pa
             assert result.protrusion is not None
             assert sampled - 1e-9 <= result.protrusion + (1e-5 if result.protrusion else 0.0)
             assert result.protrusion <= max(0.0, sampled) + 0.01
+
+
+def test_needles_of_a_mesh_are_proven_with_few_pieces(tmp_path: Path, pieces: list[int]) -> None:
+    mesh = trimesh.creation.cylinder(0.001, 1.0, sections=64)
+    mesh.export(tmp_path / "rod.stl")
+    geometry = f'<mesh filename="file://{tmp_path}/rod.stl"/>'
+    heights = np.linspace(-0.45, 0.45, 10)
+    assert checked(tmp_path, geometry, [(0.0, 0.0, float(z), 0.05002) for z in heights]).covered
+    assert sum(pieces) <= 30_000
+    small = checked(tmp_path, geometry, [(0.0, 0.0, float(z), 0.04) for z in heights])
+    points, _ = trimesh.sample.sample_surface(mesh, 100_000, seed=1)
+    spheres = np.array([(0.0, 0.0, z, 0.04) for z in heights])
+    assert small.protrusion == pytest.approx(min_distance(points, spheres).max(), abs=2e-4)
+    assert small.witness is not None
+    assert small.witness.triangle is not None
+    on_triangle = trimesh.triangles.closest_point(mesh.triangles[[small.witness.triangle]], small.witness.point[None])
+    assert on_triangle[0] == pytest.approx(small.witness.point, abs=1e-6)
