@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -301,3 +302,15 @@ def test_without_the_interfaces_one_sentence_says_so_and_transforms_are_publishe
     node.wait_for_output("the ROS package robot_semantics_interfaces is missing")
     client.until(lambda: "bare/hook" in client.static_frames(), "the fixed joint's transform")
     assert "Traceback" not in node.output
+
+
+@pytest.mark.parametrize("program", ["robot_semantics_node", "robot_semantics_lifecycle_node"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_node_ends_without_a_warning_of_python(
+    client: Client, start: Callable[..., NodeProcess], program: str, number: int
+) -> None:
+    name = f"quiet_{program}_{number}"
+    one = start(robot_description=URDF, program=program, ros_args=["-r", f"__node:={name}"])
+    client.call(ListParameters, f"/{name}/list_parameters")
+    assert one.stop(number) == 0
+    assert not [line for line in one.output.splitlines() if "Warning" in line or "Traceback" in line]

@@ -161,7 +161,8 @@ class _Configuration:
         executor = self._node.executor
         if executor is None:
             self.remove()
-        else:
+        elif is_up(self._node.context):
+            # At the end of the program the middleware removes the entities, and no executor runs a task.
             executor.create_task(self._remove_later, executor)
 
     async def _remove_later(self, executor: Executor) -> None:
