@@ -31,6 +31,7 @@ from robot_semantics.cli.frame.printing import counted, print_note
 from robot_semantics.cli.frame.problems import (
     add_baseline_arguments,
     add_report_arguments,
+    check_baseline_place,
     policy_of,
     report,
     without_known,
@@ -199,6 +200,8 @@ def _check_node(node: AskedNode, arguments: argparse.Namespace) -> int:
 
 def _new(found: list[Diagnostic], arguments: argparse.Namespace) -> list[Diagnostic]:
     """Write the baseline, and return the problems that are not in one."""
+    if arguments.write_baseline:
+        check_baseline_place(arguments.write_baseline, force=arguments.force)
     if arguments.write_baseline and arguments.dry_run:
         print_note(f"note: {counted(len(found), 'problem')} would be written to {arguments.write_baseline}")
         return []

@@ -17,13 +17,21 @@ from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.errors import DescriptionError, UsageError
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.argument_values import ROBOT_FORM, number_in_range, output_file, robot_argument
+from robot_semantics.cli.frame.argument_values import (
+    ROBOT_FORM,
+    add_repeatable,
+    by_model,
+    number_in_range,
+    output_file,
+    robot_argument,
+    single_value,
+)
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, URDF_ENDINGS, add_output, add_result, write_files
-from robot_semantics.cli.frame.printing import counted, print_line, print_note
+from robot_semantics.cli.frame.printing import add_json_argument, counted, print_note, print_output
 from robot_semantics.cli.frame.problems import print_problems
 from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
 from robot_semantics.collision.merging import undecided
@@ -39,7 +47,7 @@ from robot_semantics.xml.reader import read_text
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("base", metavar="BASE", type=robot_argument, help=f"base: {ROBOT_FORM}")
-    parser.add_argument("part", metavar="PART", type=robot_argument, help=f"part: {ROBOT_FORM}")
+    parser.add_argument("part", metavar="PART", type=robot_argument, help="part: URDF[,SRDF]")
     parser.add_argument("--at", required=True, metavar="LINK", help="link of the base that carries the part")
     parser.add_argument("--prefix", default="", metavar="P", help="prefix of the names of the part")
     parser.add_argument(
@@ -58,13 +66,22 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OUT.srdf",
         help="SRDF to write (OUT.urdf with .srdf)",
     )
-    parser.add_argument("--loops", metavar="FILE", help="closed loops of the base: Extended URDF")
+    add_repeatable(parser, "--loops", "[NAME=]FILE", "closed loops of the base: Extended URDF")
     inputs.add_package_argument(parser)
     add_sampling_arguments(parser)
+    add_json_argument(parser)
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    """Write the composed URDF and SRDF; nothing is written if the robot has errors."""
+    """Write the composed URDF and SRDF; nothing is written if the robot has errors.
+
+    Raises:
+        UsageError: the part has a name, or a file of ``--loops`` is not of the base.
+    """
+    if arguments.part.name is not None:
+        raise UsageError(f"'{arguments.part}': the result does not have the name of the part; --prefix renames it")
+    name_of_base = arguments.base.name
+    loops = single_value("loops", by_model("loops", arguments.loops, [name_of_base])[name_of_base])
     output = Path(arguments.output or "composed.urdf")
     base, part = (XmlText(read_text(robot.urdf), robot.urdf) for robot in (arguments.base, arguments.part))
     xyz, rpy = (" ".join(map(number_text, half)) for half in (arguments.origin[:3], arguments.origin[3:]))
@@ -86,20 +103,22 @@ def _run(arguments: argparse.Namespace) -> None:
         robot = robot_from_text(
             urdf.xml.utf8.decode(),
             None if semantic is None else str(semantic),
-            None if arguments.loops is None else read_text(arguments.loops).decode(),
+            None if loops is None else read_text(loops).decode(),
             strict=False,
             urdf_source=str(output),
             srdf_source=str(srdf_output),
-            loops_source=str(arguments.loops),
+            loops_source=str(loops),
             diagnostics=found,
         )
     except DescriptionError as error:
         found.extend_new(error.diagnostics)
     diagnostics = _in_inputs(found, composed)
     diagnostics.raise_if_failed()
+    sampled = disabled = 0
     if semantic is not None:
         try:
-            files[srdf_output] = bytes(_with_cross_pairs(robot, semantic, base, arguments))
+            decided, sampled, disabled = _with_cross_pairs(robot, semantic, base, arguments)
+            files[srdf_output] = bytes(decided)
         except DescriptionError as error:
             found = Diagnostics()
             found.extend(error.diagnostics)
@@ -107,7 +126,19 @@ def _run(arguments: argparse.Namespace) -> None:
     inputs.print_diagnostics(diagnostics)
     print_problems(kept)
     written = write_files(arguments, files)
-    print_line(f"{robot.name}: {counted(len(robot.links), 'link')}, {counted(len(robot.joints) - 1, 'joint')}")
+    links, joints = len(robot.links), len(robot.joints) - 1
+    result = {
+        "robot": robot.name,
+        "links": links,
+        "joints": joints,
+        "pairs_sampled": sampled,
+        "pairs_disabled": disabled,
+        "written": [*map(str, files)] if written else [],
+    }
+    lines = [f"{robot.name}: {counted(links, 'link')}, {counted(joints, 'joint')}"]
+    if semantic is not None:
+        lines.insert(0, f"{counted(sampled, 'pair')} of base and part sampled, {disabled} disabled")
+    print_output(arguments, result, lines)
     if written:
         print_note(f"written: {', '.join(map(str, files))}")
 
@@ -121,8 +152,10 @@ def _in_inputs(found: Diagnostics, composed: Mapping[str, ComposedText]) -> Diag
     return moved
 
 
-def _with_cross_pairs(robot: RobotModel, srdf: SrdfText, base: XmlText, arguments: argparse.Namespace) -> SrdfText:
-    """Return the SRDF with the pairs of a link of the base and a link of the part that need no check."""
+def _with_cross_pairs(
+    robot: RobotModel, srdf: SrdfText, base: XmlText, arguments: argparse.Namespace
+) -> tuple[SrdfText, int, int]:
+    """Return the SRDF with the pairs of base and part that need no check, and how many were sampled and disabled."""
     own = {(link.get("name") or "").strip() for link in base.root.iterchildren("link")}
     cross = {
         LinkPair.of(first, second)
@@ -132,8 +165,7 @@ def _with_cross_pairs(robot: RobotModel, srdf: SrdfText, base: XmlText, argument
     }
     matrix = sample(robot, arguments, only=cross)
     found = undecided(srdf, {pair: reason.value for pair, reason in matrix.disabled().items()})
-    print_line(f"{counted(len(matrix.pairs), 'pair')} of base and part sampled, {len(found)} disabled")
-    return srdf.disable_collisions(found)
+    return srdf.disable_collisions(found), len(matrix.pairs), len(found)
 
 
 def _packages(arguments: argparse.Namespace, *texts: XmlText) -> list[str]:

@@ -170,6 +170,13 @@ def split_xacro_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, st
     return [word for word in words if not assignments[word]], found
 
 
+def _nearest_option(word: str, options: Iterable[str]) -> str | None:
+    """Return the option that resembles a word; None if none does. The dashes, which all have, do not count."""
+    names = {option.lstrip("-"): option for option in options}
+    nearest = did_you_mean(word.lstrip("-"), names)
+    return None if nearest is None else names[nearest]
+
+
 def usage_message(message: str, options: Iterable[str]) -> str:
     """Return argparse's message about a wrong command line in plain words, with the nearest valid word."""
     wrong = re.fullmatch(r"argument (.*?): invalid choice: '(.*?)' \(choose from (.*)\)", message)
@@ -189,7 +196,7 @@ def usage_message(message: str, options: Iterable[str]) -> str:
         if numbers:
             return numbers
         word = next((word for word in words if word.startswith("-")), words[0])
-        hint = did_you_mean(word.partition("=")[0], options) if word.startswith("-") else None
+        hint = _nearest_option(word.partition("=")[0], options) if word.startswith("-") else None
         if "=" in word and not word.startswith("-") and "--joint" in options:
             hint = f"--joint {word}"
         return f"unexpected '{word}'" + (f"; did you mean '{hint}'?" if hint else "; see --help")

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -47,7 +48,14 @@ from robot_semantics.cli.frame.outputs import (
     put_result,
     write_files,
 )
-from robot_semantics.cli.frame.printing import print_line, print_note, print_notes
+from robot_semantics.cli.frame.printing import (
+    add_json_argument,
+    counted,
+    print_line,
+    print_note,
+    print_notes,
+    print_result,
+)
 from robot_semantics.cli.usdf.files import FORMATS, print_lost, save_state, state_text
 from robot_semantics.simulation.loading import ENGINES
 from robot_semantics.simulation.simulator import Simulator
@@ -75,6 +83,7 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--engine", choices=sorted(ENGINES), default="mujoco", help="simulator (%(default)s)")
     parser.add_argument("--headless", action="store_true", help=argparse.SUPPRESS)
+    add_json_argument(parser)
 
 
 def _add_export_arguments(parser: argparse.ArgumentParser) -> None:
@@ -165,7 +174,7 @@ def _run(arguments: argparse.Namespace) -> None:
         arguments.steps = _steps_of("--duration", arguments.duration, arguments.timestep)
     every = _steps_between(arguments)
     simulator, state, report = _started(arguments, arguments.engine)
-    started = time.perf_counter()
+    started, count = time.perf_counter(), 1
     if every is None:
         with Bar() as bar:
             _advance(simulator, arguments.steps, bar)
@@ -173,7 +182,7 @@ def _run(arguments: argparse.Namespace) -> None:
         result = _captured(simulator, state, arguments.output)
         save_state(arguments, result)
     else:
-        _write_series(simulator, state, arguments, every)
+        count = _write_series(simulator, state, arguments, every)
         elapsed = time.perf_counter() - started
     simulated = arguments.steps * arguments.timestep
     rate = f", {simulated / elapsed:.1f} times real time" if elapsed > 0.0 and arguments.steps else ""
@@ -182,10 +191,20 @@ def _run(arguments: argparse.Namespace) -> None:
         f"{restart}; {arguments.steps} steps to {short_seconds(simulator.time_ns)}{rate}"
         + (f"; written to {arguments.output}" if arguments.output and not arguments.dry_run else ""),
     )
+    if arguments.json:
+        values = {
+            "steps": arguments.steps,
+            "time_ns": simulator.time_ns,
+            "exact": report.exact,
+            "not_restored": [str(item) for item in report.items if not item.done],
+            "states": count,
+            "written": None if arguments.dry_run else arguments.output,
+        }
+        print_result(values)
 
 
-def _write_series(simulator: Simulator, state: WorldState, arguments: argparse.Namespace, every: int) -> None:
-    """Simulate, and write a state every `every` steps into a folder."""
+def _write_series(simulator: Simulator, state: WorldState, arguments: argparse.Namespace, every: int) -> int:
+    """Simulate, and write a state every `every` steps into a folder; return the number of states."""
     from robot_semantics.recording.target import whole_or_nothing
 
     digits, kind = len(str(arguments.steps)), arguments.to or "usdf"
@@ -201,7 +220,9 @@ def _write_series(simulator: Simulator, state: WorldState, arguments: argparse.N
             save_bytes(state_text(result, name), folder / name)
             _advance(simulator, min(every, arguments.steps - number), bar)
     if arguments.dry_run:
-        print_line(f"would write {len(numbers)} states to {arguments.output or 'a folder'}")
+        file = sys.stderr if arguments.json else sys.stdout
+        print_line(f"would write {counted(len(numbers), 'state')} to {arguments.output or 'a folder'}", file=file)
+    return len(numbers)
 
 
 def _steps_between(arguments: argparse.Namespace) -> int | None:

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import RobotArgument, add_repeatable, pair_of
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, add_result, put_result, write_files
-from robot_semantics.cli.frame.printing import print_note
+from robot_semantics.cli.frame.printing import add_json_argument, print_note, print_result
 from robot_semantics.cli.frame.problems import print_problems
 from robot_semantics.model.authoring import check_change
 from robot_semantics.model.loading import robot_from_text
@@ -238,19 +238,30 @@ def _add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_loops_argument(parser)
     inputs.add_package_argument(parser)
     inputs.add_reading_arguments(parser)
+    add_json_argument(parser)
 
 
 def _new(arguments: argparse.Namespace) -> None:
     robot = inputs.read_robot(arguments, arguments.urdf)
     text = with_parts(SrdfText.empty(robot.name, arguments.output or "<new>"), arguments, robot)
+    added: Sequence[str] = ()
+    failed: Sequence[str] = ()
     if arguments.suggest:
-        text = _with_suggestions(arguments, text, robot)
+        text, added, failed = _with_suggestions(arguments, text, robot)
     inputs.print_diagnostics(check_change(None, text, robot))
     put_result(arguments, bytes(text), printed=declared_utf8(str(text)))
+    if arguments.json:
+        written = [] if arguments.dry_run else [arguments.output]
+        print_result({"written": written, "added": [*added], "not_added": [*failed]})
 
 
-def _with_suggestions(arguments: argparse.Namespace, text: SrdfText, robot: RobotModel) -> SrdfText:
-    """Return the text with all suggested parts; poses are free of collision if the extra for it is installed."""
+def _with_suggestions(
+    arguments: argparse.Namespace, text: SrdfText, robot: RobotModel
+) -> tuple[SrdfText, Sequence[str], Sequence[str]]:
+    """Return the text with all suggested parts, their titles, and the problems of those that were not added.
+
+    Poses are free of collision if the extra for it is installed.
+    """
     # Imports here: the other operations start faster.
     import numpy as np
 
@@ -280,7 +291,7 @@ def _with_suggestions(arguments: argparse.Namespace, text: SrdfText, robot: Robo
         print_note(f"added: {title}")
     for problem in failed:
         print_note(f"not added: {problem}")
-    return made
+    return made, added, failed
 
 
 def _add(arguments: argparse.Namespace) -> None:
@@ -327,7 +338,10 @@ def _rename(arguments: argparse.Namespace) -> None:
     # Report what the renaming left: `check` does not know the old name.
     print_problems(notes)
     inputs.print_diagnostics(found)
-    write_files(arguments, {Path(file): urdf.original, Path(arguments.srdf): bytes(text)})
+    old = {Path(file): read_text(file), Path(arguments.srdf): bytes(before)}
+    new = {Path(file): urdf.original, Path(arguments.srdf): bytes(text)}
+    written = write_files(arguments, new)
+    _print_change(arguments, old != new, [*map(str, new)] if written else [])
 
 
 def finish(
@@ -343,8 +357,19 @@ def finish(
         DescriptionError: the change adds an error.
     """
     inputs.print_diagnostics(check_change(before, text, robot, renamed=renamed))
+    is_changed = bytes(text) != bytes(before)
+    target = arguments.srdf if arguments.in_place else arguments.output
     if text is not before or not arguments.in_place or arguments.dry_run:
         put_result(arguments, bytes(text), arguments.srdf, printed=declared_utf8(str(text)))
+    else:
+        target = None
+    _print_change(arguments, is_changed, [] if target is None or arguments.dry_run else [target])
+
+
+def _print_change(arguments: argparse.Namespace, is_changed: bool, written: Sequence[str]) -> None:
+    """Print the result of a change as JSON on request; nothing for people, who get the document."""
+    if arguments.json:
+        print_result({"changed": is_changed, "written": [*written]})
 
 
 def known_robot(arguments: argparse.Namespace) -> RobotModel | None:

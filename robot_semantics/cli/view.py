@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
@@ -39,7 +39,7 @@ from robot_semantics.cli.frame.joint_arguments import (
 from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, ros_needed
 from robot_semantics.cli.frame.outputs import add_output, write_files
 from robot_semantics.cli.frame.pages import add_page_arguments, page_options
-from robot_semantics.cli.frame.printing import print_line
+from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_result
 
 if TYPE_CHECKING:
     from robot_semantics.ros.tools.live_view import LiveRobots
@@ -61,7 +61,7 @@ STANDARD_VIEWS = {
 
 NOT_LIVE = (
     *("urdf", "loops", "png", "html", "state", "joint", "model"),
-    *("witnesses", "spheres", "collision_geometry", "view"),
+    *("witnesses", "spheres", "collision_geometry", "view", "json"),
 )
 """Options that have no meaning with ``--live``."""
 
@@ -124,12 +124,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--zoom", type=number_in_range(0.01, 100.0), default=1.0, metavar="F", help="zoom; above 1 is nearer (1)"
     )
     how.add_argument("--no-legend", action="store_true", help="hide the names of the groups and the scale")
+    add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Show the input; return 0 if done, 1 for a problem in the files."""
     from robot_semantics.viewer.opening import Opening, open_files
-    from robot_semantics.viewer.page import three_js
+    from robot_semantics.viewer.page import page, three_js
     from robot_semantics.viewer.scene import check_groups
     from robot_semantics.viewer.sphere_surfaces import with_spheres
     from robot_semantics.viewer.witnesses import witnesses
@@ -142,6 +143,8 @@ def run(arguments: argparse.Namespace) -> None:
         return
     if asked_node(arguments) is not None:
         raise UsageError("--node needs --live")
+    if arguments.json and not (arguments.png or arguments.html):
+        raise UsageError("--json needs --png or --html: a served page has no result")
     arguments.files += _unnamed_files(arguments)
     if not arguments.files:
         raise UsageError("give a file to show, or --live")
@@ -173,13 +176,12 @@ def run(arguments: argparse.Namespace) -> None:
     finally:
         inputs.print_diagnostics(diagnostics)
     check_groups(scene, arguments.group)
+    made: list[MadeFile] = []
     found = witnesses(scene, Path(arguments.witnesses)) if arguments.witnesses else ()
     if arguments.png:
         if not scene.actors:
             raise RobotSemanticsError("a picture needs a robot: give the URDF, or name it in rs:description")
-        _picture(scene, only, arguments)
-    if arguments.png and not arguments.html:
-        return
+        made.append(_picture(scene, only, arguments))
     shown: PageContent = {
         "groups": arguments.group,
         "witnesses": found,
@@ -188,7 +190,9 @@ def run(arguments: argparse.Namespace) -> None:
         "spheres": arguments.spheres,
     }
     if arguments.html:
-        _page_file(scene, shown, arguments)
+        made.append(MadeFile(arguments.html, page(scene, **shown).encode()))
+    if made:
+        _write(made, scene, diagnostics, arguments)
         return
     three_js()
     from robot_semantics.viewer.scene_data import scene_bytes
@@ -254,14 +258,32 @@ def _named_robots(arguments: argparse.Namespace) -> tuple[tuple[GivenRobot, ...]
     return tuple(GivenRobot(robot.name, robot.urdf, robot.srdf, files[robot.name]) for robot in named), files[None]
 
 
-def _page_file(scene: Scene, content: PageContent, arguments: argparse.Namespace) -> None:
-    from robot_semantics.viewer.page import page
+class MadeFile(NamedTuple):
+    """A file to write: its name and content, and of a picture the size [pixels]."""
 
-    if write_files(arguments, {Path(arguments.html): page(scene, **content).encode()}):
-        print_line(f"wrote {arguments.html}")
+    name: str
+    data: bytes
+    width: int | None = None
+    height: int | None = None
 
 
-def _picture(scene: Scene, kind: Kind, arguments: argparse.Namespace) -> None:
+def _write(made: Sequence[MadeFile], scene: Scene, found: Diagnostics, arguments: argparse.Namespace) -> None:
+    """Write the files, all or none, and print them; with ``--json`` also the robots and the problems of their files."""
+    is_written = write_files(arguments, {Path(file.name): file.data for file in made})
+    written = made if is_written else ()
+    if not arguments.json:
+        for file in written:
+            print_line(f"wrote {file.name}" + ("" if file.width is None else f": {file.width} x {file.height}"))
+        return
+    # Import here: it reads the pages of all codes.
+    from robot_semantics.cli.frame.problems import as_json
+
+    rows = [{"file": file.name, "size": len(file.data), "width": file.width, "height": file.height} for file in written]
+    problems = as_json(list(found), ok=True)["diagnostics"]
+    print_result({"robots": [actor.name for actor in scene.actors], "written": rows, "problems": problems})
+
+
+def _picture(scene: Scene, kind: Kind, arguments: argparse.Namespace) -> MadeFile:
     import numpy as np
 
     from robot_semantics.viewer.picture import View, png_bytes, render, with_legend
@@ -284,8 +306,8 @@ def _picture(scene: Scene, kind: Kind, arguments: argparse.Namespace) -> None:
     image = with_legend(
         np.concatenate([render(scene, view, scale=not arguments.no_legend) for view in views], axis=1), legend
     )
-    if write_files(arguments, {Path(arguments.png): png_bytes(image)}):
-        print_line(f"wrote {arguments.png}: {image.shape[1]} x {image.shape[0]}")
+    height, width, *_ = image.shape
+    return MadeFile(arguments.png, png_bytes(image), width, height)
 
 
 def _refuse_unused(arguments: argparse.Namespace) -> None:

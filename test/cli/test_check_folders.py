@@ -295,6 +295,13 @@ def test_a_file_that_is_not_a_baseline_is_an_error(tmp_path: Path, run: RunComma
     assert "baseline" in result.err
     refused = run("check", str(tmp_path / "arm.urdf"), "--write-baseline", str(tmp_path / "known.json"))
     assert (refused.code, (tmp_path / "known.json").read_text()) == (1, text)
+    assert "--force overwrites it" in refused.err
+    words = ("check", str(tmp_path / "arm.urdf"), "--write-baseline", str(tmp_path / "known.json"))
+    assert run(*words, "--dry-run").code == 1
+    assert run(*words, "--force").code == 0
+    # A baseline is replaced without asking.
+    assert run(*words).code == 0
+    assert run("check", str(tmp_path / "arm.urdf"), "--baseline", str(tmp_path / "known.json")).code == 0
 
 
 def test_problems_of_yaml_are_in_every_format_for_programs(package: Callable[[str], Path], run: RunCommand) -> None:

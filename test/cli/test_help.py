@@ -105,6 +105,8 @@ def test_a_help_phrase_has_at_most_ten_words(prog: str) -> None:
             "fk [options] URDF [SRDF]",
             "unexpected '--jiont'; did you mean '--joint'?",
         ),
+        # The dashes that all options share are no resemblance.
+        ("check r.urdf --suggest", "check [options] FILE ...", "unexpected '--suggest'; see --help"),
         ("sim run w.usdf", "sim run [options] WORLD.usdf", "missing: --steps or --duration"),
         (
             "view r.urdf --view frnt",

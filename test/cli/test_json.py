@@ -26,6 +26,7 @@ from robot_semantics.kinematics.joint_orders import ORDERS
 
 ROBOT = ("robot.urdf", "robot.srdf")
 FEW = ("--samples", "50")
+OF_ROBOT = ("--urdf", "robot.urdf")
 
 # Of every command: words with which it gives a result, in a folder with the example's files.
 GIVEN: dict[str, list[tuple[str, ...]]] = {
@@ -65,6 +66,28 @@ GIVEN: dict[str, list[tuple[str, ...]]] = {
     ],
     "bag": [("world.usdf", "-o", "again"), ("world.usdf", "--dry-run")],
     "plot": [("world.usdf", "-o", "p.png")],
+    "compose": [
+        ("robot.urdf", "robot.urdf", "--at", "palm_link", "--prefix", "l_", "-o", "two.urdf"),
+        (",".join(ROBOT), "robot.urdf", "--at", "palm_link", "--prefix", "l_", "--dry-run", *FEW),
+    ],
+    "view": [
+        (*ROBOT, "--html", "page.html", "--png", "robot.png", "--size", "64x48"),
+        ("robot.urdf", "--html", "other.html", "--dry-run"),
+    ],
+    "sim run": [
+        ("world.usdf", "--steps", "2", "-o", "later.usdf"),
+        ("world.usdf", "--steps", "4", "--every", "0.004", "-o", "later"),
+        ("world.usdf", "--steps", "4", "--every", "0.004", "--dry-run"),
+    ],
+    "srdf new": [("robot.urdf", "--suggest", "-o", "new.srdf"), ("robot.urdf", "--dry-run")],
+    "srdf add": [("robot.srdf", *OF_ROBOT, "--passive-joint", "elbow_joint", "-o", "more.srdf")],
+    "srdf remove": [("robot.srdf", *OF_ROBOT, "--state", "arm/reach", "--dry-run")],
+    "srdf rename": [
+        ("robot.srdf", "group", "arm", "limb", *OF_ROBOT, "-o", "limb.srdf"),
+        ("robot.srdf", "joint", "elbow_joint", "elbow", *OF_ROBOT, "--in-urdf", "--in-place"),
+    ],
+    "collisions enable": [("robot.srdf", "palm_link", "base_link", *OF_ROBOT, "--in-place")],
+    "collisions disable": [("robot.srdf", "palm_link", "base_link", *OF_ROBOT, "-o", "less.srdf")],
     "example": [("here",), ("--path",)],
     "usdf split": [("world.usdf", "-o", "models")],
     "doctor": [("--no-ros",)],
@@ -121,6 +144,71 @@ def test_a_result_is_as_the_commands_schema_says(command: str, prepared: Path, r
         # `usdf show` prints a world state in the JSON form, which has its own format key.
         version = 1 if command == "collisions spheres check" else 2
         assert value.get("version") == version or value["format"] == "urn:robot-semantics:usdf:1"
+
+
+# Commands that print a document without `-o`, with words that are complete but for it.
+DOCUMENTS = {
+    "sim run": ("world.usdf", "--steps", "1"),
+    "srdf new": ("robot.urdf",),
+    "srdf add": ("robot.srdf", "--passive-joint", "elbow_joint"),
+    "srdf remove": ("robot.srdf", "--state", "arm/reach"),
+    "srdf rename": ("robot.srdf", "group", "arm", "limb"),
+    "collisions enable": ("robot.srdf", "palm_link", "base_link"),
+    "collisions disable": ("robot.srdf", "palm_link", "base_link"),
+}
+
+
+def test_json_and_a_document_never_share_standard_output(prepared: Path, run: RunCommand) -> None:
+    printing = set()
+    for words, command in all_commands():
+        parser = argparse.ArgumentParser()
+        command.declare(parser)
+        rule = parser.get_default("result_rule")
+        if rule is not None and rule.printed and "--json" in parser._option_string_actions:
+            printing.add(words)
+    assert printing == set(DOCUMENTS)
+    for words, more in DOCUMENTS.items():
+        for dash in ((), ("-o", "-")):
+            result = run(*words.split(), *more, *dash, "--json")
+            assert result.code == 2, words
+            assert "--json needs a file for the document: -o" in result.err
+            assert not json.loads(result.out)["ok"]
+        assert run(*words.split(), *more, "--quiet").out.startswith("<?xml")
+
+
+def test_json_of_a_change_says_what_happened(prepared: Path, run: RunCommand) -> None:
+    def change(*words: str) -> dict[str, object]:
+        result = run("collisions", "disable", "robot.srdf", "palm_link", "base_link", *OF_ROBOT, *words, "--json")
+        assert result.code == 0, result.err
+        value: dict[str, object] = json.loads(result.out)
+        return value
+
+    before = (prepared / "robot.srdf").read_bytes()
+    assert change("--dry-run") == {"version": 2, "changed": True, "written": []}
+    assert (prepared / "robot.srdf").read_bytes() == before
+    assert change("-o", "less.srdf") == {"version": 2, "changed": True, "written": ["less.srdf"]}
+    assert change("--in-place") == {"version": 2, "changed": True, "written": ["robot.srdf"]}
+    assert (prepared / "robot.srdf").read_bytes() == (prepared / "less.srdf").read_bytes()
+    assert change("--in-place") == {"version": 2, "changed": False, "written": []}
+
+
+def test_json_of_a_picture_and_a_page_has_their_sizes(prepared: Path, run: RunCommand) -> None:
+    text = (prepared / "robot.urdf").read_text()
+    mesh = '<visual><geometry><mesh filename="missing.stl"/></geometry></visual></link>'
+    (prepared / "robot.urdf").write_text(text.replace("</link>", mesh, 1))
+    words = ("robot.urdf", "--png", "robot.png", "--html", "page.html", "--size", "64x48", "--json")
+    value = json.loads(run("view", *words).out)
+    picture, page = ((prepared / name).read_bytes() for name in ("robot.png", "page.html"))
+    # A PNG has its width and height at bytes 16 to 24.
+    assert (int.from_bytes(picture[16:20], "big"), int.from_bytes(picture[20:24], "big")) == (64, 48)
+    assert value["written"] == [
+        {"file": "robot.png", "size": len(picture), "width": 64, "height": 48},
+        {"file": "page.html", "size": len(page), "width": None, "height": None},
+    ]
+    assert any("missing.stl" in problem["message"] for problem in value["problems"])
+    assert json.loads(run("view", *words, "--force", "--dry-run").out)["written"] == []
+    served = run("view", "robot.urdf", "--json")
+    assert (served.code, "--json needs --png or --html" in served.err) == (2, True)
 
 
 def test_a_command_without_a_result_has_no_json(prepared: Path, run: RunCommand) -> None:

@@ -155,3 +155,34 @@ def test_export_and_view_read_the_loops_of_their_robot(files: tuple[str, str], t
     assert (
         main(["view", urdf, "--loops", loops, "--joint", "crank=0.7", "--joint", "rocker=0", "--html", str(page)]) == 1
     )
+
+
+def test_compose_reads_the_loops_of_the_base(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    urdf, loops = files
+    part, wrong = tmp_path / "part.urdf", tmp_path / "wrong.yaml"
+    part.write_text('<robot name="tool"><link name="tool"/></robot>')
+    wrong.write_text("closed_loop: [[A, nowhere]]\ntype: ['3d']\nname_mot: [crank]\n")
+    words = ["--at", "A", "--force", "-o", str(tmp_path / "both.urdf")]
+    for base, value in ((urdf, ""), (f"bar={urdf}", ""), (f"bar={urdf}", "bar=")):
+        assert main(["compose", base, str(part), *words, "--loops", f"{value}{loops}"]) == 0
+        assert main(["compose", base, str(part), *words, "--loops", f"{value}{wrong}"]) == 1
+        err = capsys.readouterr().err
+        assert f"{wrong}:" in err
+        assert "nowhere" in err
+    for name in ("bar", "tool"):
+        assert main(["compose", f"base={urdf}", str(part), *words, "--loops", f"{name}={loops}"]) == 2
+        assert f"unknown robot '{name}'" in capsys.readouterr().err
+    assert main(["compose", urdf, str(part), *words, "--loops", loops, "--loops", loops]) == 2
+    assert "--loops is given twice for one robot" in capsys.readouterr().err
+
+
+def test_compose_refuses_a_name_of_the_part(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    urdf, _ = files
+    out = tmp_path / "both.urdf"
+    assert main(["compose", urdf, f"tool={urdf}", "--at", "A", "--prefix", "t_", "-o", str(out)]) == 2
+    assert "the result does not have the name of the part; --prefix" in capsys.readouterr().err
+    assert not out.exists()

@@ -34,12 +34,14 @@ class ResultRule(NamedTuple):
         without: kind for a name without an ending and for standard output; None: the ending is needed.
         needed: whether ``-o``, ``--in-place`` or ``--dry-run`` is needed: the result is not printed.
         changed: the optional argument with the input that ``--in-place`` changes.
+        printed: whether the result is a document on standard output without ``-o``.
     """
 
     endings: Mapping[str, str] | None
     without: str | None
     needed: bool
     changed: str | None = None
+    printed: bool = False
 
 
 class _OutputFile(argparse.Action):
@@ -104,7 +106,7 @@ def add_result(
     kinds = list(dict.fromkeys((endings or {}).values()))
     if len(kinds) > 1:
         parser.add_argument("--to", choices=kinds, help="kind of result (by the ending)")
-    rule = ResultRule(endings, without or next(iter(kinds), None), needed, changed)
+    rule = ResultRule(endings, without or next(iter(kinds), None), needed, changed, on_stdout)
     parser.set_defaults(result_rule=rule)
 
 
@@ -238,7 +240,8 @@ def check_outputs(arguments: argparse.Namespace) -> None:
     """Check that the command's result has a place, and that its output files do not exist yet.
 
     Raises:
-        UsageError: there is neither ``-o`` nor ``--dry-run`` where one is needed, or the ending is unknown.
+        UsageError: there is neither ``-o`` nor ``--dry-run`` where one is needed, also for a document beside
+            ``--json``; or the ending is unknown.
         RobotSemanticsError: a file exists and ``--force`` was not given; a device or a pipe does not count.
         OSError: the path is invalid.
     """
@@ -250,6 +253,11 @@ def check_outputs(arguments: argparse.Namespace) -> None:
         in_place = getattr(arguments, "in_place", False)
         if rule.needed and not (arguments.output is not None or in_place or arguments.dry_run):
             raise UsageError("missing: -o, or --dry-run" + " or --in-place" * hasattr(arguments, "in_place"))
+        has_place = arguments.output is not None or in_place or arguments.dry_run
+        if rule.printed and getattr(arguments, "json", False) and not has_place:
+            raise UsageError(
+                "--json needs a file for the document: -o" + ", or --in-place" * hasattr(arguments, "in_place")
+            )
         if in_place and rule.changed is not None and getattr(arguments, rule.changed) is None:
             raise UsageError(f"--in-place needs the {rule.changed.upper()} that it changes")
         if rule.endings is not None and arguments.output is not None:

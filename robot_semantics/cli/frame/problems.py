@@ -467,6 +467,7 @@ def add_baseline_arguments(parser: argparse.ArgumentParser) -> None:
     """Add ``--baseline`` and ``--write-baseline``."""
     parser.add_argument("--baseline", metavar="FILE", help="leave out the problems in this file")
     parser.add_argument("--write-baseline", metavar="FILE", help="write all problems as a baseline")
+    parser.add_argument("--force", action="store_true", help="overwrite a file")
 
 
 def _known(item: Diagnostic, folder: Path) -> KnownProblem:
@@ -474,16 +475,25 @@ def _known(item: Diagnostic, folder: Path) -> KnownProblem:
     return KnownProblem(file, item.code, item.place.path, item.message)
 
 
-def write_baseline(found: Iterable[Diagnostic], path: str) -> int:
-    """Write the problems to a file, which may be an older baseline; return their number.
-
-    That a file was not compared is never a known problem, because nobody knows what the comparison would find.
+def check_baseline_place(path: str, *, force: bool) -> None:
+    """Check that a baseline may be written to a file: there is none, it is a baseline, or `force` is true.
 
     Raises:
         RobotSemanticsError: the file exists and is not a baseline.
     """
-    if Path(path).exists():
+    if force or not Path(path).is_file():
+        return
+    try:
         _read_baseline(path)
+    except RobotSemanticsError as error:
+        raise RobotSemanticsError(f"{error}; --force overwrites it") from None
+
+
+def write_baseline(found: Iterable[Diagnostic], path: str) -> int:
+    """Write the problems to a file; return their number.
+
+    That a file was not compared is never a known problem, because nobody knows what the comparison would find.
+    """
     folder = resolved(path).parent
     counts = Counter(_known(item, folder) for item in found if item.code != NOT_COMPARED)
     rows = [{**problem._asdict(), "count": count} for problem, count in sorted(counts.items())]
