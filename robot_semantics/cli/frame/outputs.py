@@ -236,6 +236,19 @@ def declare_file_options(parser: argparse.ArgumentParser) -> None:
         parser.set_defaults(made_files=outputs)
 
 
+def _check_place_of_result(arguments: argparse.Namespace, rule: ResultRule) -> None:
+    in_place, can_in_place = getattr(arguments, "in_place", False), hasattr(arguments, "in_place")
+    if arguments.output is None and not in_place and not arguments.dry_run:
+        if rule.needed:
+            raise UsageError("missing: -o, or --dry-run" + " or --in-place" * can_in_place)
+        if rule.printed and getattr(arguments, "json", False):
+            raise UsageError("--json needs a file for the document: -o" + ", or --in-place" * can_in_place)
+    if in_place and rule.changed is not None and getattr(arguments, rule.changed) is None:
+        raise UsageError(f"--in-place needs the {rule.changed.upper()} that it changes")
+    if rule.endings is not None and arguments.output is not None:
+        kind_of_result(arguments)
+
+
 def check_outputs(arguments: argparse.Namespace) -> None:
     """Check that the command's result has a place, and that its output files do not exist yet.
 
@@ -250,18 +263,7 @@ def check_outputs(arguments: argparse.Namespace) -> None:
 
     rule: ResultRule | None = getattr(arguments, "result_rule", None)
     if rule is not None:
-        in_place = getattr(arguments, "in_place", False)
-        if rule.needed and not (arguments.output is not None or in_place or arguments.dry_run):
-            raise UsageError("missing: -o, or --dry-run" + " or --in-place" * hasattr(arguments, "in_place"))
-        has_place = arguments.output is not None or in_place or arguments.dry_run
-        if rule.printed and getattr(arguments, "json", False) and not has_place:
-            raise UsageError(
-                "--json needs a file for the document: -o" + ", or --in-place" * hasattr(arguments, "in_place")
-            )
-        if in_place and rule.changed is not None and getattr(arguments, rule.changed) is None:
-            raise UsageError(f"--in-place needs the {rule.changed.upper()} that it changes")
-        if rule.endings is not None and arguments.output is not None:
-            kind_of_result(arguments)
+        _check_place_of_result(arguments, rule)
     for name in getattr(arguments, "made_files", ()):
         path = getattr(arguments, name)
         if path and path != "-" and not (rule is not None and rule.endings is None and name == "output"):
