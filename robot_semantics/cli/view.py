@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from robot_semantics.viewer.link_surfaces import Kind
     from robot_semantics.viewer.opening import GivenRobot
     from robot_semantics.viewer.scene import Scene
-    from robot_semantics.viewer.scene_data import PageContent
+    from robot_semantics.viewer.scene_data import CollisionWitness, PageContent
 
 
 STANDARD_VIEWS = {
@@ -133,7 +133,6 @@ def run(arguments: argparse.Namespace) -> None:
     from robot_semantics.viewer.page import page, three_js
     from robot_semantics.viewer.scene import check_groups
     from robot_semantics.viewer.sphere_surfaces import with_spheres
-    from robot_semantics.viewer.witnesses import witnesses
 
     if arguments.sliders is not None and not arguments.live:
         raise UsageError("--sliders needs --live")
@@ -177,7 +176,12 @@ def run(arguments: argparse.Namespace) -> None:
         inputs.print_diagnostics(diagnostics)
     check_groups(scene, arguments.group)
     made: list[MadeFile] = []
-    found = witnesses(scene, Path(arguments.witnesses)) if arguments.witnesses else ()
+    found: Sequence[CollisionWitness] = ()
+    if arguments.witnesses:
+        # Import here: it needs the extra for collisions.
+        from robot_semantics.viewer.witnesses import witnesses
+
+        found = witnesses(scene, Path(arguments.witnesses))
     if arguments.png:
         if not scene.actors:
             raise RobotSemanticsError("a picture needs a robot: give the URDF, or name it in rs:description")

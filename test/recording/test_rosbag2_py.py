@@ -26,6 +26,7 @@ from robot_semantics.cdr.message_types import FIELDS
 from robot_semantics.examples import example
 from robot_semantics.recording.bags import definition_text
 from robot_semantics.recording.bags import libraries as bag_libraries
+from robot_semantics.recording.bags import source as bag_source
 from robot_semantics.recording.bags.source import Channel, DefinitionFormat, MessageDefinition
 from robot_semantics.recording.read import stretches
 
@@ -39,6 +40,7 @@ def with_rosbag2_py(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     monkeypatch.setattr(bag_libraries, "Rosbag2Source", Rosbag2Source, raising=False)
     monkeypatch.setattr(bag_libraries, "Rosbag2Writer", Rosbag2Writer, raising=False)
+    monkeypatch.setattr(bag_source, "_LIBRARY_ERRORS", (RuntimeError,))
     for module in (bag_libraries, stretches):
         monkeypatch.setattr(module, "HAS_ROSBAGS", False)
         monkeypatch.setattr(module, "definition_problem", definition_text.definition_problem)

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -69,7 +70,8 @@ def exported(tools: Any, tape: Any, *arguments: object) -> tuple[WorldState, str
 
 
 def warnings(stderr: str) -> list[str]:
-    return [line.partition("warning: ")[2] for line in stderr.splitlines()]
+    """Return the messages without the codes at their ends."""
+    return [re.sub(r" \([a-z0-9-]+\)$", "", line.partition("warning: ")[2]) for line in stderr.splitlines()]
 
 
 def arm(tools: Any, **joints: float) -> Any:

@@ -284,7 +284,11 @@ def sdformat(sweep: Sweep) -> None:
     """USDF, SDFormat, USDF."""
     sweep("usdf", "convert", sweep.path("w.usdf"), "-o", sweep.path("w.sdf"))
     sweep("usdf", "convert", sweep.path("w.sdf"), "-o", sweep.path("from_sdf.usdf"))
-    sweep.assert_state(sweep.path("from_sdf.usdf"))
+    state = sweep.path("from_sdf.usdf")
+    # In SDFormat a joint cannot have the name of a link; the command says which other name it has.
+    for name in {*sweep.robot.link_names} & {*sweep.robot.joint_names}:
+        state.write_text(state.read_text().replace(f'"{name}_joint"', f'"{name}"'))
+    sweep.assert_state(state)
 
 
 def picture(sweep: Sweep) -> None:
