@@ -176,12 +176,7 @@ def run(arguments: argparse.Namespace) -> None:
         inputs.print_diagnostics(diagnostics)
     check_groups(scene, arguments.group)
     made: list[MadeFile] = []
-    found: Sequence[CollisionWitness] = ()
-    if arguments.witnesses:
-        # Import here: it needs the extra for collisions.
-        from robot_semantics.viewer.witnesses import witnesses
-
-        found = witnesses(scene, Path(arguments.witnesses))
+    found = _witnesses(scene, arguments.witnesses) if arguments.witnesses else ()
     if arguments.png:
         if not scene.actors:
             raise RobotSemanticsError("a picture needs a robot: give the URDF, or name it in rs:description")
@@ -219,6 +214,13 @@ def run(arguments: argparse.Namespace) -> None:
         robot=lambda name: scene.actor(name).kinematics,
         options=page_options(arguments),
     )
+
+
+def _witnesses(scene: Scene, file: str) -> Sequence[CollisionWitness]:
+    # Import here: it needs the extra for collisions.
+    from robot_semantics.viewer.witnesses import witnesses
+
+    return witnesses(scene, Path(file))
 
 
 def _posed(scene: Scene, arguments: argparse.Namespace) -> Scene:
