@@ -76,6 +76,27 @@ def test_it_opens_offline_without_complaint_and_draws_the_robot(browser: Browser
     assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
 
 
+@pytest.mark.parametrize("factor", [1.0, 10.0, 0.01])
+def test_the_page_has_the_scale_of_its_grid(browser: Browser, factor: float, tmp_path: Path) -> None:
+    side = 0.3 * factor
+    urdf = tmp_path / "box.urdf"
+    urdf.write_text(
+        f'<robot name="box"><link name="a"><visual><geometry><box size="{side} {side} {side}"/></geometry></visual>'
+        "</link></robot>"
+    )
+    shown(browser, open_files([urdf], Opening(), Diagnostics()), tmp_path)
+    word, length, unit = browser.run("viewer.find('scale').textContent").split()
+    assert (word, unit) == ("grid", "m")
+    # Parallel lines of the drawn grid have this distance, and some lines cross the robot's surroundings.
+    places = "viewer.scene.ground.children.flatMap((line) => Array.from(line.geometry.getAttribute('position').array))"
+    x = np.array(browser.run(places)).reshape(-1, 2, 3)[..., 0]
+    across = np.sort(x[x[:, 0] == x[:, 1], 0])
+    np.testing.assert_allclose(np.diff(across), float(length), rtol=1e-5)
+    assert side / 10 <= float(length) <= side
+    browser.run("viewer.find('dark').click()")
+    assert browser.run("viewer.find('scale').textContent") == f"grid {length} m"
+
+
 def test_a_slow_browser_without_a_graphics_card_says_so(browser: Browser, rover: Scene, tmp_path: Path) -> None:
     shown(browser, rover, tmp_path)
     browser.wait("Number.isFinite(viewer.scene.drawingTime())")

@@ -419,7 +419,10 @@ export class App {
     this.ground();
     this.redraw();
   }
-  ground() { this.scene.setGround(this.size, this.shows.dark ? { fine: 0x2c323c, main: 0x3d4552 } : { fine: 0xd3d9e0, main: 0xb4bdc8 }); }
+  ground() {
+    this.square = this.scene.setGround(this.size, this.shows.dark ? { fine: 0x2c323c, main: 0x3d4552 } : { fine: 0xd3d9e0, main: 0xb4bdc8 });
+    this.panel.legend();
+  }
   setShow(key, value) {
     this.shows[key] = value;
     if (key === "dark") { this.ground(); this.tell("dark", { on: value }); }

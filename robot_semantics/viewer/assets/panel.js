@@ -119,7 +119,8 @@ export class Panel {
   }
   legend() {
     const { app } = this;
-    app.find("legend").replaceChildren(...app.groups.map((name, number) => { const line = make("div", {}, make("i"), name); line.style.setProperty("--chip", css(app.groupColour(number))); return line; }));
+    app.find("legend").replaceChildren(...app.groups.map((name, number) => { const line = make("div", {}, make("i"), name); line.style.setProperty("--chip", css(app.groupColour(number))); return line; }),
+      make("div", { id: "scale" }, `grid ${Number(app.square.toPrecision(3))} m`));
   }
 
   // The sliders stay as they are while nothing that they show changes: hundreds of them slow down each edit.

@@ -145,7 +145,7 @@ export class Scene {
     if (objects.length) this.lines.add(...objects);
   }
 
-  // The ground at z = 0: a metre grid (or a fitting power of ten), the axes of the world a little stronger.
+  // The ground at z = 0: a grid of half a metre (or of half a fitting power of ten), every second line stronger. Return the side of its squares [m].
   setGround(size, colours) {
     if (this.ground) { this.ground.children.forEach((line) => { line.geometry.dispose(); line.material.dispose(); }); this.scene.remove(this.ground); }
     const { THREE } = this, step = 10 ** Math.floor(Math.log10(Math.max(size, 1e-6))) / 2, count = 10, end = step * count, fine = [], main = [];
@@ -153,6 +153,7 @@ export class Scene {
     this.ground = new THREE.Group();
     this.ground.add(this.segments(fine, colours.fine), this.segments(main, colours.main));
     this.scene.add(this.ground);
+    return step;
   }
 
   // [low, high] of what is solid, null where there is nothing.
