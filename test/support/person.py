@@ -26,7 +26,10 @@ class Person:
     def press(self, name: str) -> None:
         """Press a button by its label."""
         self.browser.wait(f"document.querySelector('[data-do={name}]') !== null")
-        self.browser.run(f"document.querySelector('[data-do={name}]').click()")
+        # The button of a dialog that is going away does nothing any more.
+        self.browser.wait("document.querySelector('[class*=leave-active]') === null")
+        self.browser.wait(f"document.querySelector('[data-do={name}]') !== null")
+        self.browser.run(f"[...document.querySelectorAll('[data-do={name}]')].at(-1).click()")
 
     def tab(self, name: str) -> None:
         self.browser.run(f"document.querySelector('[data-tab={name}]').click()")
