@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import Transform, TransformStamped
 from sensor_msgs.msg import JointState, MultiDOFJointState
-from support.nodes import LATCHED, Client, NodeProcess, joint_state
+from support.nodes import LATCHED, PATIENCE_S, Client, NodeProcess, joint_state
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics import Diagnostics, ForwardKinematics
@@ -294,9 +294,13 @@ def test_without_the_page_s_framework_the_sliders_publish_the_default_positions(
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
-        client.until(lambda: states and "elbow_joint" in states[-1].name, "joint states")
-        process.send_signal(signal.SIGINT)
-        output = process.communicate(timeout=30)[0]
+        try:
+            client.until(lambda: states and "elbow_joint" in states[-1].name, "joint states")
+            process.send_signal(signal.SIGINT)
+            output = process.communicate(timeout=PATIENCE_S)[0]
+        finally:
+            # Without an end it would be waited for without end, and talk into other tests.
+            process.kill()
     assert "no page is served" in output
     assert "'.[view]'" in output or "robot_semantics[view]" in output
     assert "the sliders publish /headless/joint_states" in output
