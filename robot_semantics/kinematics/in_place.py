@@ -101,7 +101,7 @@ class InPlaceTransforms:
                 at[row, :3],
                 given[starts[row] : starts[row] + 2],
                 poses[row, :3],
-                origins[row, :3, :3] @ plane_axes(joint),
+                origins[row, :3, :3] @ plane_axes(joint.axis),
             )
             for row, joint in enumerate(chosen)
             if joint.motion.is_planar

@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from operator import attrgetter
+from typing import ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -38,13 +39,13 @@ def turns(joint: JointModel, at: int) -> bool:
     return joint.motion.quantities[at] is JointQuantity.ANGLE
 
 
-def plane_axes(joint: JointModel) -> FloatArray:
-    """Return (3, 2) the x and y axis of a planar joint's plane in the joint frame.
+def plane_axes(axis: FloatArray) -> FloatArray:
+    """Return (3, 2) the x and y axis of the plane of a planar joint with an `axis` (3,), in the joint frame.
 
     They are the joint frame's x and y axis, rotated by the smallest rotation from +Z to the joint's axis. For an axis
     of -Z many rotations are equally small; then it is the half turn about X.
     """
-    return rotation_from_z(joint.axis)[:, :2]
+    return rotation_from_z(axis)[:, :2]
 
 
 def cross_matrix(axis: FloatArray) -> FloatArray:
@@ -63,7 +64,7 @@ SUBSPACE: dict[JointType, Callable[[JointModel], tuple[FloatArray, FloatArray]]]
     JointType.CONTINUOUS: lambda joint: (np.zeros((3, 1)), joint.axis[:, np.newaxis]),
     JointType.PRISMATIC: lambda joint: (joint.axis[:, np.newaxis], np.zeros((3, 1))),
     JointType.PLANAR: lambda joint: (
-        np.column_stack((plane_axes(joint), np.zeros(3))),
+        np.column_stack((plane_axes(joint.axis), np.zeros(3))),
         np.column_stack((np.zeros((3, 2)), joint.axis)),
     ),
     JointType.FLOATING: lambda joint: (np.eye(3, 6), np.eye(3, 6, 3)),
@@ -99,7 +100,7 @@ def elementary_motions(joint: JointModel) -> tuple[ElementaryMotion, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Joints that move alike, computed together.
+    """Joints that move alike, computed together; a subclass says which joints, and which of their variables it reads.
 
     Attributes:
         rows: their rows in the result.
@@ -113,6 +114,9 @@ class Block:
     axes: FloatArray
     T_parent_joint: FloatArray
 
+    _holds: ClassVar[attrgetter[bool]]
+    _variables: ClassVar[int | slice]
+
     @classmethod
     def of(
         cls: type[BlockType], space: JointSpace, joints: Sequence[JointModel], T_parent_joint: FloatArray
@@ -122,7 +126,8 @@ class Block:
         if not chosen:
             return None
         rows = np.array([row for row, _ in chosen], dtype=np.intp)
-        variables = np.array([cls._variables(space.positions_of(joint)) for _, joint in chosen], dtype=np.intp)
+        positions = (space.positions_of(joint) for _, joint in chosen)
+        variables = np.array([range(own.start, own.stop)[cls._variables] for own in positions], dtype=np.intp)
         # Numpy writes consecutive rows faster as a slice.
         consecutive = bool((np.diff(rows) == 1).all())
         return cls(
@@ -131,16 +136,6 @@ class Block:
             np.array([joint.axis for _, joint in chosen]),
             T_parent_joint[rows],
         )
-
-    @staticmethod
-    def _holds(motion: Motion) -> bool:
-        """Return whether the block computes this motion."""
-        raise NotImplementedError
-
-    @staticmethod
-    def _variables(positions: slice) -> int | range:
-        """Return which of a joint's variables the block reads."""
-        raise NotImplementedError
 
     @cached_property
     def xyz_parent_joint(self) -> FloatArray:
@@ -161,13 +156,8 @@ class Block:
 class TurningJoints(Block):
     """Revolute and continuous joints, and the rotation of planar ones; the values are angles [rad]."""
 
-    @staticmethod
-    def _holds(motion: Motion) -> bool:
-        return motion.turns
-
-    @staticmethod
-    def _variables(positions: slice) -> int:
-        return int(positions.stop - 1)
+    _holds = attrgetter("turns")
+    _variables = -1
 
     @cached_property
     def constant(self) -> FloatArray:
@@ -199,13 +189,8 @@ class TurningJoints(Block):
 class SlidingJoints(Block):
     """Prismatic joints; the values are distances [m]."""
 
-    @staticmethod
-    def _holds(motion: Motion) -> bool:
-        return motion.slides
-
-    @staticmethod
-    def _variables(positions: slice) -> int:
-        return int(positions.start)
+    _holds = attrgetter("slides")
+    _variables = 0
 
     @cached_property
     def direction(self) -> FloatArray:
@@ -220,18 +205,13 @@ class SlidingJoints(Block):
 class PlanarJoints(Block):
     """Translation of planar joints, whose rotation is in `TurningJoints`; the values (..., m, 2) are x and y [m]."""
 
-    @staticmethod
-    def _holds(motion: Motion) -> bool:
-        return motion.is_planar
-
-    @staticmethod
-    def _variables(positions: slice) -> range:
-        return range(positions.start, positions.start + 2)
+    _holds = attrgetter("is_planar")
+    _variables = slice(2)
 
     @cached_property
     def plane(self) -> FloatArray:
         """The planes' axes (m, 3, 2) in the parent's axes."""
-        planes: FloatArray = self.R_parent_joint @ np.array([rotation_from_z(axis)[:, :2] for axis in self.axes])
+        planes: FloatArray = self.R_parent_joint @ np.array([plane_axes(axis) for axis in self.axes])
         return planes
 
     def translation(self, q: FloatArray) -> FloatArray:
@@ -242,13 +222,8 @@ class PlanarJoints(Block):
 class FloatingJoints(Block):
     """Floating joints; the values (..., m, 7) are x y z [m] and a quaternion x y z w."""
 
-    @staticmethod
-    def _holds(motion: Motion) -> bool:
-        return motion.has_quaternion
-
-    @staticmethod
-    def _variables(positions: slice) -> range:
-        return range(positions.start, positions.start + 7)
+    _holds = attrgetter("has_quaternion")
+    _variables = slice(7)
 
     def translation(self, q: FloatArray) -> FloatArray:
         """Return the translations (..., m, 3) in the parents [m]."""

@@ -196,7 +196,7 @@ def _distance(joint: JointModel, motion: FloatArray, near: FloatArray) -> FloatA
 
 
 def _plane(joint: JointModel, motion: FloatArray, near: FloatArray) -> FloatArray:
-    xy = motion[..., :3, 3] @ plane_axes(joint)
+    xy = motion[..., :3, 3] @ plane_axes(joint.axis)
     return np.concatenate((xy, _angle(joint, motion, near[..., 2:])), axis=-1)
 
 

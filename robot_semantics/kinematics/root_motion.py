@@ -73,7 +73,7 @@ def pose_of(joint: JointModel, positions: FloatArray) -> FloatArray:
     if joint.motion.has_quaternion:
         return np.array(positions)
     turns = quat_from_rotvec(joint.axis * positions[..., 2:3])
-    return np.concatenate([positions[..., :2] @ plane_axes(joint).T, turns], axis=-1)
+    return np.concatenate([positions[..., :2] @ plane_axes(joint.axis).T, turns], axis=-1)
 
 
 def twist_in_parent(xyz_quat: FloatArray, twist: FloatArray) -> FloatArray:
@@ -82,7 +82,7 @@ def twist_in_parent(xyz_quat: FloatArray, twist: FloatArray) -> FloatArray:
 
 
 def _planar(joint: JointModel, pose: FloatArray, velocities: FloatArray | None) -> JointMotion:
-    axes, normal = plane_axes(joint), joint.axis
+    axes, normal = plane_axes(joint.axis), joint.axis
     # Of all rotations about the normal, this one leaves the smallest rest, the tilt.
     along, real = float(pose[3:6] @ normal), float(pose[6])
     theta = wrapped_angles(2.0 * np.arctan2(along, real))
@@ -96,4 +96,4 @@ def twist_of(joint: JointModel, rates: FloatArray) -> FloatArray:
     """Return the twist (..., 6), in the parent's axes, of a planar or floating joint's velocities."""
     if joint.motion.has_quaternion:
         return np.array(rates)
-    return np.concatenate([rates[..., :2] @ plane_axes(joint).T, joint.axis * rates[..., 2:3]], axis=-1)
+    return np.concatenate([rates[..., :2] @ plane_axes(joint.axis).T, joint.axis * rates[..., 2:3]], axis=-1)
