@@ -385,6 +385,7 @@ class _Triangles:
         # Unit lengths: the function has absolute tolerances.
         size = np.maximum(self._longest[near], 1e-9)
         corners = np.stack([offsets[column[near]] for column in self._faces], axis=1) / size[:, None, None]
-        closest = trimesh.triangles.closest_point(corners, np.zeros((len(corners), 3)))  # type: ignore[no-untyped-call]
+        origin = np.zeros((len(corners), 3))
+        closest = trimesh.triangles.closest_point(corners, origin)  # type: ignore[no-untyped-call]  # it has no types
         distance = float((np.linalg.norm(closest, axis=1) * size).min())
         return -distance if abs(angle) > 2.0 * math.pi else distance

@@ -130,7 +130,7 @@ class _Link:
         self._task = task
         self._surface = link_surface(task.pieces)
         corners = triangles_of(self._surface)
-        self._area = float(trimesh.triangles.area(corners).sum())  # type: ignore[no-untyped-call]
+        self._area = float(trimesh.triangles.area(corners).sum())  # type: ignore[no-untyped-call]  # it has no types
         self._size = float(np.linalg.norm(np.ptp(corners.reshape(-1, 3), axis=0)))
 
     def fit(self, count: int) -> Fit:

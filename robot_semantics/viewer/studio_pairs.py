@@ -21,7 +21,7 @@ from robot_semantics.model.queries import pair_status
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.viewer.element import Choice, PairMatrix, PairTable, with_attributes
 from robot_semantics.viewer.studio_widgets import Panel, button, field, heading, small, toggle
-from robot_semantics.viewer.witnesses import state_word
+from robot_semantics.viewer.witnesses import status_word
 
 if TYPE_CHECKING:
     from robot_semantics.collision.matrix import CollisionMatrix
@@ -236,7 +236,7 @@ class PairsTab:
                     "id": BETWEEN.join(pair),
                     "link1": pair.first,
                     "link2": pair.second,
-                    "state": state_word(status),
+                    "state": status_word(status),
                     "off": not status.checked,
                     "evidence": evidence,
                     "share": share,

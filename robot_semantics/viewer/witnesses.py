@@ -300,13 +300,13 @@ def _pose_problems(robot: RobotModel, pairs: Iterable[LinkPair], state: str, pla
     problems = []
     for pair in pairs:
         status = pair_status(robot, *pair)
-        about = "which is checked" if status.checked else f"which is not checked ({state_word(status)})"
+        about = "which is checked" if status.checked else f"which is not checked ({status_word(status)})"
         message = f"state '{state}' collides: '{pair.first}' with '{pair.second}', {about}"
         problems.append(PoseProblem(Severity.WARNING, message, place))
     return problems
 
 
-def state_word(status: PairStatus) -> str:
+def status_word(status: PairStatus) -> str:
     """Return the SRDF's reason for a disabled pair, otherwise its state."""
     if status.cause is PairCause.DISABLED:
         return status.reason or "not checked"

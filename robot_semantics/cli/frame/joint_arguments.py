@@ -51,14 +51,14 @@ def add_joint_option(parser: argparse._ActionsContainer, text: str = "set a join
     add_repeatable(parser, "--joint", JOINT_FORM, text)
 
 
-def state_word(word: str) -> str:
+def state_word(word: str, option: str = "--state") -> str:
     """Argparse type: ``[MODEL/]GROUP/NAME``; the model, group and state are found later.
 
     Raises:
         UsageError: the word has another form.
     """
     if not all(word.partition("/")):
-        raise UsageError(f"--state takes {STATE_FORM}, not '{word}'")
+        raise UsageError(f"{option} takes {STATE_FORM}, not '{word}'")
     return word
 
 
@@ -193,8 +193,7 @@ def named_state(word: str, robots: Mapping[str, RobotModel], option: str = "--st
         UnknownNameError: the group, or the state in it, does not exist.
         RobotSemanticsError: two states have this name.
     """
-    if not all(word.partition("/")):
-        raise UsageError(f"{option} takes {STATE_FORM}, not '{word}'")
+    state_word(word, option)
     found: dict[tuple[str, str, str], NamedState] = {}
     for model, robot in robots.items():
         for part in _parts(word, model):
