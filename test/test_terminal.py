@@ -10,16 +10,12 @@
 from __future__ import annotations
 
 import ast
-import contextlib
-import os
-import pty
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.terminal import written_to_a_terminal
 
 import robot_semantics
 from robot_semantics.cli.running import all_commands
@@ -57,19 +53,8 @@ def test_one_function_prints() -> None:
 
 
 def shown_on_a_terminal(words: list[str], folder: Path | None = None, **environment: str) -> str:
-    """Return what a command writes to a terminal."""
-    master, slave = pty.openpty()
-    variables = {**os.environ, "TERM": "xterm-256color", **environment}
-    command = [sys.executable, "-m", "robot_semantics.cli.main", *words]
-    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=variables, cwd=folder) as process:
-        os.close(slave)
-        parts = []
-        with contextlib.suppress(OSError):
-            while part := os.read(master, 65536):
-                parts.append(part)
-        process.wait()
-    os.close(master)
-    return b"".join(parts).decode()
+    """Return what a command writes to a terminal with colours."""
+    return written_to_a_terminal(words, folder, **{"TERM": "xterm-256color", **environment})
 
 
 EVIL = "x&#x9b;2J&#x202e;\u202egpj"

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -537,6 +538,24 @@ def test_the_current_state_of_a_base_on_tf_follows_a_link_that_is_fixed_to_it(st
     assert list(answer.state.values) == pytest.approx([3.0, 1.0, 0.2], abs=1e-9)
 
 
+def moved_by_odometry(
+    client: Client, publisher: Any, places: dict[str, float], namespace: str
+) -> dict[str, float] | None:
+    """Send odometry with x by child frame; return x of the models in the world state when three are placed."""
+    for child, x in places.items():
+        message = Odometry(child_frame_id=child)
+        message.header.frame_id = "odom"
+        message.pose.pose.position.x = x
+        message.pose.pose.orientation.w = 1.0
+        publisher.publish(message)
+    client.spin_for(0.1)
+    request = GetWorldState.Request(with_text=True)
+    answer = client.call(GetWorldState, f"{namespace}/robot_semantics/get_world_state", request)
+    models = {model.name: model.pose for model in parse_world(answer.text).models}
+    poses = {name: pose.xyz_rpy[0] for name, pose in models.items() if pose is not None}
+    return poses if len(poses) == 3 else None
+
+
 def test_each_of_several_robots_is_found_by_its_urdf_s_name_and_a_stranger_is_named(start: Any, client: Client) -> None:
     planar = '<robot name="{0}"><virtual_joint name="v" type="planar" parent_frame="odom" child_link="foot"/></robot>'
     old = FOOT.split('name="')[1].split('"')[0]
@@ -554,20 +573,7 @@ def test_each_of_several_robots_is_found_by_its_urdf_s_name_and_a_stranger_is_na
     publisher = client.publisher(Odometry, "/several/odom")
     places = {"left/foot": 1.0, "right/foot": 2.0, "twin1/foot": 3.0, "twin/foot": 4.0, "nobody/foot": 5.0}
 
-    def found() -> Any:
-        for child, x in places.items():
-            message = Odometry(child_frame_id=child)
-            message.header.frame_id = "odom"
-            message.pose.pose.position.x = x
-            message.pose.pose.orientation.w = 1.0
-            publisher.publish(message)
-        client.spin_for(0.1)
-        request = GetWorldState.Request(with_text=True)
-        answer = client.call(GetWorldState, "/several/robot_semantics/get_world_state", request)
-        models = {model.name: model.pose for model in parse_world(answer.text).models}
-        poses = {name: pose.xyz_rpy[0] for name, pose in models.items() if pose is not None}
-        return poses if len(poses) == 3 else None
-
+    found = partial(moved_by_odometry, client, publisher, places, "/several")
     assert client.until(found, "the poses") == {"r": 1.0, "q": 2.0, "twin1": 3.0}
     for child in ("twin/foot", "nobody/foot"):
         assert f"its child frame '{child}' is not the root link" in one.output
@@ -596,20 +602,7 @@ def test_robots_with_one_topic_of_odometry_take_their_own_messages_alone(
     publisher = client.publisher(Odometry, "/shared/odom")
     places = {"east_foot": 1.0, "west_foot": 2.0, "foot": 3.0}
 
-    def placed() -> Any:
-        for child, x in places.items():
-            message = Odometry(child_frame_id=child)
-            message.header.frame_id = "odom"
-            message.pose.pose.position.x = x
-            message.pose.pose.orientation.w = 1.0
-            publisher.publish(message)
-        client.spin_for(0.1)
-        request = GetWorldState.Request(with_text=True)
-        answer = client.call(GetWorldState, "/shared/robot_semantics/get_world_state", request)
-        models = {model.name: model.pose for model in parse_world(answer.text).models}
-        poses = {name: pose.xyz_rpy[0] for name, pose in models.items() if pose is not None}
-        return poses if len(poses) == 3 else None
-
+    placed = partial(moved_by_odometry, client, publisher, places, "/shared")
     for _ in range(3):
         assert client.until(placed, "the poses") == {"east": 1.0, "west": 2.0, "bare": 3.0}
     status = client.call(GetStatus, "/shared/robot_semantics/get_status")

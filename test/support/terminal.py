@@ -13,17 +13,24 @@ import contextlib
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 
 def on_a_terminal(words: list[str], columns: int, **variables: str) -> str:
     """Return what a command prints on a terminal, without colours unless `variables` set them."""
+    written = written_to_a_terminal(words, None, **{"NO_COLOR": "1", "COLUMNS": str(columns), **variables})
+    return written.replace("\r\n", "\n")
+
+
+def written_to_a_terminal(words: list[str], folder: Path | None = None, **variables: str) -> str:
+    """Return all that a command writes to a terminal."""
     pty = pytest.importorskip("pty")
     master, slave = pty.openpty()
-    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": str(columns), **variables}
+    environment = {**os.environ, **variables}
     command = [sys.executable, "-m", "robot_semantics", *words]
-    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=environment) as process:
+    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=environment, cwd=folder) as process:
         os.close(slave)
         parts = []
         with contextlib.suppress(OSError):
@@ -31,4 +38,4 @@ def on_a_terminal(words: list[str], columns: int, **variables: str) -> str:
                 parts.append(part)
         process.wait()
     os.close(master)
-    return b"".join(parts).decode().replace("\r\n", "\n")
+    return b"".join(parts).decode()
