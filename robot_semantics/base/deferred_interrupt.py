@@ -9,28 +9,25 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-
-_SIZE = 256
-"""More bytes than any system's ``struct sigaction`` has."""
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 
 @contextmanager
-def deferred_interrupt() -> Iterator[None]:
+def deferred_interrupt(*, below: bool = True) -> Iterator[None]:
     """Delay SIGINT and SIGTERM that arrive inside the block; the normal handlers run at the end of the block.
 
-    Handlers below Python, such as those of rclpy, are in place again at the end, too.
+    Handlers that a library has set below Python, such as those of rclpy, are then in place again. A program that has
+    none starts sooner without `below`.
     """
     in_main = threading.current_thread() is threading.main_thread()
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if in_main}
     held = {number: handler for number, handler in handlers.items() if callable(handler)}
     come: list[int] = []
     try:
-        with _system_handlers(list(held)):
+        with _kept_below(list(held)) if below else nullcontext():
             for number in held:
                 signal.signal(number, lambda number, _frame: come.append(number))
             try:
@@ -43,20 +40,8 @@ def deferred_interrupt() -> Iterator[None]:
             signal.raise_signal(come[0])
 
 
-@contextmanager
-def _system_handlers(numbers: list[int]) -> Iterator[None]:
-    """Restore the system's own handlers of signals, which Python's module cannot tell."""
-    if os.name != "posix" or not numbers:
-        yield
-        return
-    import ctypes
+def _kept_below(numbers: list[int]) -> AbstractContextManager[None]:
+    # Import here: each import delays every start.
+    from robot_semantics.base.system import handlers_kept
 
-    sigaction = ctypes.CDLL(None).sigaction
-    actions = {number: ctypes.create_string_buffer(_SIZE) for number in numbers}
-    for number, action in actions.items():
-        sigaction(number, None, action)
-    try:
-        yield
-    finally:
-        for number, action in actions.items():
-            sigaction(number, action, None)
+    return handlers_kept(numbers)

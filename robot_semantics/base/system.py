@@ -19,7 +19,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -234,6 +234,28 @@ def end_this_process_after(seconds: int) -> None:
     timer.start()
 
 
+@contextmanager
+def handlers_kept(numbers: Sequence[int]) -> Iterator[None]:
+    """Restore the system's handlers of signals at the end: Python cannot tell those that a library has set below it.
+
+    Windows has none below Python's.
+    """
+    if os.name != "posix" or not numbers:
+        yield
+        return
+    import ctypes
+
+    sigaction = ctypes.CDLL(None).sigaction
+    actions = {number: ctypes.create_string_buffer(_ACTION_BYTES) for number in numbers}
+    for number, action in actions.items():
+        sigaction(number, None, action)
+    try:
+        yield
+    finally:
+        for number, action in actions.items():
+            sigaction(number, action, None)
+
+
 def missing_abilities() -> list[str]:
     """Return what this system lacks, for people; empty on Linux."""
     import psutil
@@ -250,6 +272,8 @@ def missing_abilities() -> list[str]:
 
 
 _ON_LINUX: bool = sys.platform == "linux"
+_ACTION_BYTES = 256
+"""More than any system's ``struct sigaction`` has."""
 _POLL_S = 0.002
 _RETRY_S = 0.05
 _MARK_FLAGS: int = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)

@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         with _sigterm_as_exception():
             # Compiled modules convert an interrupt during their imports to an ImportError.
-            with deferred_interrupt():
+            with deferred_interrupt(below=False):
                 from robot_semantics.cli.running import run
 
             code = run(words)

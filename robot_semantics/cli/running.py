@@ -99,7 +99,7 @@ def run(words: list[str]) -> int:
             completion = importlib.import_module("robot_semantics.cli.completion")
             completion.complete(parser_of(completion.words_so_far()))
         # An interrupt inside of argparse would end in one of its `finally` blocks, with another error.
-        with deferred_interrupt():
+        with deferred_interrupt(below=False):
             parser = parser_of(plain)
             arguments = parser.parse_args(plain)
         if xacro_arguments and arguments.command is not None and "xacro" not in arguments:
@@ -324,7 +324,7 @@ def parser_of(words: Sequence[str]) -> argparse.ArgumentParser:
 def command_of(name: str) -> Command:
     """Return a command by its name; this imports its module."""
     module, attribute = (MODULES[name], name.upper()) if name in MODULES else (name, "COMMAND")
-    with deferred_interrupt():
+    with deferred_interrupt(below=False):
         command: Command = getattr(importlib.import_module(f"robot_semantics.cli.{module}"), attribute)
     return command
 

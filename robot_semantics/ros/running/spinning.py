@@ -68,7 +68,6 @@ def spin(node: Node, told_to_stop: Callable[[], bool] = lambda: False) -> None:
     executor.add_node(node)
     ended = threading.Event()
     stopped: Future = Future()
-    stopped.add_done_callback(lambda _: executor.wake())
 
     def look() -> None:
         while not ended.wait(_LOOK_S):
