@@ -170,7 +170,7 @@ def _is_read(path: Path, notes: list[str]) -> bool:
     if path.is_file():
         return True
     if path.exists() and not path.is_dir():
-        notes.append(f"'{shown(str(path), 4096)}' is a pipe or a device, so it is not read; name it to read it")
+        notes.append(f"'{path}' is a pipe or a device, so it is not read; name it to read it")
     return False
 
 

@@ -19,7 +19,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import STANDARD_INPUT
 from robot_semantics.base.json_value import JsonObject
-from robot_semantics.base.names import quoted, shown
+from robot_semantics.base.names import quoted
 from robot_semantics.base.nanoseconds import float_seconds, seconds_text
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.command import Command
@@ -120,7 +120,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _lines(info: Info) -> Iterator[str]:
     size = f"{info.size / 1e6:.3g} MB" if info.size >= 1e5 else counted(info.size, "byte")
-    yield f"{shown(info.file)}: {info.kind}, {size}"
+    yield f"{info.file}: {info.kind}, {size}"
     if info.robots:
         yield f"robots: {quoted(info.robots, _MOST_NAMES)}"
     if info.start_ns is not None and info.duration_ns is not None:
@@ -130,7 +130,7 @@ def _lines(info: Info) -> Iterator[str]:
         yield f"{counted(len(info.joints), 'joint')}: {quoted(info.joints, _MOST_NAMES)}"
     for file in info.files:
         duration = "" if file.duration_ns is None else f", {seconds_text(file.duration_ns)} s long"
-        yield f"{shown(file.file, 4096)}: {file.kind}{duration}, {counted(len(file.topics), 'topic')}"
+        yield f"{file.file}: {file.kind}{duration}, {counted(len(file.topics), 'topic')}"
 
 
 def _info_of(file: str, arguments: argparse.Namespace) -> Info:
