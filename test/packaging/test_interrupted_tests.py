@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""An interrupted run of the tests leaves no process."""
+"""An interrupted run of the tests leaves no process; one that hangs ends."""
 
 from __future__ import annotations
 
@@ -61,3 +61,40 @@ def test_an_interrupted_run_stops_every_process(tmp_path: Path, by: signal.Signa
     run.send_signal(by)
     assert run.wait(60) == pytest.ExitCode.INTERRUPTED
     assert sleeping(number) == []
+
+
+HANGS = """
+import os, signal, time
+
+def test_it():
+    # A child before its exec has all files of the worker open, the pipe to the controller too.
+    if os.fork() == 0:
+        time.sleep({number})
+    os.kill(os.getpid(), signal.{how})
+    while True:
+        pass
+
+def test_others_run():
+    pass
+"""
+
+
+@pytest.mark.parametrize("how", ["SIGSTOP", "SIGCONT"])
+def test_a_test_that_hangs_fails_and_the_others_go_on(tmp_path: Path, how: str) -> None:
+    (tmp_path / "test_it.py").write_text(HANGS.format(number=100_000, how=how))
+    command = [sys.executable, "-m", "pytest", "-p", "support.processes", "-p", "no:cacheprovider", "-n", "2"]
+    command += ["-p", "no:timeout", "--max-worker-restart", "1", "--rootdir", str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HANG_S": "3"}
+    run = subprocess.run(
+        [*command, str(tmp_path / "test_it.py")],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert run.returncode == pytest.ExitCode.TESTS_FAILED, run.stdout + run.stderr
+    assert "1 failed, 1 passed" in run.stdout
+    assert "crashed while running 'test_it.py::test_it'" in run.stdout
+    assert "is killed (" in run.stderr
+    assert ("in test_it" in run.stderr) == (how == "SIGCONT")

@@ -374,7 +374,7 @@ def test_old_values_are_refused_with_their_age_and_autosave_rotates(
     )
 
 
-@pytest.mark.timeout(60 + 30 * KILLS)
+@pytest.mark.timeout(100 + 20 * KILLS)
 def test_a_node_that_is_killed_before_any_file_operation_loses_and_leaves_nothing(
     start: Callable[..., NodeProcess], tmp_path: Path
 ) -> None:

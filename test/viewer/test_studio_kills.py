@@ -61,7 +61,7 @@ def sees(person: Person, served: Served, condition: str) -> bool:
     return False
 
 
-@pytest.mark.timeout(60 + 30 * KILLS)
+@pytest.mark.timeout(100 + 20 * KILLS)
 def test_a_page_whose_server_is_killed_while_it_saves_loses_and_leaves_nothing(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
