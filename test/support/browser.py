@@ -62,6 +62,10 @@ class PageError(Exception):
     """The page threw."""
 
 
+class PageGoneError(PageError):
+    """The page was replaced by another one before it answered."""
+
+
 class Browser:
     """One browser with one page; use it as a context.
 
@@ -134,9 +138,15 @@ class Browser:
     def wait(self, condition: str, seconds: float = 30.0) -> None:
         """Wait until an expression is true."""
         end = time.monotonic() + seconds
-        while self.run(condition) is not True:
+        while not self._is_true(condition):
             assert time.monotonic() < end, f"it never came about that {condition}; the page says {self.complaints}"
             time.sleep(0.03)
+
+    def _is_true(self, condition: str) -> bool:
+        try:
+            return self.run(condition) is True
+        except PageGoneError:
+            return False
 
     def drawn(self) -> None:
         """Wait until what changed is drawn."""
@@ -212,6 +222,8 @@ class Browser:
         while True:
             told = json.loads(self._socket.recv(timeout=60))
             if told.get("id") == number:
+                if "navigated" in told.get("error", {}).get("message", ""):
+                    raise PageGoneError(told["error"]["message"])
                 assert "error" not in told, told
                 return told["result"]
             self._note(told)
