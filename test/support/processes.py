@@ -5,9 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A plugin: an interrupted run of the tests stops every process that a test started, and a test that hangs outside Python
-ends.
-"""
+"""A plugin: an interrupted run of the tests stops every process that a test started, and a test that hangs ends."""
 
 from __future__ import annotations
 
@@ -15,7 +13,6 @@ import ctypes
 import faulthandler
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
