@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from robot_semantics import JointSpace, load_robot
 from robot_semantics.examples import example
-from robot_semantics.kinematics.named_states import with_state
+from robot_semantics.kinematics.joint_space import with_state
 from robot_semantics.model import queries
 
 robot = load_robot(example("rover_arm.urdf"), example("rover_arm.srdf"))

@@ -21,7 +21,7 @@ from robot_semantics.base.diagnostic import Severity
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model.apply_semantics import check_alone
 from robot_semantics.model.loading import load_robot
-from robot_semantics.srdf.reader import srdf_from_file
+from robot_semantics.srdf.table import srdf_from_file
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share"

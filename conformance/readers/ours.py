@@ -29,12 +29,11 @@ from robot_semantics.model.foreign_checks import check_foreign
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver, check_files
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.srdf.reader import srdf_from_file
+from robot_semantics.srdf.table import srdf_from_file
 from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.usdf.check import check_world_file
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import NotStatedError, resolve
 from robot_semantics.usdf.reader import examine, read_world
-from robot_semantics.usdf.resolved_world import NotStatedError
 from robot_semantics.usdf.validity import without_faults
 from robot_semantics.usdf.writer import write_world
 

@@ -22,10 +22,9 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import ArrayError, DescriptionError, RobotSemanticsError
 from robot_semantics.base.names import frame_name, shown
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.joint_space import JointSpace, with_state
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.loops import close_loops
-from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model import loading
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel

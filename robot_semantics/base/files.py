@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Files: bounded reading, atomic writing, locks between processes."""
+"""Files: bounded reading, atomic writing, locks between processes, and formats by the endings of names."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from pathlib import Path, PureWindowsPath
 from typing import BinaryIO
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import STANDARD_INPUT as STANDARD_INPUT
 
 NO_LINK: int = getattr(os, "O_NOFOLLOW", 0)
@@ -513,3 +514,44 @@ _POLL_S = 0.01
 _PART_BYTES = 2**20
 _swept: set[Path] = set()
 _kept: dict[str, bytes] | None = None
+
+
+class UnknownEndingError(RobotSemanticsError):
+    """A file name has an ending of no known format.
+
+    Attributes:
+        path: the file.
+        known: the known endings.
+    """
+
+    def __init__(self, path: str | Path, known: tuple[str, ...]) -> None:
+        self.path = path
+        self.known = known
+        *others, last = known
+        words = f"{', '.join(others)} or {last}" if others else last
+        ending = Path(path).suffix
+        super().__init__(
+            f"'{path}' has the ending '{ending}'; known is {words}"
+            if ending
+            else f"'{path}' has no ending; known is {words}"
+        )
+
+
+def format_of(path: str | Path, formats: Mapping[str, str], without: str | None = None) -> str:
+    """Return the format for the ending of `path`; case does not matter.
+
+    Args:
+        path: the file's name.
+        formats: format by ending, for example ``{".json": "json"}``; an ending may be double: ``.dmd.yaml``.
+        without: the format of a name without an ending.
+
+    Raises:
+        UnknownEndingError: the ending is not in `formats`, or is missing and `without` is not given.
+    """
+    endings = [ending.lower() for ending in Path(path).suffixes]
+    found = formats.get("".join(endings[-2:])) or formats.get("".join(endings[-1:]))
+    if found is None and not endings:
+        found = without
+    if found is None:
+        raise UnknownEndingError(path, tuple(formats))
+    return found

@@ -49,7 +49,7 @@ from robot_semantics.model.declared_names import DeclaredNames
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.srdf.reader import parse_srdf
+from robot_semantics.srdf.table import parse_srdf
 from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.urdf.control_tree import ControlBlock
 from robot_semantics.urdf.reader import parse_urdf

@@ -113,7 +113,7 @@ def _described(
     from robot_semantics.model.loading import robot_from_text
     from robot_semantics.recording.bag_writer import ModelDescription
     from robot_semantics.recording.read.plan import check_called
-    from robot_semantics.srdf.reader import parse_srdf, srdf_from_file
+    from robot_semantics.srdf.table import parse_srdf, srdf_from_file
 
     names = list(dict.fromkeys(model.name for state in loaded.states for model in state.models))
     called: set[str] = set()

@@ -41,7 +41,7 @@ from robot_semantics.model.loading import load_robot, load_urdf
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.srdf.reader import srdf_from_file
+from robot_semantics.srdf.table import srdf_from_file
 from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.urdf.tree import UrdfRobot
 from robot_semantics.xml.document_kind import DocumentKind, kind_of, refuse_wrong_kinds

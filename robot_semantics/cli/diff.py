@@ -24,7 +24,7 @@ from robot_semantics.cli.usdf.views import add_world_diff_arguments, diff_worlds
 from robot_semantics.comparison.robots import RobotComparison, compare_robots
 from robot_semantics.model.omissions import omitted_parts, refuse_omissions
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.srdf.reader import srdf_from_file
+from robot_semantics.srdf.table import srdf_from_file
 from robot_semantics.xml.document_kind import ARTICLES, DocumentKind, kind_of
 
 _ENDINGS = {".usdf": DocumentKind.USDF, ".srdf": DocumentKind.SRDF}

@@ -366,7 +366,7 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
 
 
 def _check_ending(arguments: argparse.Namespace) -> None:
-    from robot_semantics.base.endings import UnknownEndingError, format_of
+    from robot_semantics.base.files import UnknownEndingError, format_of
     from robot_semantics.recording.series.formats import FORMATS, SUFFIXES
 
     if arguments.output is None or arguments.to is not None:

@@ -27,7 +27,7 @@ from robot_semantics.cli.frame.node_inputs import AskedNode, asked_node, world_o
 from robot_semantics.cli.frame.printing import add_json_argument
 from robot_semantics.cli.usdf.links import LinkPoses, links_in_world, print_links
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.named_states import with_state
+from robot_semantics.kinematics.joint_space import with_state
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.world_state import WORLD
 

@@ -155,7 +155,7 @@ def _info_of(file: str, arguments: argparse.Namespace) -> Info:
             return _series(path)
     kind = kind_of(file)
     if kind is DocumentKind.SRDF:
-        from robot_semantics.srdf.reader import srdf_from_file
+        from robot_semantics.srdf.table import srdf_from_file
 
         find, xacro = inputs.package_finder(arguments, file), inputs.xacro_of(arguments)
         semantic = srdf_from_file(file, Diagnostics(), xacro=xacro, find_package=find)

@@ -149,8 +149,7 @@ def add_states_arguments(parser: argparse.ArgumentParser) -> None:
 def show_states(arguments: argparse.Namespace) -> None:
     """Print the states, or those that match."""
     # The other commands of this module need no arrays, whose import takes longer than all their work.
-    from robot_semantics.kinematics.joint_space import JointSpace
-    from robot_semantics.kinematics.named_states import MissingJoints, with_state
+    from robot_semantics.kinematics.joint_space import JointSpace, MissingJoints, with_state
 
     model = inputs.load(arguments)
     if arguments.joint:

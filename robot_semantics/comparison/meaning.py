@@ -23,8 +23,7 @@ import numpy as np
 from robot_semantics.base.names import LinkPair
 from robot_semantics.comparison.link_content import TOLERANCE, RobotDifference
 from robot_semantics.kinematics.loop_equations import constraint_frames
-from robot_semantics.model.constraints import ConstraintType, LoopConstraint
-from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.robot_model import ConstraintType, LoopConstraint, RobotModel
 from robot_semantics.model.semantics import Semantics
 from robot_semantics.transforms import invert, matrix_from_rpy, transform_points
 from robot_semantics.transforms.arrays import FloatArray

@@ -21,7 +21,7 @@ from robot_semantics.usdf.table import NAMESPACE, USDF
 from robot_semantics.usdf.validity import problems
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.xml.reader import MAX_BYTES, too_large
-from robot_semantics.xml.schema_json import JsonReader, object_of
+from robot_semantics.xml.schema_writer import JsonReader, object_of
 
 FORMAT = NAMESPACE
 """Value of the key ``format``, by which a reader recognises the document."""

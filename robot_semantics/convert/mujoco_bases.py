@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from robot_semantics.kinematics.root_motion import JointMotion, UnusablePose, joint_motion, pose_of, twist_of
+from robot_semantics.kinematics.motions import JointMotion, UnusablePose, joint_motion, pose_of, twist_of
 from robot_semantics.model.joint_types import JointType, frames_of_root
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix

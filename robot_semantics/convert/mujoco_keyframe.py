@@ -41,14 +41,14 @@ from robot_semantics.convert.mujoco_bases import (
 )
 from robot_semantics.convert.mujoco_key_text import MAX_TIME, Keyframe
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.root_motion import twist_of
+from robot_semantics.kinematics.motions import twist_of
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import matrix_from_pose, matrix_from_quat, quat_from_matrix, quat_from_rpy
 from robot_semantics.transforms.arrays import FloatArray, checked_array
 from robot_semantics.transforms.pose import Pose, pose_from_quaternion, pose_matrix, pose_quaternions, six
 from robot_semantics.usdf.apply import Base, apply_model_state, resolve_with
 from robot_semantics.usdf.commands import COMMANDS
-from robot_semantics.usdf.resolved_world import ResolvedWorld
+from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.restore_report import TOLERANCE
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.xml.numbers import shortest

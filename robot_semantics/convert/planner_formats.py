@@ -17,8 +17,8 @@ from itertools import combinations
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.files import format_of
 from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.base.names import LinkPair
 from robot_semantics.base.yaml_reader import YamlNode, read_yaml

@@ -30,8 +30,7 @@ from robot_semantics.transforms.pose import (
     six,
 )
 from robot_semantics.transforms.rows import into_axes, twist_at
-from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.resolved_world import ResolvedWorld
+from robot_semantics.usdf.frames import ResolvedWorld, resolve
 from robot_semantics.usdf.world_state import (
     SEPARATOR,
     WORLD,

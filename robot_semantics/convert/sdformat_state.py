@@ -19,8 +19,7 @@ from robot_semantics.convert.conversion import Converted, beyond_motion
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.pose import Pose, pose_from_matrix
-from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.resolved_world import ResolvedWorld
+from robot_semantics.usdf.frames import ResolvedWorld, resolve
 from robot_semantics.usdf.robot import with_carriers
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, JointState, LinkState, ModelState, WorldState, carrier_of
 from robot_semantics.usdf.writer import check_writable

@@ -32,10 +32,9 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import matrix_from_quat, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import NotStatedError, ResolvedWorld, resolve
 from robot_semantics.usdf.joint_values import joint_values
 from robot_semantics.usdf.recover import recover_joints
-from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld
 from robot_semantics.usdf.robot import complete_models
 from robot_semantics.usdf.world_state import ModelState, WorldState
 

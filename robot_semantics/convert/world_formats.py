@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import ArrayError, MissingExtraError, UnknownNameError
+from robot_semantics.base.files import format_of
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.json_form import json_text, parse_json
 from robot_semantics.convert.mujoco_key_text import Keyframe, parse_keyframe
@@ -26,8 +26,8 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
+from robot_semantics.xml.document import name_of_root
 from robot_semantics.xml.reader import parse_xml, read_text, utf8_of
-from robot_semantics.xml.well_formed import name_of_root
 
 if TYPE_CHECKING:
     import mujoco

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The joint space of a robot: position variables by name and index, limits, mimic joints, velocities.
+"""The joint space of a robot: position variables by name and index, limits, mimic joints, velocities, named states.
 
 Positions ``q`` are (..., size): one number for each position variable of every moving joint in model order, including
 mimic joints and a planar or floating virtual root joint. A number is an angle [rad], a distance [m], ``x y theta`` of a
@@ -18,6 +18,7 @@ its position. These are the axes of the joint's origin; for a virtual joint they
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -457,3 +458,45 @@ def _velocity_names(joint: JointModel) -> tuple[str, ...]:
     if joint.motion.has_quaternion:
         return tuple(f"{joint.name}/{suffix}" for suffix in ("vx", "vy", "vz", "wx", "wy", "wz"))
     return joint.variable_names
+
+
+class MissingJoints(enum.Enum):
+    """Choice of the position for a joint of the group that the state does not have."""
+
+    DEFAULT = "default"
+    """The joint's default position: 0, or the middle of limits that exclude 0."""
+    CURRENT = "current"
+    """The joint's current position."""
+
+
+def with_state(
+    space: JointSpace,
+    group: str,
+    state: str,
+    current: npt.ArrayLike | None = None,
+    missing: MissingJoints = MissingJoints.CURRENT,
+) -> FloatArray:
+    """Return (..., size) positions with the group in its named state; other joints keep their positions.
+
+    Mimic joints follow their leaders (`JointSpace.pack`).
+
+    Args:
+        space: the joint space of the robot.
+        group: name of the group.
+        state: name of the state in the group.
+        current: (..., size) current positions; by default the default positions.
+        missing: choice for joints of the group that the state does not have.
+
+    Raises:
+        UnknownNameError: the group or state does not exist.
+        ArrayError: `current` has the wrong shape or is not finite.
+    """
+    semantics = space.model.semantics
+    values = semantics.state(group, state).positions
+    neutral = space.neutral()
+    q = neutral.copy() if current is None else np.array(space.checked_positions(current))
+    if missing is MissingJoints.DEFAULT:
+        for joint in semantics.group(group).active_joints:
+            where = space.joint_positions[joint]
+            q[..., where] = neutral[where]
+    return space.pack(values, q)

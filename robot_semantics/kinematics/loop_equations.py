@@ -25,9 +25,8 @@ import numpy.typing as npt
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.motions import SUBSPACE, cross_matrix, turns
-from robot_semantics.model.constraints import ConstraintType, LoopConstraint
 from robot_semantics.model.joint_types import LIMIT_TOLERANCE
-from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.robot_model import ConstraintType, LoopConstraint, RobotModel
 from robot_semantics.transforms import (
     cross,
     quat_from_matrix,

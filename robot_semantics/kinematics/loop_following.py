@@ -24,7 +24,7 @@ from robot_semantics.kinematics.loop_equations import (
     LoopSolution,
     LoopState,
 )
-from robot_semantics.model.constraints import ConstraintType
+from robot_semantics.model.robot_model import ConstraintType
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
 # Branches of a closed linkage: to stay on one, and to find another one.

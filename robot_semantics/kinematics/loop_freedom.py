@@ -19,8 +19,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import quoted
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.loop_equations import RANK_TOLERANCE, Linkage, LoopEquations
-from robot_semantics.model.constraints import LoopConstraint
-from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.model.robot_model import JointModel, LoopConstraint, RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 
 _SAMPLES = 12

@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.joint_space import JointSpace, with_state
 from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.kinematics.loops import ClosedLoops, LoopTracker
-from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.live.joint_state import IndexArray, InputPlan, MessageJointValues, MovingJoints
 from robot_semantics.live.senders import NEVER_NS
 from robot_semantics.model.robot_model import JointModel, RobotModel

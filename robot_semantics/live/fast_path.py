@@ -22,8 +22,8 @@ import numpy as np
 from robot_semantics.cdr.fill import TransformMessage, pack_stamp, unpack_stamp
 from robot_semantics.cdr.joint_states import JointStateData, JointStateRepeater
 from robot_semantics.cdr.walk import AFTER_STAMP, BODY
-from robot_semantics.kinematics.in_place import InPlaceTransforms
 from robot_semantics.kinematics.joint_space import Affine, JointSpace
+from robot_semantics.kinematics.local import InPlaceTransforms
 from robot_semantics.live.buffer import JointBuffer, LoopCloser
 from robot_semantics.live.joint_state import InputPlan, take_joint_state
 from robot_semantics.live.senders import NEVER_NS, RESET_NS, MessageStream, Senders

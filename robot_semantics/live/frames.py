@@ -16,7 +16,7 @@ import numpy as np
 
 from robot_semantics.base.names import frame_name
 from robot_semantics.cdr.fill import TransformMessage
-from robot_semantics.kinematics.in_place import InPlaceTransforms
+from robot_semantics.kinematics.local import InPlaceTransforms
 from robot_semantics.live.settings import RobotSettings, Source
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_from_rpy

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from robot_semantics.base.names import duplicates, quoted, shown
 from robot_semantics.kinematics.joint_space import Affine, JointSpace, MimicMap
-from robot_semantics.kinematics.root_motion import SMALLEST_QUATERNION
+from robot_semantics.kinematics.motions import SMALLEST_QUATERNION
 from robot_semantics.live.settings import Invalid
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray

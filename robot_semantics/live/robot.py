@@ -19,7 +19,7 @@ from robot_semantics.base.names import shown
 from robot_semantics.base.nanoseconds import float_seconds
 from robot_semantics.cdr.joint_states import JointStateData
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.root_motion import UnusablePose, joint_motion
+from robot_semantics.kinematics.motions import UnusablePose, joint_motion
 from robot_semantics.live.buffer import JointBuffer, LoopCloser, default_positions
 from robot_semantics.live.fast_path import FastPath
 from robot_semantics.live.frames import RobotFrames, TransformBlock, TransformRows, common_joints

@@ -41,7 +41,7 @@ from robot_semantics.transforms import invert, matrix_from_pose
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import Pose, pose_from_matrix, pose_from_row, pose_matrix, pose_rows
 from robot_semantics.transforms.rows import LARGEST, usable_poses
-from robot_semantics.usdf.ages import ValueAge
+from robot_semantics.usdf.fields import ValueAge
 from robot_semantics.usdf.frames import root_frame
 from robot_semantics.usdf.restore_report import RestoreItem
 from robot_semantics.usdf.validity import name_fault

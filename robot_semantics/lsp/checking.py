@@ -25,7 +25,7 @@ from robot_semantics.lsp.workspace import ENDINGS, Workspace
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.srdf.reader import read_semantic
+from robot_semantics.srdf.table import read_semantic
 from robot_semantics.urdf.reader import read_robot
 from robot_semantics.usdf.check import check_world_file
 from robot_semantics.usdf.table import USDF

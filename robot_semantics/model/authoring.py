@@ -18,7 +18,7 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.srdf.reader import parse_srdf
+from robot_semantics.srdf.table import parse_srdf
 
 
 def problems_of(text: SrdfText, robot: RobotModel | None) -> Diagnostics:

@@ -14,10 +14,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.model.constraints import ConstraintType, LoopConstraint
 from robot_semantics.model.joint_types import X_AXIS
 from robot_semantics.model.rigid_bodies import rigid_bodies
-from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.robot_model import ConstraintType, LoopConstraint, RobotModel
 from robot_semantics.transforms.arrays import FloatArray, normalized
 from robot_semantics.urdf.dialects import matrix_of
 from robot_semantics.urdf.tree import Constraint, UrdfRobot, Vec3

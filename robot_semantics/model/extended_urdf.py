@@ -17,9 +17,8 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.yaml_reader import YamlNode
-from robot_semantics.model.constraints import ConstraintType, LoopConstraint
 from robot_semantics.model.joint_types import JointLimits, JointType
-from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.model.robot_model import ConstraintType, JointModel, LoopConstraint, RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 
 _LOOP_TYPES = {"3d": ConstraintType.SPHERICAL, "6d": ConstraintType.LINK}

@@ -65,7 +65,7 @@ def load_robot(
         model = resolve_urdf(load_urdf(urdf_path, how, packages, own), own, implicit_links=implicit_links)
         semantic = None
         if srdf_path is not None:
-            from robot_semantics.srdf.reader import read_semantic
+            from robot_semantics.srdf.table import read_semantic
 
             semantic = read_semantic(read_document(srdf_path, how, _finder(packages, srdf_path)), own)
         complete = _with_semantics(model, semantic, strict, own)
@@ -116,7 +116,7 @@ def robot_from_text(
         model = resolve_urdf(parse_urdf(urdf_text, urdf_source, own), own, implicit_links=implicit_links)
         semantic = None
         if srdf_text is not None:
-            from robot_semantics.srdf.reader import parse_srdf
+            from robot_semantics.srdf.table import parse_srdf
 
             semantic = parse_srdf(srdf_text, srdf_source, own)
         complete = _with_semantics(model, semantic, strict, own)

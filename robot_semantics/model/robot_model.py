@@ -5,10 +5,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The checked, immutable robot: one kinematic tree with its semantics and resolved names."""
+"""The checked, immutable robot: one kinematic tree with its loop constraints, its semantics and resolved names."""
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,6 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.model.constraints import LoopConstraint
 from robot_semantics.model.joint_types import (
     MOTION,
     UNLIMITED,
@@ -36,6 +36,65 @@ from robot_semantics.urdf import tree as urdf_tree
 
 if TYPE_CHECKING:
     from robot_semantics.transforms.arrays import FloatArray
+
+
+class ConstraintType(enum.Enum):
+    """The connections of a loop constraint; values are the words of the `type` attribute in URDF."""
+
+    REVOLUTE = "revolute"
+    PRISMATIC = "prismatic"
+    UNIVERSAL = "universal"
+    SPHERICAL = "spherical"
+    LINK = "link"
+
+    @property
+    def equations(self) -> int:
+        """Number of equations between the two frames."""
+        return _EQUATIONS[self]
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The axes that it uses: ``parent_axis``, and ``child_axis`` of a universal joint."""
+        return _AXES.get(self, ())
+
+
+_EQUATIONS = {
+    ConstraintType.REVOLUTE: 5,
+    ConstraintType.PRISMATIC: 5,
+    ConstraintType.UNIVERSAL: 4,
+    ConstraintType.SPHERICAL: 3,
+    ConstraintType.LINK: 6,
+}
+_AXES = {
+    ConstraintType.REVOLUTE: ("parent_axis",),
+    ConstraintType.PRISMATIC: ("parent_axis",),
+    ConstraintType.UNIVERSAL: ("parent_axis", "child_axis"),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoopConstraint:
+    """A connection of two links that closes a loop.
+
+    Attributes:
+        T_parent_frame: (4, 4) pose of the connection's frame in the parent link [m].
+        T_child_frame: (4, 4) pose of the connection's frame in the child link [m].
+        parent_axis: (3,) unit axis in the connection's frame: of a revolute joint, a prismatic joint, or the first of a
+            universal joint.
+        child_axis: (3,) unit axis of a universal joint in the child's frame of the connection.
+        urdf: its URDF element; None for a constraint of another file.
+    """
+
+    name: str
+    type: ConstraintType
+    parent_link: str
+    child_link: str
+    T_parent_frame: FloatArray
+    T_child_frame: FloatArray
+    parent_axis: FloatArray
+    child_axis: FloatArray
+    urdf: urdf_tree.Constraint | None = None
+
 
 ASSUMED_ROOT_JOINT = "ASSUMED_FIXED_ROOT_JOINT"
 """MoveIt's name for the root link's parent joint if no virtual joint names it."""

@@ -47,8 +47,8 @@ from robot_semantics.recording.target import whole_or_nothing
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import xyz_quat_of
-from robot_semantics.usdf.ages import ages_of
 from robot_semantics.usdf.apply import AppliedState, apply_model_state
+from robot_semantics.usdf.fields import ages_of
 from robot_semantics.usdf.frames import resolve, without_parent_links
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, WorldState, carrier_of

@@ -21,8 +21,15 @@ from typing import Protocol
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.endings import UnknownEndingError, format_of
-from robot_semantics.base.files import declared_utf8, make_folder, relative_path, save_all, scratch_folder
+from robot_semantics.base.files import (
+    UnknownEndingError,
+    declared_utf8,
+    format_of,
+    make_folder,
+    relative_path,
+    save_all,
+    scratch_folder,
+)
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.nanoseconds import float_seconds, seconds_text
 from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Pieces, stamps_of

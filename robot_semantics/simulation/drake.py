@@ -89,7 +89,7 @@ from robot_semantics.transforms import matrix_from_quat, matrix_from_rotation, r
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.extras import Extra
 from robot_semantics.usdf.commands import JointCommand, commands_state
-from robot_semantics.usdf.resolved_world import ResolvedWorld
+from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.world_state import EngineState, ModelState, WorldState
 
 # Base of the simulators whose state is joint positions and velocities, and whose motors are position servos.

@@ -50,7 +50,7 @@ from robot_semantics.transforms.pose import Pose, Vec6, pose_from_matrix, six
 from robot_semantics.transforms.rows import LARGEST, into_axes, twist_at, wrench_about
 from robot_semantics.usdf.apply import AppliedState
 from robot_semantics.usdf.commands import commands_of
-from robot_semantics.usdf.resolved_world import ResolvedWorld
+from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD, EngineState, JointState, ModelState, WorldState
 
 # MuJoCo's engine state in a world state: its content, and the conditions for a restart bit for bit.

@@ -20,8 +20,7 @@ from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import STILL, pose_from_matrix, six
 from robot_semantics.usdf.apply import AppliedState, Base, apply_model_state, resolve_with
-from robot_semantics.usdf.frames import root_frame, without_unplaced
-from robot_semantics.usdf.resolved_world import ResolvedWorld, taken_as_world
+from robot_semantics.usdf.frames import ResolvedWorld, root_frame, taken_as_world, without_unplaced
 from robot_semantics.usdf.restore_report import RestoreItem, RestoreLog
 from robot_semantics.usdf.robot import with_carriers
 from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, WorldState

@@ -25,7 +25,7 @@ from robot_semantics.transforms import (
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 from robot_semantics.transforms.pose import pose_from_matrix, poses_from_matrices, six
 from robot_semantics.transforms.rows import into_axes, twist_at
-from robot_semantics.usdf.resolved_world import ResolvedWorld
+from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.world_state import JointState, LinkState, ModelState
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.base.names import quoted
-from robot_semantics.model.constraints import ConstraintType, LoopConstraint
+from robot_semantics.model.robot_model import ConstraintType, LoopConstraint
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec
 from robot_semantics.transforms.arrays import FloatArray
 

@@ -37,8 +37,8 @@ from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.apply import resolve_with
 from robot_semantics.usdf.commands import COMMANDS, commands_of
+from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.identity import model_digest
-from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.restore_report import RestoreItem, RestoreLog, RestoreReport
 from robot_semantics.usdf.world_state import EngineState, Frame, ModelState, WorldState
 

@@ -19,8 +19,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.names import LinkPair
 from robot_semantics.srdf import tree
-from robot_semantics.srdf.reader import parse_srdf
-from robot_semantics.srdf.table import SRDF_REFERENCES
+from robot_semantics.srdf.table import SRDF_REFERENCES, parse_srdf
 from robot_semantics.xml.edit import Edit, NewElement, XmlText
 from robot_semantics.xml.mentions import mentions
 from robot_semantics.xml.numbers import number_text

@@ -7,22 +7,6 @@
 
 """Frame algebra in numpy: rotations, rigid transforms, twists and wrenches, with leading batch axes."""
 
-from robot_semantics.transforms.rigid import (
-    compose,
-    compose_twists,
-    invert,
-    invert_twist,
-    matrix_from_pose,
-    matrix_from_rotation,
-    matrix_from_xyz_quat,
-    matrix_from_xyz_rpy,
-    rotate_twist,
-    transform_distance,
-    transform_points,
-    transport_twist,
-    xyz_quat_from_matrix,
-    xyz_rpy_from_matrix,
-)
 from robot_semantics.transforms.rotations import (
     IDENTITY_QUAT,
     cross,
@@ -44,6 +28,22 @@ from robot_semantics.transforms.rotations import (
     rpy_from_matrix,
     rpy_from_quat,
     wrapped_angles,
+)
+from robot_semantics.transforms.rows import (
+    compose,
+    compose_twists,
+    invert,
+    invert_twist,
+    matrix_from_pose,
+    matrix_from_rotation,
+    matrix_from_xyz_quat,
+    matrix_from_xyz_rpy,
+    rotate_twist,
+    transform_distance,
+    transform_points,
+    transport_twist,
+    xyz_quat_from_matrix,
+    xyz_rpy_from_matrix,
 )
 
 __all__ = [

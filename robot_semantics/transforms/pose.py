@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.transforms.rigid import xyz_quat_from_matrix
 from robot_semantics.transforms.rotations import (
     matrix_from_quat,
     matrix_from_rpy,
@@ -29,7 +28,7 @@ from robot_semantics.transforms.rotations import (
     rpy_from_matrix,
     rpy_from_quat,
 )
-from robot_semantics.transforms.rows import IDENTITY_POSE, UNIT_TOLERANCE
+from robot_semantics.transforms.rows import IDENTITY_POSE, UNIT_TOLERANCE, xyz_quat_from_matrix
 
 Vec6 = tuple[float, float, float, float, float, float]
 Quaternion = tuple[float, float, float, float]

@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from robot_semantics.xml.document import XmlDocument
+from robot_semantics.xml.document import UNDECLARED_NAMESPACE, XmlDocument
 from robot_semantics.xml.foreign import quoted
 from robot_semantics.xml.source_map import SourceMap
-from robot_semantics.xml.well_formed import UNDECLARED_NAMESPACE
 
 # Content without a field in the tree of a URDF: comments, instructions, foreign elements and attributes.
 

@@ -25,12 +25,12 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.kinematics.loops import OpenLoopError
-from robot_semantics.kinematics.root_motion import UnusablePose, joint_motion, pose_of, twist_of
+from robot_semantics.kinematics.motions import UnusablePose, joint_motion, pose_of, twist_of
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import matrix_from_pose, transform_distance, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import pose_from_matrix, pose_matrices, xyz_quat_of
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import ResolvedWorld, resolve, taken_as_world
 from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.joint_values import (
     JointValues,
@@ -41,7 +41,6 @@ from robot_semantics.usdf.joint_values import (
     with_stated,
 )
 from robot_semantics.usdf.recover import NOT_OBSERVED, recover_joints
-from robot_semantics.usdf.resolved_world import ResolvedWorld, taken_as_world
 from robot_semantics.usdf.restore_report import TOLERANCE, RestoreItem, RestoreLog
 from robot_semantics.usdf.robot import with_carriers
 from robot_semantics.usdf.world_state import (

@@ -29,10 +29,10 @@ from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, Robot
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.apply import apply_model_state, resolve_with
 from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, beside, place_of, robots_for
+from robot_semantics.usdf.frames import NotStatedError, ResolvedWorld, taken_as_world
 from robot_semantics.usdf.identity import describes_another_robot, is_of
 from robot_semantics.usdf.joint_values import joint_values, position_counts, stated_positions
 from robot_semantics.usdf.reader import examine, examine_text
-from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld, taken_as_world
 from robot_semantics.usdf.restore_report import RestoreItem
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.validity import SOURCE, name_clashes, path_of

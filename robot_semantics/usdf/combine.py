@@ -22,8 +22,7 @@ from robot_semantics.transforms import transform_distance
 from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.usdf.commands import union, with_renamed_models
 from robot_semantics.usdf.fields import fields_of
-from robot_semantics.usdf.frames import link_frame
-from robot_semantics.usdf.resolved_world import NotStatedError
+from robot_semantics.usdf.frames import NotStatedError, link_frame
 from robot_semantics.usdf.robot import complete, with_carriers
 from robot_semantics.usdf.table import FRAME, MODEL
 from robot_semantics.usdf.validity import path_of

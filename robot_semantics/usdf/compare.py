@@ -32,7 +32,7 @@ from robot_semantics.usdf.fields import ElementField, ElementList, fields_of, li
 from robot_semantics.usdf.table import MODEL, USDF, DifferenceKind, ValueForm
 from robot_semantics.usdf.world_state import JointState, WorldState
 from robot_semantics.xml.schema import Element
-from robot_semantics.xml.schema_json import to_json
+from robot_semantics.xml.schema_writer import to_json
 
 Row = tuple[float, ...]
 

@@ -32,10 +32,9 @@ from robot_semantics.transforms.arrays import FloatArray, checked_array
 from robot_semantics.transforms.pose import Pose, Vec6, pose_from_matrix, six
 from robot_semantics.usdf.apply import apply_model_state, resolve_with
 from robot_semantics.usdf.commands import COMMANDS, without_models
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve, taken_as_world
 from robot_semantics.usdf.joint_values import closed_values, joint_values, position_counts, stated_positions
 from robot_semantics.usdf.recover import recover_joints
-from robot_semantics.usdf.resolved_world import taken_as_world
 from robot_semantics.usdf.restore_report import TOLERANCE
 from robot_semantics.usdf.robot import rederive_links, with_carriers
 from robot_semantics.usdf.validity import SOURCE, path_of

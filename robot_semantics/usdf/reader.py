@@ -17,8 +17,7 @@ from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import frame_name
 from robot_semantics.base.nanoseconds import seconds_text
-from robot_semantics.usdf.table import NAMESPACE, RESERVED, USDF, VERSION, VERSIONS
-from robot_semantics.usdf.text_kinds import XML_SPACE
+from robot_semantics.usdf.table import NAMESPACE, RESERVED, USDF, VERSION, VERSIONS, XML_SPACE
 from robot_semantics.usdf.validity import report, without_faults
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.xml.document import XmlDocument

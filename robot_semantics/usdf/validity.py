@@ -25,8 +25,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.transforms.pose import Pose, Quaternion
 from robot_semantics.usdf.fields import ROOT_PATH, lists_of
-from robot_semantics.usdf.table import MODEL, USDF
-from robot_semantics.usdf.text_kinds import XML_SPACE
+from robot_semantics.usdf.table import MODEL, USDF, XML_SPACE
 from robot_semantics.usdf.world_state import (
     SEPARATOR,
     WORLD,

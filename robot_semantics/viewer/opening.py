@@ -20,7 +20,7 @@ from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.base.nanoseconds import float_seconds, short_seconds
-from robot_semantics.kinematics.root_motion import JointMotion, joint_motion
+from robot_semantics.kinematics.motions import JointMotion, joint_motion
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -31,8 +31,8 @@ from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.apply import AppliedState, Base, apply_model_state, resolve_with
 from robot_semantics.usdf.descriptions import RobotFiles, robots_for
+from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import ModelState, WorldState
 from robot_semantics.viewer.link_surfaces import Kind, LinkSurface, link_surfaces

@@ -18,8 +18,8 @@ import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.joint_space import with_state
 from robot_semantics.kinematics.loops import OpenLoopError, close_loops
-from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.link_surfaces import LinkSurface

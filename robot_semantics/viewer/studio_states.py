@@ -21,9 +21,8 @@ from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.poses import PoseCollisions
 from robot_semantics.kinematics.inverse import InverseKinematics
-from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.joint_space import JointSpace, with_state
 from robot_semantics.kinematics.motions import PositionBlend
-from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model.joint_types import LIMIT_TOLERANCE
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText

@@ -28,8 +28,7 @@ from robot_semantics.base.files import read_bounded, read_named, save_bytes
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.poses import PoseCollisions
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.named_states import with_state
+from robot_semantics.kinematics.joint_space import JointSpace, with_state
 from robot_semantics.model.queries import PairCause, PairStatus, pair_status
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray

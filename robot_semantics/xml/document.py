@@ -5,22 +5,267 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A parsed text: its lxml tree, with the exact place of every element and attribute."""
+"""A parsed text: its lxml tree, with the exact place of every element and attribute.
+
+Parsing is strict, or forgiving like the C++ readers.
+"""
 
 from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple, cast
+from urllib.parse import quote
 
 from lxml import etree
 
 from robot_semantics.base.diagnostic import SourcePlace
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.xml.source_map import SourceMap, SourceText
-from robot_semantics.xml.well_formed import OPTIONS, name_of_root, not_well_formed, parse_forgiving
+from robot_semantics.base.diagnostics import Diagnostics, refusal
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.xml.source_map import SKIPPED, SourceMap, SourceText
+
+UNDECLARED_NAMESPACE = "urn:robot-semantics:undeclared-prefix:"
+"""Beginning of the namespaces of undeclared prefixes in the tree; it is never written."""
+
+_DECLARATION = re.compile(rb"<\?xml\s[^>]*\?>")
+_PROPER_DECLARATION = re.compile(
+    rb"""<\?xml\s+version\s*=\s*(?P<v>["'])1\.[0-9]+(?P=v)"""
+    rb"""(\s+encoding\s*=\s*(?P<e>["'])[A-Za-z][\w.-]*(?P=e))?"""
+    rb"""(\s+standalone\s*=\s*(?P<s>["'])(yes|no)(?P=s))?\s*\?>"""
+)
+_BLANK = re.compile(rb"\s*")
+_BEFORE_ROOT = ((b"<!--", b"-->"), (b"<?", b"?>"))
+_START_OF_ROOT = re.compile(rb"<[^\s/>]+")
+_ODD_HYPHEN = re.compile(rb"-(?=-|$)")
+_ATTRIBUTE = re.compile(rb"""(?P<name>[^\s=<>"']+)\s*=\s*(?P<quote>["'])""")
+_LIBRARY_LIMIT = re.compile("too big|too long|XML_PARSE_HUGE|[Rr]esource limit")
+_WITH_PREFIX = etree.XPath(
+    "//*[contains(name(), ':') and not(namespace-uri())] | //@*[contains(name(), ':') and not(namespace-uri())]"
+)
+
+OPTIONS: dict[str, Any] = {
+    "encoding": "utf-8",
+    "resolve_entities": False,
+    "no_network": True,
+    "load_dtd": False,
+    "dtd_validation": False,
+    "huge_tree": False,
+    "recover": False,
+    "remove_comments": False,
+    "remove_pis": False,
+    "strip_cdata": False,
+}
+"""Parser options of lxml."""
+
+
+class ForgivingParse(NamedTuple):
+    """A tree, its text, and the accepted faults.
+
+    Attributes:
+        utf8: the text; faults are replaced by the same number of other characters.
+        prefixes: prefixes without a declaration; in the tree the root declares them.
+        odd_declaration: place of an XML declaration that XML does not allow.
+        odd_comments: places of comments with ``--``.
+    """
+
+    root: etree._Element
+    utf8: bytes
+    prefixes: Collection[str] = ()
+    odd_declaration: SourcePlace | None = None
+    odd_comments: tuple[SourcePlace, ...] = ()
+
+
+def parse_strictly(text: SourceText) -> etree._Element:
+    """Return the tree of a text.
+
+    Raises:
+        DescriptionError: it is not well-formed, or nested too deep.
+    """
+    try:
+        return etree.fromstring(text.utf8, etree.XMLParser(**OPTIONS))
+    except etree.XMLSyntaxError as error:
+        raise not_well_formed(str(error.msg), text, *error.position) from None
+
+
+def parse_forgiving(text: SourceText) -> ForgivingParse:
+    """Return the tree of a text; faults in prefixes, XML declaration and comments are accepted.
+
+    Raises:
+        DescriptionError: as `parse_strictly`, for all other faults.
+    """
+    text, odd_declaration = _without_odd_declaration(text)
+    try:
+        root, prefixes = _parse_with_prefixes(text)
+        return ForgivingParse(root, text.utf8, prefixes, odd_declaration)
+    except DescriptionError:
+        text, odd_comments = _without_odd_comments(text)
+        if not odd_comments:
+            raise
+    root, prefixes = _parse_with_prefixes(text)
+    return ForgivingParse(root, text.utf8, prefixes, odd_declaration, tuple(odd_comments))
+
+
+def is_faultless(text: SourceText) -> bool:
+    """Return True if `parse_forgiving` finds no fault, not even one that it accepts; this makes no tree.
+
+    False for the rare ``xml:id``, which only a parser with a tree checks.
+    """
+    if b"xml:id" in text.utf8 or _without_odd_declaration(text)[1] is not None:
+        return False
+    parser = etree.XMLParser(target=cast("Any", _NoTree()), **OPTIONS)
+    try:
+        etree.fromstring(text.utf8, parser)
+    except etree.XMLSyntaxError:
+        return False
+    return not parser.error_log.filter_from_errors()
+
+
+class _NoTree:
+    """Target of a parser that only checks."""
+
+    def close(self) -> None:
+        """End the text."""
+
+
+def _parse_with_prefixes(text: SourceText) -> tuple[etree._Element, Collection[str]]:
+    """Parse a text that may have prefixes without a declaration; return the tree and these prefixes."""
+    parser = etree.XMLParser(**{**OPTIONS, "recover": True})
+    try:
+        recovered = etree.fromstring(text.utf8, parser)
+    except etree.XMLSyntaxError as error:
+        raise not_well_formed(str(error.msg), text, *error.position) from None
+    errors = parser.error_log.filter_from_errors()
+    if not errors:
+        return recovered, ()
+    prefixes = _undeclared_prefixes(recovered)
+    if not prefixes:
+        raise not_well_formed(errors[0].message, text, errors[0].line, errors[0].column)
+    return _parse_declaring(prefixes, text), prefixes
+
+
+def _undeclared_prefixes(recovered: etree._Element | None) -> set[str]:
+    """Return the prefixes without a namespace in the names of a recovered tree."""
+    found = [] if recovered is None else cast("list[Any]", _WITH_PREFIX(recovered))
+    names = (str(node.tag if isinstance(node, etree._Element) else node.attrname) for node in found)
+    prefixes = {prefix for prefix, _, local in (name.partition(":") for name in names) if prefix and local}
+    return prefixes - {"xmlns"}
+
+
+def _parse_declaring(prefixes: Collection[str], text: SourceText) -> etree._Element:
+    """Parse a copy of the text that declares these prefixes on its root."""
+    added = "".join(f' xmlns:{prefix}="{UNDECLARED_NAMESPACE}{quote(prefix)}"' for prefix in sorted(prefixes))
+    utf8 = text.utf8
+    name = _start_of_root(utf8)
+    cut = name.end() if name else 0
+    try:
+        return parse_strictly(replace(text, utf8=utf8[:cut] + added.encode() + utf8[cut:]))
+    except DescriptionError as error:
+        problem = error.diagnostics[0]
+        root = text.place(cut)
+        if problem.place.line != root.line or problem.place.column <= root.column:
+            raise
+        place = SourcePlace(text.source, root.line, problem.place.column - len(added))
+        raise refusal(problem.code, problem.message, place) from None
+
+
+def _start_of_root(utf8: bytes) -> re.Match[bytes] | None:
+    """Return the bracket and the name with which the root begins."""
+    start = _skip(utf8, _BEFORE_ROOT)
+    while skipped := SKIPPED.match(utf8, start):
+        start = _skip(utf8, _BEFORE_ROOT, skipped.end())
+    return _START_OF_ROOT.match(utf8, start)
+
+
+def name_of_root(utf8: bytes) -> str:
+    """Return the root's tag without its prefix."""
+    found = _start_of_root(utf8)
+    return "" if found is None else found.group()[1:].decode().rpartition(":")[2]
+
+
+def starts_with_doctype(utf8: bytes) -> bool:
+    """Return True if a document type is before the root, the only place where it is allowed."""
+    return utf8.startswith(b"<!DOCTYPE", _skip(utf8, _BEFORE_ROOT))
+
+
+def _skip(utf8: bytes, marks: Iterable[tuple[bytes, bytes]], at: int = 0) -> int:
+    """Return the offset behind white space and marked parts (such as comments), starting from `at`."""
+    at = _BLANK.match(utf8, at).end()  # type: ignore[union-attr]  # it may match nothing
+    while end := next((close for begin, close in marks if utf8.startswith(begin, at)), b""):
+        found = utf8.find(end, at)
+        if found < 0:
+            break
+        at = _BLANK.match(utf8, found + len(end)).end()  # type: ignore[union-attr]  # as above
+    return at
+
+
+def _without_odd_declaration(text: SourceText) -> tuple[SourceText, SourcePlace | None]:
+    """Return the text with spaces instead of an invalid XML declaration, and the place of the declaration."""
+    utf8 = text.utf8
+    if _PROPER_DECLARATION.match(utf8):
+        return text, None
+    found = _DECLARATION.match(utf8, _skip(utf8, _BEFORE_ROOT[:1]))
+    if found is None:
+        return text, None
+    at, end = found.span()
+    spaces = re.sub(rb"[^\r\n]", b" ", found.group())
+    return replace(text, utf8=utf8[:at] + spaces + utf8[end:]), text.place(at)
+
+
+def _without_odd_comments(text: SourceText) -> tuple[SourceText, list[SourcePlace]]:
+    """Return the text with other characters for forbidden hyphens in comments, and the places of these comments."""
+    # Step from mark to mark: a pattern would search the end of each unclosed comment.
+    places: list[SourcePlace] = []
+    pieces: list[bytes] = []
+    last = at = 0
+    utf8 = text.utf8
+    while (start := utf8.find(b"<!--", at)) >= 0 and (end := utf8.find(b"-->", start + 4)) >= 0:
+        comment = utf8[start + 4 : end]
+        if b"--" in comment or comment.endswith(b"-"):
+            places.append(text.place(start))
+            pieces += [utf8[last : start + 4], _ODD_HYPHEN.sub(b"~", comment)]
+            last = end
+        at = end + 3
+    return replace(text, utf8=b"".join([*pieces, utf8[last:]])), places
+
+
+def _open_quote(utf8: bytes, line: int, column: int) -> tuple[int, str] | None:
+    """Return the position and attribute of a quote that is not closed before a ``<`` behind the end of the tag.
+
+    None if the ``<`` is in a value of one tag, whose quote may be closed.
+    """
+    start = 0
+    for _ in range(line - 1):
+        start = utf8.find(b"\n", start) + 1
+    # libxml2 counts columns in characters.
+    before = utf8[start : start + 4 * column].decode(errors="replace")[: column - 1]
+    end = start + len(before.encode())
+    at = utf8.rfind(b"<", 0, end)
+    while (found := _ATTRIBUTE.search(utf8, max(at, 0), end)) is not None:
+        at = utf8.find(found["quote"], found.end(), end) + 1
+        if not at:
+            opened = b">" in utf8[found.end() : end]
+            return (found.end() - 1, found["name"].decode(errors="replace")) if opened else None
+    return None
+
+
+def not_well_formed(reason: str, text: SourceText, line: int, column: int) -> DescriptionError:
+    """Return the error for a parser's refusal at a line and column."""
+    place = SourcePlace(text.source, max(line, 1), max(column, 1))
+    message = " ".join(re.sub(r", line \d+, column \d+.*$", "", reason).split())
+    if message.startswith("Unescaped '<'") and (quote := _open_quote(text.utf8, line, column)) is not None:
+        at, name = quote
+        place = text.place(at)
+        return refusal("not-well-formed", f"not well-formed XML: the quote of attribute '{name}' is not closed", place)
+    if "xcessive depth" in message:
+        return refusal("nested-too-deep", "elements are nested too deep", place)
+    if _LIBRARY_LIMIT.search(message):
+        reason = "a name, an attribute, a text or a comment is longer than 10,000,000 bytes, the limit"
+        return refusal("too-large", reason, place)
+    return refusal("not-well-formed", f"not well-formed XML: {message}", place)
+
 
 _PIECE = 1 << 16
 

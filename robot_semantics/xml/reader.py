@@ -29,16 +29,18 @@ from robot_semantics.base.diagnostics import refusal
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import read_bounded, read_named
 from robot_semantics.base.names import shown
-from robot_semantics.xml.document import OddBytes, StreamedDocument, XmlDocument
-from robot_semantics.xml.source_map import SKIPPED, SourceMap, SourceText
-from robot_semantics.xml.well_formed import (
+from robot_semantics.xml.document import (
     UNDECLARED_NAMESPACE,
     ForgivingParse,
+    OddBytes,
+    StreamedDocument,
+    XmlDocument,
     is_faultless,
     parse_forgiving,
     parse_strictly,
     starts_with_doctype,
 )
+from robot_semantics.xml.source_map import SKIPPED, SourceMap, SourceText
 
 MAX_BYTES = 64 * 1024 * 1024
 """Longest text that is read [bytes]; the largest known real robot description is under 2 MB."""

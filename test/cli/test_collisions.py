@@ -23,7 +23,7 @@ from support.commands import RunCommand
 
 from robot_semantics import read_world
 from robot_semantics.convert.json_form import parse_json
-from robot_semantics.srdf.reader import srdf_from_file
+from robot_semantics.srdf.table import srdf_from_file
 
 pytest.importorskip("mujoco", reason="mujoco is not installed (pip install '.[collision]')")
 

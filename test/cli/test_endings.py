@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_semantics.base.endings import UnknownEndingError, format_of
+from robot_semantics.base.files import UnknownEndingError, format_of
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
 

@@ -20,7 +20,7 @@ trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed (pip i
 pytest.importorskip("mujoco", reason="mujoco is not installed (pip install '.[spheres]')")
 pytest.importorskip("morphit_rs", reason="morphit_rs is not installed (pip install '.[spheres]')")
 
-from robot_semantics.srdf.reader import srdf_from_file  # noqa: E402
+from robot_semantics.srdf.table import srdf_from_file  # noqa: E402
 
 BODIES = (
     '<link name="ball"><collision><origin xyz="0.1 0 0"/><geometry><sphere radius="0.25"/></geometry></collision>'

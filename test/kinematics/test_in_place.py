@@ -15,8 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from robot_semantics import JointSpace, RobotModel
 from robot_semantics.examples import example
-from robot_semantics.kinematics.in_place import InPlaceTransforms
-from robot_semantics.kinematics.local import LocalTransforms
+from robot_semantics.kinematics.local import InPlaceTransforms, LocalTransforms
 from robot_semantics.model.loading import load_robot, robot_from_text
 
 EVERY_TYPE = """<robot name="all">

@@ -14,7 +14,7 @@ import pytest
 
 from robot_semantics import JointSpace, UnknownNameError
 from robot_semantics.base.errors import ArrayError
-from robot_semantics.kinematics.named_states import MissingJoints, with_state
+from robot_semantics.kinematics.joint_space import MissingJoints, with_state
 from robot_semantics.model.loading import robot_from_text
 
 URDF = """<robot name="r">

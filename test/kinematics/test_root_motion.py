@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robot_semantics.kinematics.root_motion import (
+from robot_semantics.kinematics.motions import (
     JointMotion,
     UnusablePose,
     joint_motion,

@@ -20,8 +20,8 @@ from support.marks import unmarked
 from robot_semantics import Diagnostics, ForwardKinematics, Severity
 from robot_semantics.cli.main import main
 from robot_semantics.kinematics.loops import ClosedLoops
-from robot_semantics.model.constraints import ConstraintType
 from robot_semantics.model.loading import robot_from_text
+from robot_semantics.model.robot_model import ConstraintType
 from robot_semantics.urdf.reader import parse_urdf
 from robot_semantics.urdf.writer import write_urdf
 

@@ -25,7 +25,7 @@ from robot_semantics.base.names import LinkPair
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.srdf.reader import srdf_from_file
+from robot_semantics.srdf.table import srdf_from_file
 from robot_semantics.xml.xacro import XacroOptions, read_document
 
 pytestmark = pytest.mark.corpus

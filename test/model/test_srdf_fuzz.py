@@ -19,7 +19,7 @@ from robot_semantics import DescriptionError, Diagnostic, Diagnostics, RobotMode
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
 from robot_semantics.model.loading import load_robot
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.srdf.reader import parse_srdf
+from robot_semantics.srdf.table import parse_srdf
 
 DOCUMENTS = 6_000
 # Words that take a document to the edges of the format.

@@ -23,7 +23,7 @@ import robot_semantics
 from robot_semantics import DescriptionError, Diagnostic, Diagnostics, Severity
 from robot_semantics.model.apply_semantics import check_alone
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.srdf.reader import parse_srdf
+from robot_semantics.srdf.table import parse_srdf
 
 URDF = """<robot name="r">
   <link name="base"/><link name="a"/><link name="b"/><link name="c"/><link name="tool"/><link name="f"/><link name="p"/>

@@ -26,7 +26,7 @@ from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.srdf.reader import parse_srdf
+from robot_semantics.srdf.table import parse_srdf
 
 pytestmark = pytest.mark.ros
 

@@ -48,7 +48,7 @@ from robot_semantics.cli.main import main
 from robot_semantics.cli.schema import command_schema
 from robot_semantics.examples import example
 from robot_semantics.transforms.pose import pose_matrix
-from robot_semantics.usdf.ages import ages_of
+from robot_semantics.usdf.fields import ages_of
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.saved_descriptions import Texts, check_descriptions

@@ -21,7 +21,7 @@ from robot_semantics.base.errors import ArrayError
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.ros.messages.world_messages import world_from_message, world_to_message
 from robot_semantics.transforms.pose import Pose, pose_from_quaternion
-from robot_semantics.usdf.resolved_world import NotStatedError
+from robot_semantics.usdf.frames import NotStatedError
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState
 
 POSE = pose_from_quaternion((1.0, 2.0, 3.0), (0.0, 0.6, 0.0, 0.8))

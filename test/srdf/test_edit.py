@@ -16,7 +16,7 @@ import pytest
 from robot_semantics import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.base.names import LinkPair
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.srdf.reader import parse_srdf
+from robot_semantics.srdf.table import parse_srdf
 from robot_semantics.xml.edit import NewElement
 
 TEXT = """<?xml version='1.0' encoding="utf-8"?>

@@ -29,7 +29,7 @@ from robot_semantics.model.loading import robot_from_text
 from robot_semantics.transforms import matrix_from_pose
 from robot_semantics.transforms.pose import pose_from_matrix
 from robot_semantics.usdf.apply import Base, apply_model_state, resolve_with
-from robot_semantics.usdf.resolved_world import ResolvedWorld
+from robot_semantics.usdf.frames import ResolvedWorld
 
 FloatArray = npt.NDArray[np.float64]
 Robots = Mapping[str, tuple[str, str | None]]

@@ -34,9 +34,8 @@ from robot_semantics.usdf.combine import merge, prefixed, renamed, split
 from robot_semantics.usdf.commands import COMMANDS, JointCommand, commands_of
 from robot_semantics.usdf.compare import compare
 from robot_semantics.usdf.edit import removed, set_joints, set_named_state, set_pose, without_engines
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import NotStatedError, resolve
 from robot_semantics.usdf.interpolate import interpolate, share_at
-from robot_semantics.usdf.resolved_world import NotStatedError
 from robot_semantics.usdf.robot import from_joint_positions
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState
 

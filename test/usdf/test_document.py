@@ -19,8 +19,7 @@ from lxml import etree
 from robot_semantics import Diagnostics
 from robot_semantics.convert.json_form import parse_json
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.table import USDF
-from robot_semantics.usdf.text_kinds import SIX
+from robot_semantics.usdf.table import SIX, USDF
 from robot_semantics.usdf.writer import full_schema
 
 DOCUMENT = (Path(__file__).parents[2] / "doc" / "usdf.md").read_text()

@@ -23,9 +23,8 @@ from support.states import Chance
 
 from robot_semantics import DescriptionError, Diagnostics, UnknownNameError, WorldState
 from robot_semantics.transforms.pose import Pose, Vec6, pose_from_quaternion, pose_matrix
-from robot_semantics.usdf.frames import resolve, without_parent_links
+from robot_semantics.usdf.frames import NotStatedError, resolve, without_parent_links
 from robot_semantics.usdf.reader import parse_document
-from robot_semantics.usdf.resolved_world import NotStatedError
 from robot_semantics.usdf.world_state import Frame, LinkState, ModelState
 
 H = 1e-6

@@ -19,7 +19,7 @@ import pytest
 from support.small_disk import small_disk
 
 from robot_semantics import DescriptionError, UnknownNameError, WorldState
-from robot_semantics.usdf.ages import ValueAge, ages_of, with_ages
+from robot_semantics.usdf.fields import ValueAge, ages_of, with_ages
 from robot_semantics.usdf.saved_descriptions import Texts, hash_name
 from robot_semantics.usdf.snapshots import SnapshotError, SnapshotStore, comment_of
 from robot_semantics.usdf.world_state import Frame, JointState, ModelState

@@ -25,7 +25,7 @@ from robot_semantics import Diagnostics
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
-from robot_semantics.srdf.reader import parse_srdf
+from robot_semantics.srdf.table import parse_srdf
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.viewer.opening import Opening, open_files

@@ -25,7 +25,7 @@ from support.served import Served
 
 from robot_semantics import Diagnostics, ForwardKinematics, RobotModel, RobotSemanticsError
 from robot_semantics.examples import example
-from robot_semantics.kinematics.named_states import with_state
+from robot_semantics.kinematics.joint_space import with_state
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.srdf.edit import SrdfText

@@ -23,7 +23,7 @@ from support.person import Person
 from support.served import Served
 
 from robot_semantics.examples import example
-from robot_semantics.srdf.reader import srdf_from_file
+from robot_semantics.srdf.table import srdf_from_file
 
 KILLS = int(os.environ.get("KILLS", "20"))
 """How often a server is killed."""

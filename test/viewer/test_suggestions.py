@@ -17,7 +17,7 @@ import pytest
 from robot_semantics import Diagnostics, ForwardKinematics, RobotModel
 from robot_semantics.base.diagnostic import Severity
 from robot_semantics.examples import example
-from robot_semantics.kinematics.named_states import with_state
+from robot_semantics.kinematics.joint_space import with_state
 from robot_semantics.model.loading import load_robot
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText

@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 
 from robot_semantics import DescriptionError
-from robot_semantics.xml.document import XmlDocument
+from robot_semantics.xml.document import UNDECLARED_NAMESPACE, XmlDocument
 from robot_semantics.xml.reader import MAX_BYTES, parse_xml, read_xml
-from robot_semantics.xml.well_formed import UNDECLARED_NAMESPACE
 
 VALUES = ('"x>y"', "'/>'", '"ö"', '""')
 

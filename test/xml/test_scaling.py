@@ -19,7 +19,7 @@ import pytest
 from robot_semantics import DescriptionError, Diagnostics
 from robot_semantics.model.apply_semantics import check_alone
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.srdf.reader import parse_srdf
+from robot_semantics.srdf.table import parse_srdf
 from robot_semantics.usdf.check import check_world
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import parse_document

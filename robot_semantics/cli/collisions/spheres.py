@@ -14,8 +14,8 @@ import os
 from collections.abc import Collection, Mapping
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.files import UnknownEndingError, format_of
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs

@@ -16,8 +16,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.files import UnknownEndingError, format_of
 from robot_semantics.cli.frame.command import UsageError
 from robot_semantics.xml.numbers import number
 from robot_semantics.xml.schema import BadValueError

@@ -117,7 +117,7 @@ def kind_of_result(arguments: argparse.Namespace) -> str:
         UsageError: the ending is unknown.
     """
     # Import here: the start does not need it.
-    from robot_semantics.base.endings import UnknownEndingError, format_of
+    from robot_semantics.base.files import UnknownEndingError, format_of
 
     rule: ResultRule = arguments.result_rule
     endings = rule.endings or {}

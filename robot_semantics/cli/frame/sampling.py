@@ -25,8 +25,7 @@ from robot_semantics.collision.pieces import READINGS, pieces_of
 from robot_semantics.collision.sampling import SAMPLERS
 from robot_semantics.collision.shapes import Piece
 from robot_semantics.collision.sphere_check import sphere_pieces
-from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.named_states import with_state
+from robot_semantics.kinematics.joint_space import JointSpace, with_state
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 

@@ -16,9 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.endings import UnknownEndingError
 from robot_semantics.base.errors import ArrayError
-from robot_semantics.base.files import STANDARD_INPUT, make_folder
+from robot_semantics.base.files import STANDARD_INPUT, UnknownEndingError, make_folder
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import add_repeatable, nanoseconds, number_in_range
 from robot_semantics.cli.frame.command import Command, UsageError

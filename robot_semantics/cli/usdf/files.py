@@ -19,9 +19,8 @@ from typing import NamedTuple
 
 from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import DescriptionError, UnknownNameError, UsageError
-from robot_semantics.base.files import STANDARD_INPUT
+from robot_semantics.base.files import STANDARD_INPUT, format_of
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.outputs import WORLD_ENDINGS, add_result, kind_of_result, put_result
 from robot_semantics.cli.frame.printing import print_notes

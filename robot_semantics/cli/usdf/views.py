@@ -30,8 +30,7 @@ from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.transforms.pose import Pose, poses_from_matrices
 from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, StateDifference, compare
 from robot_semantics.usdf.descriptions import rebased
-from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.resolved_world import ResolvedWorld
+from robot_semantics.usdf.frames import ResolvedWorld, resolve
 from robot_semantics.usdf.robot import complete_models
 from robot_semantics.usdf.table import DifferenceKind
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState, carrier_of

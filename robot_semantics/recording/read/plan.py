@@ -50,7 +50,7 @@ from robot_semantics.recording.bags.source import (
 from robot_semantics.recording.read.messages import AS_USUAL, ReadOptions, Text
 from robot_semantics.recording.read.stretches import definition_problems, inspect_bag
 from robot_semantics.recording.tracks.namespaces import TF_KINDS, FrameNames, namespace_of, owner_of
-from robot_semantics.srdf.reader import parse_srdf, srdf_from_file
+from robot_semantics.srdf.table import parse_srdf, srdf_from_file
 from robot_semantics.xml.xacro import XacroOptions
 
 # The robots of a recording: their topics, frames and descriptions, from files or from the bag.

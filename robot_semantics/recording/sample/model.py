@@ -23,9 +23,8 @@ from robot_semantics.kinematics.joint_space import JointSpace, MimicMap, followi
 from robot_semantics.kinematics.loop_equations import IndexArray
 from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.kinematics.loops import ClosedLoops
-from robot_semantics.kinematics.motions import PositionBlend
+from robot_semantics.kinematics.motions import PositionBlend, UnusablePose, joint_motion
 from robot_semantics.kinematics.observe import JointObserver
-from robot_semantics.kinematics.root_motion import UnusablePose, joint_motion
 from robot_semantics.live.joint_state import Fault
 from robot_semantics.live.model_series import ModelSeries, with_links
 from robot_semantics.model.joint_types import MOTION, JointType

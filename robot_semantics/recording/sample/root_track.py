@@ -17,7 +17,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.root_motion import pose_of, twist_of
+from robot_semantics.kinematics.motions import pose_of, twist_of
 from robot_semantics.live.samples import RootCandidate, RootChoice, RootSource, choose_root
 from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.model.robot_model import JointModel

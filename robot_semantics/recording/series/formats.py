@@ -21,7 +21,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from robot_semantics.base.endings import UnknownEndingError, format_of
+from robot_semantics.base.files import UnknownEndingError, format_of
 from robot_semantics.base.unpack_limit import check_unpacked
 from robot_semantics.convert.json_form import world_from_json
 from robot_semantics.recording.bags.columns import NONSENSE, Array

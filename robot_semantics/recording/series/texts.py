@@ -30,7 +30,7 @@ from robot_semantics.recording.bags.columns import Array
 from robot_semantics.recording.series.arrays import Column, table
 from robot_semantics.recording.series.series import Gap, Series
 from robot_semantics.transforms.arrays import IntArray
-from robot_semantics.usdf.ages import ValueAge, with_ages
+from robot_semantics.usdf.fields import ValueAge, with_ages
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import world_text, write_world
 from robot_semantics.xml.numbers import format_row

@@ -23,7 +23,7 @@ from tf2_msgs.msg import TFMessage
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.layout import CdrError
 from robot_semantics.convert.messages import MessageMaker
-from robot_semantics.kinematics.root_motion import twist_in_parent
+from robot_semantics.kinematics.motions import twist_in_parent
 from robot_semantics.transforms import matrix_from_xyz_quat
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import Pose, Vec6, pose_from_quaternion, xyz_quat_of

@@ -26,7 +26,7 @@ from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.joint_states import JointStateData, JointStateReader
 from robot_semantics.cdr.layout import CdrError
 from robot_semantics.cdr.walk import BIG_ENDIAN, BODY, odometry_child
-from robot_semantics.kinematics.root_motion import pose_of, twist_of
+from robot_semantics.kinematics.motions import pose_of, twist_of
 from robot_semantics.live.joint_state import Reason, Refusal
 from robot_semantics.live.robot import Messages, RunningRobot
 from robot_semantics.live.samples import RootCandidate, RootSource, RootStatement, motion_of_root
@@ -419,7 +419,7 @@ class Inputs:
         traffic, lock, now_ns, outputs = served.traffic, self._robots.lock, self._robots.now_ns, self._outputs
 
         def handle(message: bytes | JointState, info: MessageInfo) -> None:
-            # Hot path: avoid calls before publishing, see `kinematics.in_place`.
+            # Hot path: avoid calls before publishing, see `InPlaceTransforms`.
             with lock:
                 traffic.received += 1
                 robot, sequence, arrived_ns = served.robot, info["publication_sequence_number"], received_ns(info)

@@ -35,7 +35,7 @@ from robot_semantics.base.names import suggestion
 from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.root_motion import pose_of, twist_of
+from robot_semantics.kinematics.motions import pose_of, twist_of
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.ros.messages.maker import MAKER, row_of_pose, row_of_twist
@@ -44,9 +44,9 @@ from robot_semantics.ros.simulators.simulator_client import UNKNOWN, RemoteRepor
 from robot_semantics.transforms import matrix_from_quat, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import Pose, Vec6, pose_from_quaternion, pose_quaternions, six
-from robot_semantics.usdf.ages import ValueAge, with_ages
 from robot_semantics.usdf.apply import Base, apply_model_state, resolve_with
-from robot_semantics.usdf.resolved_world import ResolvedWorld
+from robot_semantics.usdf.fields import ValueAge, with_ages
+from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.restore_report import RestoreLog
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, WorldState
 

@@ -33,8 +33,7 @@ from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.ros.messages.maker import MAKER, pose_message, pose_of, row_of_pose, row_of_twist
 from robot_semantics.ros.simulators.simulator_client import UNKNOWN, RemoteReport, RemoteSimulator, SimulatorError
 from robot_semantics.transforms.pose import pose_from_matrix
-from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.resolved_world import ResolvedWorld
+from robot_semantics.usdf.frames import ResolvedWorld, resolve
 from robot_semantics.usdf.restore_report import RestoreItem, RestoreLog
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
 
