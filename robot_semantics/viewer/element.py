@@ -184,20 +184,33 @@ class DiffText(ui.element, component=str(ASSETS / "diff.js")):
         self.props["lines"] = list(lines)
 
 
-class TextPane(ui.element, component=str(ASSETS / "text_pane.js")):
-    """The text of the document as a field; it emits ``typed`` (text, base, before) while a person types, or null.
+MAX_TYPED = 4_000_000
+"""Longest text that can be typed [characters]: it is sent with each key."""
 
-    `base` is the hash of the document on which the text was typed, `before` the page that sent the text earlier.
+
+class TextPane(ui.element, component=str(ASSETS / "text_pane.js")):
+    """The text of the document as a field; it emits ``typed`` (number, piece, is_last, base, before) while a person
+    types.
+
+    `number` counts what was typed. A long text comes in pieces; a `piece` that is null means the text of the document,
+    and `is_too_long` that the page keeps the text for itself. `base` is the hash of the document on which the text was
+    typed, `before` the page that sent the text earlier.
     """
 
     def __init__(self, page: str) -> None:
         """Show no text yet; `page` is the id of the page."""
         super().__init__()
-        self.props["page"] = page
+        self._answers = 0
+        self.props.update({"page": page, "longest": MAX_TYPED})
 
     def show(self, text: str, base: str, typed: Mapping[str, str] | None) -> None:
         """Show the document with its hash `base`, and a typed text that the server knows."""
         self.props.update({"text": text, "base": base, "typed": None if typed is None else dict(typed)})
+
+    def settle(self, number: int) -> None:
+        """Let go of what was typed up to this number: it is applied, or not wanted."""
+        self._answers += 1
+        self.props["settled"] = {"answer": self._answers, "number": number}
 
 
 class KeptWork(ui.element, component=str(ASSETS / "kept_work.js")):
@@ -219,4 +232,7 @@ class PartList(ui.element, component=str(ASSETS / "part_list.js")):
 
     def show(self, rows: Sequence[JsonObject], options: Mapping[str, Sequence[str]]) -> None:
         """Show rows, see `robot_semantics.viewer.studio_widgets.part_row`; `options` are the lists of names by kind."""
-        self.props.update({"rows": list(rows), "options": {kind: list(names) for kind, names in options.items()}})
+        # As texts: the framework watches each value of a nested list.
+        self.props.update(
+            {"rows": list(map(json.dumps, rows)), "options": {kind: list(names) for kind, names in options.items()}}
+        )

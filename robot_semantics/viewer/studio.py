@@ -33,7 +33,15 @@ from robot_semantics.viewer.edit_session import (
     text_hash,
     unified_diff,
 )
-from robot_semantics.viewer.element import DiffText, KeptWork, Shortcuts, TextPane, ViewerElement, with_attributes
+from robot_semantics.viewer.element import (
+    MAX_TYPED,
+    DiffText,
+    KeptWork,
+    Shortcuts,
+    TextPane,
+    ViewerElement,
+    with_attributes,
+)
 from robot_semantics.viewer.scene import closed_pose
 from robot_semantics.viewer.scene_data import semantics_of
 from robot_semantics.viewer.studio_groups import GroupsTab
@@ -98,6 +106,15 @@ def help_dialog() -> ui.dialog:
     return dialog
 
 
+TOO_LONG = (
+    f"it is longer than {MAX_TYPED:,} characters, so only this page has it. Edit the file with an editor: the studio "
+    "loads its changes."
+)
+"""Message about a typed text that is not sent to the server."""
+
+SHOWN_LINES, LONGEST_LINE = 3000, 1000
+"""Largest number of lines of a shown difference, and of characters of a line: a page needs seconds for more."""
+
 LOOK_S = 0.5
 """How often a page looks whether another one, or another program, has made a change [s]."""
 
@@ -149,6 +166,8 @@ class Studio:
         self.q: FloatArray = closed_pose(self.kinematics, self.kinematics.space.neutral())[0]
         self._seen = session.version
         self._is_deleted, self._missing = False, 0
+        self._typed_number, self._is_too_long = 0, False
+        self._typed_pieces: list[str] = []
         self._page = ui.context.client.id
         self._stale: set[str] = set()
         self._states = StatesTab(self)
@@ -424,7 +443,7 @@ class Studio:
 
     def _show_head(self) -> None:
         session = self.session
-        state = "saved" if session.is_saved else "not saved yet"
+        state = "saved" if session.is_saved and not self._is_too_long else "not saved yet"
         self._title.set_text(session.output.name)
         self._state.set_text("the file was deleted" if self._missing > 1 else state)
         self._unkept.set_text(session.draft_problem)
@@ -513,9 +532,12 @@ class Studio:
         typed, base = session.adopt_typed(self._page, Client.instances), text_hash(bytes(session.text))
         self._pane.show(str(session.text), base, None if typed is None else typed._asdict())
         is_conflict = typed is not None and typed.base != base
-        self._drop.set_visibility(typed is not None)
+        self._drop.set_visibility(typed is not None or self._is_too_long)
         self._conflict.clear()
-        if typed is not None and is_conflict:
+        if self._is_too_long:
+            with self._conflict:
+                small(f"The typed text is not saved: {TOO_LONG}").classes("failed")
+        elif typed is not None and is_conflict:
             with self._conflict:
                 small("The document has changed since you began to type. This is the way from it to your text:")
                 diff = unified_diff(bytes(session.text), typed.text.encode(), "document", "typed")
@@ -523,22 +545,33 @@ class Studio:
                 button("use my text", partial(self._end_typing, replace=True), "use-typed")
 
     def _typed(self, event: events.GenericEventArguments) -> None:
-        was = self.session.is_saved
-        if event.args is None:
+        was, typed = (self.session.is_saved, self._is_too_long), event.args
+        if self._typed_number != typed["number"]:
+            self._typed_number, self._typed_pieces = int(typed["number"]), []
+        self._is_too_long = bool(typed.get("is_too_long"))
+        if typed["piece"] is None:
             self.session.type(self._page, None)
-        else:
-            if event.args["before"] != self._page:
-                self.session.type(str(event.args["before"]), None)
-            self.session.type(self._page, TypedText(str(event.args["text"]), str(event.args["base"])))
+        elif not self._is_too_long:
+            self._typed_pieces.append(str(typed["piece"]))
+            if not typed["is_last"]:
+                return
+            if typed["before"] != self._page:
+                self.session.type(str(typed["before"]), None)
+            self.session.type(self._page, TypedText("".join(self._typed_pieces), str(typed["base"])))
+            self._typed_pieces = []
         # The page has it: only the rest is shown anew.
         self._seen = self.session.version
         self._show_text()
-        if was != self.session.is_saved:
+        if was != (self.session.is_saved, self._is_too_long):
             self._show_head()
             self._keep()
 
     def _apply_typed(self, *, replace: bool = False) -> bool:
         """Make the typed text a step; return False if that is not possible: the reason is shown, the text stays."""
+        if self._is_too_long:
+            self.open("text")
+            ui.notify(f"The typed text is not applied: {TOO_LONG}", type="negative", position="bottom")
+            return False
         if self._page not in self.session.typed:
             return True
         try:
@@ -547,6 +580,7 @@ class Studio:
             self.open("text")
             ui.notify(f"The typed text is not applied: {error}", type="negative", position="bottom")
             return False
+        self._pane.settle(self._typed_number)
         self.renew()
         self._show_text()
         return True
@@ -556,6 +590,8 @@ class Studio:
             self._apply_typed(replace=True)
             return
         self.session.type(self._page, None)
+        self._is_too_long = False
+        self._pane.settle(self._typed_number)
         self.renew()
         self._show_text()
 
@@ -565,4 +601,8 @@ def _difference(diff: str, title: str, height: str) -> None:
     box = with_attributes(ui.element("div"), role="region", tabindex="0", aria_label=title)
     box.style["height"] = height
     with box.style("width: 100%; overflow: auto; border: 1px solid #8884"):
-        DiffText(diff.split("\n"))
+        lines = diff.split("\n")
+        more = [f"… {len(lines) - SHOWN_LINES:,} more lines"] if len(lines) > SHOWN_LINES else []
+        DiffText(
+            [line if len(line) < LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in lines[:SHOWN_LINES]] + more
+        )

@@ -56,6 +56,8 @@ TABS = {
 """The tab that edits each element of an SRDF; all others are edited as text."""
 SHOWN = 200
 """Largest number of listed messages."""
+LISTED = 12
+"""Largest number of listed suggestions of a step, until a person asks for more."""
 
 
 def tab_of(problem: Diagnostic | PoseProblem) -> str:
@@ -164,6 +166,7 @@ class StartTab:
         """Begin."""
         self._studio = studio
         self._refused: set[str] = set()
+        self._unfolded: set[str] = set()
 
     def build(self) -> None:
         """Build the list."""
@@ -203,9 +206,25 @@ class StartTab:
                     ui.space()
                     remark(count)
                 remark(step.about).style("padding-left: 28px")
-                for suggestion in found:
-                    if suggestion.step == step.suggested:
-                        self._suggestion(suggestion, is_first=essential[:1] == [suggestion])
+                self._suggest(
+                    step, [suggestion for suggestion in found if suggestion.step == step.suggested], essential
+                )
+
+    def _suggest(self, step: Step, suggested: Sequence[Suggestion], essential: Sequence[Suggestion]) -> None:
+        """List the suggestions of a step; hundreds of rows would slow down each edit."""
+        shown = suggested if step.title in self._unfolded else suggested[:LISTED]
+        for suggestion in shown:
+            self._suggestion(suggestion, is_first=essential[:1] == [suggestion])
+        if len(shown) < len(suggested):
+
+            def unfold() -> None:
+                self._unfolded.add(step.title)
+                self._list.refresh()
+
+            more = ui.button(f"{len(suggested) - len(shown)} more", on_click=unfold).props(
+                "flat dense no-caps size=12px"
+            )
+            with_attributes(more, data_more=step.title).style("margin-left: 28px; align-self: flex-start")
 
     def _is_needless(self, step: Step, found: Sequence[Suggestion]) -> bool:
         """Return True if this robot does not need a step: nothing of its kind is suggested, or can be later."""

@@ -268,6 +268,31 @@ def test_typed_text_is_saved_or_stays_whatever_happens(browser: Browser, files: 
         browser.press("Enter")
         person.sees("document.querySelector('[data-saved]').innerText === 'saved'")
         assert srdf.read_text() == before
+        # Longer than one message may be, with signs of every length; then longer than the studio takes.
+        person.sees(f"{DIALOG} === null")
+        signs = '"ä😀' * 100 + "\n"
+        for count, is_taken in ((1_000, True), (11_000, False)):
+            long = before.replace("</robot>", f"<!-- {signs * count} --></robot>")
+            comment = f"'<!-- ' + {json.dumps(signs)}.repeat({count}) + ' --></robot>'"
+            browser.run(
+                f"{AREA}.value = {json.dumps(before)}.replace('</robot>', {comment});"
+                f" {AREA}.dispatchEvent(new Event('input', {{bubbles: true}}))"
+            )
+            browser.press("s", ctrl=True)
+            if is_taken:
+                person.sees("document.activeElement.dataset.do === 'really-save'")
+                browser.press("Enter")
+                person.sees("document.querySelector('[data-saved]').innerText === 'saved'")
+                person.sees(f"{DIALOG} === null")
+                before = long
+            else:
+                person.sees("document.querySelector('[data-typed-conflict]').innerText.includes('is not saved')")
+                assert browser.run("document.querySelector('[data-saved]').innerText") == "not saved yet"
+                assert browser.run(f"{AREA}.value.length") > 4_000_000
+            assert srdf.read_text(encoding="utf-8") == before
+        person.press("drop-text")
+        person.sees("document.querySelector('[data-saved]').innerText === 'saved'")
+        assert browser.run(f"{AREA}.value") == before
         assert browser.complaints == []
 
 

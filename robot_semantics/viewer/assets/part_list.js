@@ -10,7 +10,7 @@ export default {
   template: `
     <div class="part-list">
       <datalist v-for="(names, list) in options" :key="list" :id="listId(list)"><option v-for="name in names" :key="name" :value="name" /></datalist>
-      <div v-for="row in rows" :key="row.key" v-memo="[sign(row), editing === row.key, open[row.key], row.cells && (open[row.key] || !row.folded) ? options : 0]" class="part" v-bind="row.marks">
+      <div v-for="[text, row] in parts" :key="row.key" v-memo="[text, editing === row.key, open[row.key], row.cells && (open[row.key] || !row.folded) ? options : 0]" class="part" v-bind="row.marks">
         <div class="part-head">
           <Thumbnail v-if="row.stances" :stances="row.stances" :about="'robot in the state ' + row.title" />
           <div class="part-words">
@@ -39,10 +39,17 @@ export default {
       </div>
     </div>
   `,
+  created() { this.known = new Map(); },
+  computed: {
+    // A row with the same text is not read again.
+    parts() {
+      const parts = this.rows.map((text) => [text, this.known.get(text) ?? JSON.parse(text)]);
+      this.known = new Map(parts);
+      return parts;
+    },
+  },
   data() { return { editing: "", open: {}, fieldId: `part-field-${Math.random().toString(36).slice(2)}` }; },
   methods: {
-    // All that a row shows, as one text: a row with the same text is not looked at again.
-    sign(row) { return JSON.stringify(row); },
     listId(list) { return `${this.fieldId}-${list}`; },
     chips(row) { return this.open[row.key] ? row.chips : row.chips.slice(0, MOST_CHIPS); },
     act(what, row, more = {}) { this.$emit("act", { what, kind: row.kind, name: row.name, ...more }); },

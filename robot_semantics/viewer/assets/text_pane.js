@@ -1,20 +1,24 @@
 // The whole text of the document. What a person types stays on the page, whatever the server or another page does.
 const STORE = "robot_semantics typed";
+// The framework sends no message of a million signs or more, and a sign may be written with seven.
+const PIECES = /[^]{1,100000}/gu;
 
 export default {
-  props: { text: String, base: String, typed: Object, page: String },
+  props: { text: String, base: String, typed: Object, page: String, settled: Object, longest: Number },
   emits: ["typed"],
   template: `
     <div class="text-pane">
       <textarea ref="area" id="whole-text" aria-label="text" spellcheck="false" :value="shown" @input="type($event.target.value)"></textarea>
     </div>
   `,
-  // own: what was typed, and the hash of the document on which it was typed; null without.
+  // own: what was typed, its number, and the hash of the document on which it was typed; null without.
   data() { return { own: null }; },
+  created() { this.number = 0; },
   computed: { shown() { return this.own ? this.own.text : this.text; } },
   watch: {
-    // The server has applied or dropped it: only what the page has sent, never what was typed since.
-    typed(now, before) { if (before && !now && this.own?.text === before.text) this.drop(); else if (now && !this.own) this.own = { ...now }; },
+    typed(now) { if (now && !this.own) this.own = { ...now, number: this.number }; },
+    // The server has applied or dropped it: only what it had received, never what was typed since.
+    settled({ number }) { if (this.own?.number <= number) this.drop(); },
   },
   mounted() {
     let kept = null;
@@ -23,18 +27,24 @@ export default {
     if (typeof kept?.text === "string" && kept.text !== this.text) {
       this.own = { text: kept.text, base: String(kept.base) };
       this.send(kept.page);
-    } else if (this.typed) this.own = { ...this.typed };
+    } else if (this.typed) this.own = { ...this.typed, number: this.number };
   },
   methods: {
     type(text) {
-      if (text === this.text) { this.drop(); this.$emit("typed", null); return; }
+      if (text === this.text) { this.drop(); this.number += 1; this.emit({ piece: null }); return; }
       this.own = { text, base: this.own ? this.own.base : this.base };
       this.send();
     },
     send(before = "") {
-      try { sessionStorage.setItem(STORE, JSON.stringify({ ...this.own, page: this.page })); } catch { /* too long: the server has it */ }
-      this.$emit("typed", { ...this.own, before });
+      const { text, base } = this.own;
+      this.number += 1;
+      this.own.number = this.number;
+      try { sessionStorage.setItem(STORE, JSON.stringify({ text, base, page: this.page })); } catch { sessionStorage.removeItem(STORE); /* no room: the server has it */ }
+      if (text.length > this.longest) { this.emit({ piece: "", is_too_long: true, base, before }); return; }
+      const pieces = text.match(PIECES) || [""];
+      pieces.forEach((piece, at) => this.emit({ piece, is_last: at === pieces.length - 1, base, before }));
     },
+    emit(typed) { this.$emit("typed", { number: this.number, ...typed }); },
     drop() { this.own = null; sessionStorage.removeItem(STORE); },
   },
 };
