@@ -45,6 +45,7 @@ from robot_semantics.srdf.table import srdf_from_file
 from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.urdf.tree import UrdfRobot
 from robot_semantics.xml.document_kind import DocumentKind, kind_of, refuse_wrong_kinds
+from robot_semantics.xml.other_formats import other_format
 from robot_semantics.xml.reader import read_text, read_xml
 
 # Folders among the files of `check`: their URDF, SRDF and YAML files replace them.
@@ -330,9 +331,11 @@ class _Check:
             raise UnknownNameError("robot", str(name), (*named, *self._robots))
 
     def _yaml(self, file: str) -> YamlText:
-        text = read_sections(read_text(Path(file)), file)
+        content = read_text(Path(file))
+        text = read_sections(content, file)
         if not text.sections and not text.problems and file not in self.arguments.found_files:
-            message = "this file has no section that is known, so it is not checked"
+            what = other_format(content, file)
+            message = f"this file has no section that is known, so it is not checked{f'; {what}' if what else ''}"
             self.diagnostics.note("unknown-configuration", message, SourcePlace(file))
         return text
 

@@ -358,9 +358,6 @@ ENGINE = Element(
 )
 _ENGINES = ListQuantity(EngineState, "engine", kind=_D.ENGINE, lost="the engine state of '{name}'", blends=False)
 _COMMENT_TEXT = Element("rs:comment", text=TEXT, about="what a person wrote of it")
-_ROBOT_HINT = "the file is a URDF or SRDF: 'robot_semantics usdf new' makes a world state of a robot"
-_MUJOCO_HINT = "the file is an MJCF: 'robot_semantics usdf convert' makes a world state of its keyframe"
-_SDF_HINT = "the file is an SDFormat file: 'robot_semantics usdf convert' makes a world state of its <state>"
 
 USDF: FormatTable[WorldState] = FormatTable(
     Element(
@@ -382,7 +379,6 @@ USDF: FormatTable[WorldState] = FormatTable(
     ),
     # The root element of the founding document's own example.
     other_roots=("world",),
-    root_hints={"robot": _ROBOT_HINT, "mujoco": _MUJOCO_HINT, "sdf": _SDF_HINT},
     namespace=NAMESPACE,
     prefix=PREFIX,
     reports_foreign=True,

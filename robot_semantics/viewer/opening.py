@@ -38,6 +38,7 @@ from robot_semantics.usdf.world_state import ModelState, WorldState
 from robot_semantics.viewer.link_surfaces import Kind, LinkSurface, link_surfaces
 from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance, alone
 from robot_semantics.xml import document_kind
+from robot_semantics.xml.other_formats import other_format
 from robot_semantics.xml.reader import read_xml
 from robot_semantics.xml.xacro import XacroOptions
 
@@ -100,12 +101,13 @@ def kind_of(path: Path) -> FileKind:
     if path.is_dir() or SUFFIXES.get(path.suffix.lower(), "usdf") != "usdf":
         return FileKind.SERIES
     try:
-        root = read_xml(path, forgiving=True).root
+        document = read_xml(path, forgiving=True)
     except DescriptionError as error:
         raise RobotSemanticsError(f"{path}: neither URDF, SRDF nor USDF: {error}") from None
-    kind = document_kind.document_kind(root, str(path))
+    kind = document_kind.document_kind(document.root, str(path))
     if kind is None:
-        raise RobotSemanticsError(f"{path}: neither URDF, SRDF nor USDF")
+        what = other_format(document.places.text, str(path))
+        raise RobotSemanticsError(f"{path}: neither URDF, SRDF nor USDF{what and f': {what}'}")
     return FileKind[kind.name]
 
 

@@ -17,6 +17,7 @@ from lxml import etree
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.xml.document import XmlDocument
+from robot_semantics.xml.other_formats import other_format
 from robot_semantics.xml.reader import read_xml
 
 URDF_TAGS = {"link", "joint", "material", "transmission", "gazebo", "ros2_control"}
@@ -44,7 +45,9 @@ class DocumentKind(enum.Enum):
 
 def report_unknown_root(document: XmlDocument, diagnostics: Diagnostics) -> None:
     """Report a root element of no kind."""
-    message = f"the root element is <{document.root.tag}>; a URDF or SRDF has <robot>, a USDF <world_state>"
+    what = other_format(document.places.text, document.places.source)
+    forms = what or "a URDF or SRDF has <robot>, a USDF <world_state>"
+    message = f"the root element is <{document.root.tag}>; {forms}"
     diagnostics.error("wrong-root", message, document.places.place(0))
 
 

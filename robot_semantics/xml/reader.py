@@ -40,6 +40,7 @@ from robot_semantics.xml.document import (
     parse_strictly,
     starts_with_doctype,
 )
+from robot_semantics.xml.other_formats import other_format
 from robot_semantics.xml.source_map import SKIPPED, SourceMap, SourceText
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -77,7 +78,10 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False, stream
             the one diagnostic has line and column.
 
     """
-    utf8, odd_bytes = forgiving_utf8(text, source) if forgiving else (utf8_of(text, source), ())
+    try:
+        utf8, odd_bytes = forgiving_utf8(text, source) if forgiving else (utf8_of(text, source), ())
+    except DescriptionError as error:
+        raise _named_format(text, source, error) from None
     read = SourceText(utf8, source)
     has_doctype = starts_with_doctype(read.utf8)
     if has_doctype and b"<!ENTITY" in read.utf8:
@@ -86,7 +90,10 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False, stream
         # Only a parser with a tree has the limits of depth and of the length of a text.
         with suppress(etree.XMLSyntaxError):
             return StreamedDocument(read)
-    found = parse_forgiving(read) if forgiving else ForgivingParse(parse_strictly(read), read.utf8)
+    try:
+        found = parse_forgiving(read) if forgiving else ForgivingParse(parse_strictly(read), read.utf8)
+    except DescriptionError as error:
+        raise error if utf8.lstrip().startswith(b"<") else _named_format(text, source, error) from None
     if has_doctype:
         _refuse_references(replace(read, utf8=found.utf8))
     document = XmlDocument(
@@ -99,6 +106,15 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False, stream
     if found.prefixes:
         document.undeclared_prefixes = _first_uses(document)
     return document
+
+
+def _named_format(text: str | bytes, source: str, error: DescriptionError) -> DescriptionError:
+    """Return the error for a text that is no XML; it says what the file is, if that is known."""
+    problem = error.diagnostics[0]
+    what = other_format(text.encode("utf-8", "replace") if isinstance(text, str) else text, source)
+    if not what or problem.code not in ("not-well-formed", "not-decodable"):
+        return error
+    return refusal(problem.code, f"not XML: {what}", problem.place)
 
 
 def _first_uses(document: XmlDocument) -> dict[str, int]:

@@ -276,7 +276,6 @@ class FormatTable(Generic[Root]):
     Attributes:
         root: its root element.
         other_roots: tags that are read like the root's tag, and never written.
-        root_hints: advice for a document of another format, by the tag of its root.
         namespace, prefix: of the format's additions to its founding document.
         reports_foreign: True if content of foreign namespaces is reported.
         silent_tags: known elements of other formats.
@@ -290,7 +289,6 @@ class FormatTable(Generic[Root]):
 
     root: Element
     other_roots: tuple[str, ...] = ()
-    root_hints: Mapping[str, str] = field(default_factory=dict)
     namespace: str = ""
     prefix: str = ""
     reports_foreign: bool = False

@@ -22,6 +22,7 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.xml.document import XmlDocument, is_macro
 from robot_semantics.xml.foreign import MANY_ATTRIBUTES, ForeignKeeper, NoForeignKeeper, attribute_items
 from robot_semantics.xml.numbers import one_line
+from robot_semantics.xml.other_formats import other_format
 from robot_semantics.xml.schema import (
     LEFT_OUT,
     BadValueError,
@@ -253,8 +254,8 @@ class TableReader(ProblemReporter, Generic[Root]):
         if root.tag not in (table.root.tag, *table.other_roots):
             own = Diagnostics()
             name = self.name_of(root)
-            hint = f"; {table.root_hints[name]}" if name in table.root_hints else ""
-            message = f"the root element should be <{table.root.tag}>, not <{name}>{hint}"
+            what = other_format(self.document.places.text, self.document.places.source)
+            message = f"the root element should be <{table.root.tag}>, not <{name}>{f'; {what}' if what else ''}"
             own.error("wrong-root", message, self.document.places.place(0))
             raise DescriptionError(own)
         value = self.read_whole(root, self.plan())

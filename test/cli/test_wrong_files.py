@@ -63,3 +63,82 @@ def test_a_device_behind_a_link_is_refused(
     result = run(*words.split())
     assert (result.code, result.out) == (1, "")
     assert "endless.json: error: cannot be read: is a device or a socket, not a file" in result.err
+
+
+WORLD = '<world_state name="w"><frame name="f"><pose>1 2 3 0 0 0</pose></frame></world_state>'
+WRITTEN = {
+    "w.json": "usdf convert w.usdf -o w.json",
+    "w.sdf": "usdf convert w.usdf -o w.sdf",
+    "w.npz": "export bag -o w.npz",
+    "w.jsonl": "export bag -o w.jsonl",
+    "w.csv": "export bag -o w.csv",
+    "bag/bag.mcap": "bag w.usdf -o bag --force",
+}
+"""Files of other formats, and the commands that write them."""
+READ = {
+    "w.json": "usdf convert w.json --to usdf",
+    "w.sdf": "usdf convert w.sdf --to usdf",
+    "w.npz": "info w.npz",
+    "w.jsonl": "info w.jsonl",
+    "w.csv": None,
+    "bag/bag.mcap": "export bag/bag.mcap -o again.npz --force",
+}
+"""The commands that read them; nothing reads a table."""
+FOREIGN = {
+    "m.xml": (b'<?xml version="1.0"?><!-- a <robot> --><mujoco/>', "MJCF", "usdf convert"),
+    "x.db3": (b"SQLite format 3\0\0", "recording", "export"),
+    "x.bag": (b"#ROSBAG V2.0\n", "recording", "export"),
+    "x.parquet": (b"PAR1\x15\x04\x15", "Parquet", "info"),
+    "robot.yml": (b"robot_cfg: {}\n", "cuRobo", "collisions spheres convert"),
+    "r.yaml": (b"format: xrdf\nformat_version: 1.0\n", "XRDF", "collisions spheres convert"),
+    "metadata.yaml": (b"rosbag2_bagfile_information:\n  version: 5\n", "recording", "export"),
+    "world.yaml": (b"format: urn:robot-semantics:usdf:1\nmodels: []\n", "world state", "usdf convert"),
+    "loops.yaml": (b"closed_loop: []\n", "Extended URDF", "--loops"),
+    "package.xml": (b"<package/>", "manifest", "check"),
+}
+"""Files of other programs, with a word of what they are and the command that reads them."""
+
+
+@pytest.fixture
+def others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: RunCommand) -> Path:
+    """Return a folder with a file of each other format."""
+    monkeypatch.chdir(tmp_path)
+    Path("w.usdf").write_text(WORLD)
+    for words in sorted(WRITTEN.values()):
+        assert run(*words.split()).code == 0, words
+    for name, (content, _, _) in FOREIGN.items():
+        Path(name).write_bytes(content)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("others")
+def test_a_file_of_another_format_is_named_with_the_command_that_reads_it(run: RunCommand) -> None:
+    for name in (*WRITTEN, *FOREIGN):
+        for words in ("check", "show", "usdf show", "fk", "upgrade"):
+            if words == "usdf show" and name in ("w.json", "w.sdf"):
+                continue
+            result = run(*words.split(), name)
+            said = result.err + result.out
+            is_yaml = words == "check" and name.endswith(("yaml", "yml"))
+            assert result.code == int(not is_yaml), (words, said)
+            assert "well-formed" not in said.replace("(not-well-formed)", ""), (words, said)
+            assert "checked: no problems" not in said or "0 files checked" in said, (words, said)
+            if name in FOREIGN:
+                assert all(word in said for word in FOREIGN[name][1:]), (words, said)
+                continue
+            command = READ[name]
+            if command is None:
+                assert "no command reads it" in said
+            else:
+                assert f"'robot_semantics {command.partition(f' {name}')[0]}'" in said, (words, said)
+    for command in filter(None, READ.values()):
+        assert run(*command.split()).code == 0, command
+
+
+def test_a_text_of_no_known_format_is_refused_at_its_place(run: RunCommand, tmp_path: Path) -> None:
+    for name, content in {"notes.txt": b"hello", "x.urdf": b"\xff\xfa\x00\x01", "y.urdf": b"<robot"}.items():
+        (tmp_path / name).write_bytes(content)
+        result = run("check", tmp_path / name)
+        assert result.code == 1
+        assert f"{name}:1:" in result.out
+        assert "the file is" not in result.out

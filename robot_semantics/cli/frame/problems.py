@@ -441,7 +441,8 @@ def report(found: Iterable[Diagnostic], arguments: argparse.Namespace, files: in
     if arguments.quiet:
         return int(failed)
     if not words:
-        print_line(f"{counted(files, 'file')} checked: no problems")
+        unchecked = {item.place.source for item in found if item.code == "unknown-configuration"}
+        print_line(f"{counted(files - len(unchecked), 'file')} checked: no problems")
     else:
         print_line(words if len(rows) == len(kept) else f"{words}: --all shows every one")
     return int(failed)
