@@ -32,7 +32,7 @@ from robot_semantics.recording.read.recording import read_recording, whole_tasks
 from robot_semantics.recording.read.stretches import read_stretch
 from robot_semantics.recording.read.times import TimeRequest, blocks, choose_times
 from robot_semantics.recording.sample.world import Sampling, WorldSampler
-from robot_semantics.recording.series.texts import aged_states, state_texts
+from robot_semantics.recording.series.outputs import aged_states, state_texts
 from robot_semantics.usdf.writer import write_world
 
 BAGS, THOUSAND, PROCESSES = 20, 1000, 8

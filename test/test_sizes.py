@@ -98,7 +98,6 @@ HALVES: dict[str, str] = {
     "model/groups.py": LONG,
     "ros/node/services.py": LONG,
     "ros/tools/joint_sliders.py": LONG,
-    "recording/read/alternation.py": FAMILY,
 }
 
 

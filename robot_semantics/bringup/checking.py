@@ -33,9 +33,8 @@ from robot_semantics.bringup.configuration import (
     substitutions,
     with_nested_parameters,
 )
-from robot_semantics.bringup.control_checks import is_within
 from robot_semantics.bringup.decimal_numbers import doubles, doubles_of_entries, number_in
-from robot_semantics.bringup.description import check_chosen, choose_descriptions, report_not_compared
+from robot_semantics.bringup.description import check_chosen, choose_descriptions, is_within, report_not_compared
 from robot_semantics.bringup.name_checks import (
     ConfiguredName,
     by_name,
@@ -45,10 +44,10 @@ from robot_semantics.bringup.name_checks import (
     texts_of,
     unknown_names,
 )
-from robot_semantics.model.declared_names import DeclaredNames
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.semantic_names import DeclaredNames
 from robot_semantics.srdf.table import parse_srdf
 from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.urdf.control_tree import ControlBlock

@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 from robot_semantics.base.diagnostic import Severity, SourcePlace
 from robot_semantics.base.yaml_reader import YamlNode
-from robot_semantics.model.declared_names import DeclaredNames
 from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.model.semantic_names import DeclaredNames
 from robot_semantics.model.semantics import Group
 from robot_semantics.urdf.control_tree import ControlBlock
 

@@ -9,15 +9,19 @@
 
 MoveIt's launch files read YAML by version 1.1, and ROS parameters are typed: ``1`` is an integer there, and ``1e-3`` a
 text. A node that declares the parameter as a double then ends with an exception.
+
+Fixes change decimal points and misspelt names in place; all other bytes stay.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from robot_semantics.base.diagnostic import Severity
-from robot_semantics.base.yaml_reader import YamlNode
+from robot_semantics.base.diagnostic import Diagnostic, Severity
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.yaml_reader import YamlNode, parse_yaml
 from robot_semantics.bringup.configuration import Configuration, ConfigurationProblem, SectionKind, has_substitution
 from robot_semantics.xml.numbers import one_line
 
@@ -73,3 +77,43 @@ def _shown(node: YamlNode) -> str:
     if node.entries or node.items:
         return "a map" if node.entries else "a list"
     return f"'{one_line(node.text)}'" + ("" if node.plain or not node.text else " in quotes")
+
+
+_BEFORE_WORD = re.compile(r"(?:&\S+\s+)?['\"]?")
+
+
+def fixed_yaml(text: str, found: Iterable[Diagnostic], source: str = "<yaml>") -> str:
+    """Return a YAML text with the problems in `found` fixed that have exactly one solution."""
+    try:
+        root = parse_yaml(text, source, warnings=Diagnostics())
+    except DescriptionError:
+        return text
+    words = dict(_words(root))
+    # Several problems may have one place: a value with an alias has them once for each use.
+    fixes: dict[tuple[int, int], str] = {}
+    for problem in found:
+        place = (problem.place.line, problem.place.column)
+        word = words.get(place, "")
+        is_misspelt = problem.certain and word == problem.name
+        new = decimal_text(word) if problem.code == CODE else problem.suggestion if is_misspelt else None
+        if word and new:
+            fixes.setdefault(place, new)
+    lines = text.splitlines(keepends=True)
+    for (number, column), new in sorted(fixes.items(), reverse=True):
+        old, line = words[number, column], lines[number - 1]
+        # A word keeps its quotes and its anchor.
+        start = _BEFORE_WORD.match(line, column - 1).end()  # type: ignore[union-attr]  # it matches every text
+        if line.startswith(old, start):
+            lines[number - 1] = line[:start] + new + line[start + len(old) :]
+    return "".join(lines)
+
+
+def _words(node: YamlNode) -> Iterator[tuple[tuple[int, int], str]]:
+    """Yield the keys and scalars of a text by line and column."""
+    if node.text:
+        yield (node.place.line, node.place.column), node.text
+    for item in node.items:
+        yield from _words(item)
+    for key, entry in node.entries.items():
+        yield (entry.key_place.line, entry.key_place.column), key
+        yield from _words(entry)

@@ -10,6 +10,8 @@
 ROS 2 messages are CDR (XCDR1): four bytes of encapsulation, then the fields, each aligned to its size, counted from
 after these four bytes. The byte order is little or big endian. ROS 1 messages have no encapsulation and no alignment,
 and are little endian.
+
+The way back: a message object as bytes, without the message packages of ROS.
 """
 
 from __future__ import annotations
@@ -18,7 +20,10 @@ import struct
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
+import numpy as np
+
 from robot_semantics.base.names import frame_name
+from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.layout import LayoutError, MessageLayout
 from robot_semantics.cdr.message_types import FIELDS, ODOMETRY_FRAMES, TF_MESSAGE, MessageField
 
@@ -192,3 +197,39 @@ WALKS: dict[str, Callable[[MessageWalk, MessageField], None]] = {
     "repeat": MessageWalk._repeat,
 }
 """The step of each kind of field."""
+
+
+def cdr_bytes(message: RosMessage) -> bytes:
+    """Return a message in little-endian CDR; its fields are in the order of the definition, integers have 32 bits."""
+    out = bytearray(LITTLE_ENDIAN + b"\0\0")
+    _append(out, message)
+    return bytes(out)
+
+
+def _append(out: bytearray, value: object) -> None:
+    if isinstance(value, str):
+        data = value.encode() + b"\x00"
+        _append(out, len(data))
+        out += data
+    elif isinstance(value, int):
+        _align(out, 4)
+        out += struct.pack("<I", value % 2**32)
+    elif isinstance(value, float):
+        _align(out, 8)
+        out += struct.pack("<d", value)
+    elif isinstance(value, np.ndarray):
+        _append(out, len(value))
+        if len(value):
+            _align(out, 8)
+            out += value.astype("<f8").tobytes()
+    elif isinstance(value, list):
+        _append(out, len(value))
+        for item in value:
+            _append(out, item)
+    else:
+        for item in vars(value).values():
+            _append(out, item)
+
+
+def _align(out: bytearray, size: int) -> None:
+    out.extend(bytes(aligned(len(out), size) - len(out)))

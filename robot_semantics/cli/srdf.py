@@ -24,9 +24,8 @@ from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, add_result, put_result, write_files
 from robot_semantics.cli.frame.printing import add_json_argument, print_note, print_result
 from robot_semantics.cli.frame.problems import print_problems
-from robot_semantics.model.authoring import check_change
+from robot_semantics.model.authoring import URDF_REFERENCES, check_change, rename_in_urdf
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.model.renaming import URDF_REFERENCES, rename_in_urdf
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf import new as srdf_new
 from robot_semantics.srdf.edit import SrdfText

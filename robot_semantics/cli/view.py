@@ -131,8 +131,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Show the input; return 0 if done, 1 for a problem in the files."""
     from robot_semantics.viewer.opening import Opening, open_files
     from robot_semantics.viewer.page import page, three_js
-    from robot_semantics.viewer.scene import check_groups
-    from robot_semantics.viewer.sphere_surfaces import with_spheres
+    from robot_semantics.viewer.scene import check_groups, with_spheres
 
     if arguments.sliders is not None and not arguments.live:
         raise UsageError("--sliders needs --live")

@@ -9,16 +9,19 @@
 
 The classes come by name, such as ``sensor_msgs/msg/JointState``, from rclpy's packages or from the `rosbags` library.
 Both take their fields as keywords.
+
+The topics of a model have a valid name that is made from the name of the model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.base.errors import ArrayError
+from robot_semantics.base.errors import ArrayError, RobotSemanticsError
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.cdr.generated_types import MessageTypes, RosMessage
 from robot_semantics.cdr.message_types import JOINT_STATE, MULTI_DOF, STRING, TF_MESSAGE
@@ -175,3 +178,38 @@ class MessageMaker:
     def _turn(self, row: Row) -> RosMessage:
         x, y, z, w = map(float, row)
         return self._quaternion(x=x, y=y, z=z, w=w)
+
+
+LONGEST_NAMESPACE = 200
+"""Characters of a namespace; rmw takes topic names of up to 247."""
+
+
+def topic_namespace(name: str) -> str:
+    """Return the namespace, without slashes around it, of the topics of a model.
+
+    Characters that a topic name may not have become ``_``; a part that begins with a digit gets ``_`` before it.
+    """
+    parts = (re.sub(r"[^A-Za-z0-9_]", "_", part) or "_" for part in name.split("/"))
+    return "/".join(f"_{part}" if part[0].isdigit() else part for part in parts)
+
+
+def topic_namespaces(names: Iterable[str]) -> dict[str, str]:
+    """Return the `topic_namespace` of each model by its name.
+
+    Raises:
+        RobotSemanticsError: two models have the same one, or a name is too long.
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        namespace = topic_namespace(name)
+        if len(namespace) > LONGEST_NAMESPACE:
+            raise RobotSemanticsError(
+                f"model '{name}': too long for a topic name (at most {LONGEST_NAMESPACE} characters)"
+            )
+        other = next((other for other, taken in found.items() if taken == namespace and other != name), None)
+        if other is not None:
+            raise RobotSemanticsError(
+                f"models '{other}' and '{name}' have the same topics, '/{namespace}/...'; rename one of them"
+            )
+        found[name] = namespace
+    return found

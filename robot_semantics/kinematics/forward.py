@@ -236,23 +236,23 @@ class Sweep:
             # If the joint's axis is not a coordinate axis, compute its motion in a rotated frame, stored beside the
             # bodies.
             bent = not np.array_equal(basis, np.eye(4))
-            moved = BENT if bent else body
+            moved_kinds = BENT if bent else body
             # Matrices are multiplied from the right on columns, so they are transposed.
-            self._steps.append(OriginStep(moved, parent, np.ascontiguousarray((T_parent_joint @ basis).T)))
+            self._steps.append(OriginStep(moved_kinds, parent, np.ascontiguousarray((T_parent_joint @ basis).T)))
             start = space.positions_of(joint).start if joint.position_count else 0
             if joint.motion.slides:
-                self._steps.append(SlideStep(moved, column, len(slides)))
+                self._steps.append(SlideStep(moved_kinds, column, len(slides)))
                 slides.append((start, sign))
             elif joint.motion.is_planar:
-                self._steps += [SlideStep(moved, k, len(slides) + k) for k in range(2)]
+                self._steps += [SlideStep(moved_kinds, k, len(slides) + k) for k in range(2)]
                 slides += [(start, 1.0), (start + 1, 1.0)]
             elif joint.motion.has_quaternion:
-                self._steps += [SlideStep(moved, k, len(slides) + k) for k in range(3)]
+                self._steps += [SlideStep(moved_kinds, k, len(slides) + k) for k in range(3)]
                 slides += [(start + k, 1.0) for k in range(3)]
-                self._steps.append(FloatStep(moved, len(floats)))
+                self._steps.append(FloatStep(moved_kinds, len(floats)))
                 floats.append([start + k for k in range(3, 7)])
             if joint.motion.turns:
-                self._steps.append(TurnStep(moved, next_two(column), len(turns) % GROUP))
+                self._steps.append(TurnStep(moved_kinds, next_two(column), len(turns) % GROUP))
                 turns.append((space.positions_of(joint).stop - 1, sign))
             if bent:
                 self._steps.append(UnbendStep(body, np.ascontiguousarray(basis)))

@@ -73,23 +73,23 @@ class InverseKinematics:
         # For each column of the Jacobian: the moving link on the path, the variable, its factor, and the kind of joint.
         self._columns: list[tuple[int, int, float, bool]] = []
         self._axes: list[FloatArray] = []
-        for at, index in enumerate(path):
+        for step, index in enumerate(path):
             joint = model.joints[index]
             if joint.position_count != 1 or joint.virtual:
                 continue
-            own = space.positions_of(joint).start
-            source = int(space.mimics.source[own])
+            first = space.positions_of(joint).start
+            source = int(space.mimics.source[first])
             if source not in driven:
                 continue
             if source not in solved:
                 solved.append(source)
-            factor = float(space.mimics.factor[own])
-            self._columns.append((at, solved.index(source), factor, joint.motion.turns))
+            factor = float(space.mimics.factor[first])
+            self._columns.append((step, solved.index(source), factor, joint.motion.turns))
             self._axes.append(joint.axis)
         if not solved:
             raise ArrayError(f"group '{group}'", f"none of its joints moves '{self.tip}'")
         self._solved = np.array(solved)
-        self.variables = tuple(space.names[at] for at in solved)
+        self.variables = tuple(space.names[step] for step in solved)
 
     def solve(
         self,
@@ -118,14 +118,14 @@ class InverseKinematics:
         start = checked_array("q", q, self.space.size)
         shape = wanted.shape[:-2]
         target = wanted.reshape(-1, 4, 4)
-        given = np.broadcast_to(start, (*shape, self.space.size)).reshape(-1, self.space.size)
-        best = self._search(target, given, iterations)
+        starts = np.broadcast_to(start, (*shape, self.space.size)).reshape(-1, self.space.size)
+        best = self._search(target, starts, iterations)
         draw = np.random.default_rng(0) if rng is None else rng
         for _ in range(restarts):
             missed = np.flatnonzero(np.maximum(best.position_error, best.rotation_error) > TOLERANCE)
             if not missed.size:
                 break
-            seeds = given[missed].copy()
+            seeds = starts[missed].copy()
             seeds[:, self._solved] = self.space.random(draw, (missed.size,))[:, self._solved]
             again = self._search(target[missed], seeds, iterations)
             better = _total(again) < _total(best)[missed]
@@ -166,17 +166,17 @@ class InverseKinematics:
         before = None
         best: tuple[FloatArray, FloatArray, FloatArray] | None = None
         for part in (1.0, 0.3, 0.05):
-            there = q.copy()
-            there[:, self._solved] = np.clip(q[:, self._solved] + part * step, lower, upper)
-            there = np.array(self.space.with_mimics(there))
-            poses = self._kinematics.link_poses(there)
+            next_q = q.copy()
+            next_q[:, self._solved] = np.clip(q[:, self._solved] + part * step, lower, upper)
+            next_q = np.array(self.space.with_mimics(next_q))
+            poses = self._kinematics.link_poses(next_q)
             error = _error(target, poses[:, -1])
             size = np.linalg.norm(error, axis=1)
             if best is None or before is None:
-                best, before = (there, np.array(poses), error), size
+                best, before = (next_q, np.array(poses), error), size
             else:
                 better = size < before
-                for kept, found in zip(best, (there, poses, error), strict=True):
+                for kept, found in zip(best, (next_q, poses, error), strict=True):
                     kept[better] = found[better]
                 before = np.minimum(before, size)
         assert best is not None

@@ -127,15 +127,15 @@ class MimicMap(Affine):
         An unknown leader follows from its first known follower; then unknown followers follow from their leaders. Known
         variables keep their values.
         """
-        result, found = np.array(x), np.array(known)
-        at = self.leading(known)[::-1]  # the first follower of a leader is written last
-        leaders = self.source[at]
-        result[..., leaders] = (result[..., at] - self.offset[at]) / self.factor[at]
-        found[leaders] = True
-        at = self.followers[~found[self.followers] & found[self.source[self.followers]]]
-        self._follow(result, at)
-        found[at] = True
-        return result, found
+        result, result_known = np.array(x), np.array(known)
+        followers = self.leading(known)[::-1]  # the first follower of a leader is written last
+        leaders = self.source[followers]
+        result[..., leaders] = (result[..., followers] - self.offset[followers]) / self.factor[followers]
+        result_known[leaders] = True
+        followers = self.followers[~result_known[self.followers] & result_known[self.source[self.followers]]]
+        self._follow(result, followers)
+        result_known[followers] = True
+        return result, result_known
 
     def leading(self, known: BoolArray) -> IndexArray:
         """Return the known followers that determine their unknown leaders."""
@@ -298,17 +298,17 @@ class JointSpace:
         start = self.neutral() if base is None else checked_array("base", base, self.size)
         for name, value in values.items():
             at = self.index.get(name)
-            where = self.joint_positions.get(name) if at is None else slice(at, at + 1)
-            if where is None:
+            positions = self.joint_positions.get(name) if at is None else slice(at, at + 1)
+            if positions is None:
                 raise UnknownNameError("joint variable", name, (*self.names, *self.joint_positions))
-            is_number = where.stop - where.start == 1 and np.ndim(value) == 0
+            is_number = positions.stop - positions.start == 1 and np.ndim(value) == 0
             part = (
                 checked_array(name, value)[np.newaxis]
                 if is_number
-                else checked_array(name, value, where.stop - where.start)
+                else checked_array(name, value, positions.stop - positions.start)
             )
             shapes.append(part.shape[:-1])
-            parts.append((where, part))
+            parts.append((positions, part))
         try:
             shape = np.broadcast_shapes(start.shape[:-1], *shapes)
         except ValueError as error:
@@ -316,22 +316,22 @@ class JointSpace:
         q = np.empty((*shape, self.size))
         q[...] = start
         given = np.zeros(self.size, dtype=np.bool_)
-        for where, part in parts:
-            q[..., where] = part
-            given[where] = True
+        for positions, part in parts:
+            q[..., positions] = part
+            given[positions] = True
         self._normalise(q, given)
         self._lead(q, given)
         return self.mimics.followed(q)
 
     def _normalise(self, q: FloatArray, given: BoolArray) -> None:
         """Normalise the quaternions of `q` that are partly or completely given, in place."""
-        for where in self.quaternions:
-            if given[where].any():
-                length = np.linalg.norm(q[..., where], axis=-1, keepdims=True)
+        for quaternion in self.quaternions:
+            if given[quaternion].any():
+                length = np.linalg.norm(q[..., quaternion], axis=-1, keepdims=True)
                 if not length.all():
-                    raise ArrayError(self.names[where.start].rpartition("/")[0], "its quaternion is all zeros")
-                q[..., where] /= length
-                given[where] = True
+                    raise ArrayError(self.names[quaternion.start].rpartition("/")[0], "its quaternion is all zeros")
+                q[..., quaternion] /= length
+                given[quaternion] = True
 
     def _lead(self, q: FloatArray, given: BoolArray) -> None:
         """Set the leaders of given mimic joints to fitting positions, in place.
@@ -340,20 +340,24 @@ class JointSpace:
             ArrayError: a value disagrees with another by more than `MIMIC_TOLERANCE`, or a multiplier is 0.
         """
         mimics = self.mimics
-        for at in mimics.followers[given[mimics.followers]].tolist():
-            source = int(mimics.source[at])
-            if mimics.factor[at] == 0.0 and not given[source]:
+        for follower in mimics.followers[given[mimics.followers]].tolist():
+            source = int(mimics.source[follower])
+            if mimics.factor[follower] == 0.0 and not given[source]:
                 leader = self.names[source]
                 message = f"it follows '{leader}' with multiplier 0, so '{leader}' has no known position"
-                raise ArrayError(self.names[at], message)
+                raise ArrayError(self.names[follower], message)
         q[...] = mimics.completed(q, given)[0]
         apart = self.leader_differences(q)
-        for at in mimics.followers[given[mimics.followers]].tolist():
-            if not (np.abs(apart[..., at]) <= MIMIC_TOLERANCE).all():
-                worst = np.unravel_index(int(np.abs(apart[..., at]).argmax()), apart.shape[:-1])
-                own, leads, leader = q[worst][at], q[worst][mimics.source[at]], self.names[int(mimics.source[at])]
-                there = f"its leader '{leader}' at {leads:.9g} gives {own - apart[worst][at]:.9g}"
-                raise ArrayError(self.names[at], f"is given as {own:.9g}, but {there}")
+        for follower in mimics.followers[given[mimics.followers]].tolist():
+            if not (np.abs(apart[..., follower]) <= MIMIC_TOLERANCE).all():
+                worst = np.unravel_index(int(np.abs(apart[..., follower]).argmax()), apart.shape[:-1])
+                own, leads, leader = (
+                    q[worst][follower],
+                    q[worst][mimics.source[follower]],
+                    self.names[int(mimics.source[follower])],
+                )
+                there = f"its leader '{leader}' at {leads:.9g} gives {own - apart[worst][follower]:.9g}"
+                raise ArrayError(self.names[follower], f"is given as {own:.9g}, but {there}")
 
     def leader_of(self, variable: str) -> str | None:
         """Return the leader of a position variable; None if it has none."""

@@ -226,9 +226,9 @@ class InPlaceTransforms:
         origins = np.array([joint.T_parent_joint for joint in chosen], np.float64).reshape(-1, 4, 4)
         poses = np.array(xyz_quat_from_matrix(origins), np.float64).reshape(-1, 7)
         self.values: FloatArray = np.zeros(7 * count) if values is None else values
-        at = np.arange(7 * count).reshape(-1, 7) if places is None else places
+        entries = np.arange(7 * count).reshape(-1, 7) if places is None else places
         # Constant numbers are written once, here.
-        self.values[at] = poses
+        self.values[entries] = poses
         starts = _first_positions(space, chosen)
 
         turning = [row for row, joint in enumerate(chosen) if joint.motion.turns]
@@ -240,13 +240,13 @@ class InPlaceTransforms:
         sine = np.array(quat_multiply(cosine, axes)).reshape(-1, 4)
         amplitude, phase = np.hypot(cosine, sine), np.arctan2(cosine, sine)
         moves = amplitude > 0.0
-        self.values[at[turning, 3:][~moves]] = 0.0
+        self.values[entries[turning, 3:][~moves]] = 0.0
         variables = np.repeat(variables, 4).reshape(-1, 4)[moves]
         self._take_from = given.source[variables]
         self._factor = 0.5 * given.factor[variables]
         self._phase = phase[moves] + 0.5 * given.offset[variables]
         self._amplitude = amplitude[moves]
-        to = at[turning, 3:][moves]
+        to = entries[turning, 3:][moves]
         self._scatter_to = None if staging_array is not None else to
         self._angles = np.zeros(len(to))
         self._turned = self._angles if staging_array is None else staging_array(to)
@@ -255,7 +255,7 @@ class InPlaceTransforms:
         variables = np.array([starts[row] for row in sliding], np.intp)
         direction = np.array([origins[row, :3, :3] @ chosen[row].axis for row in sliding]).reshape(-1, 3)
         self._sliding_from = given.source[variables]
-        self._sliding_to = at[sliding, :3]
+        self._sliding_to = entries[sliding, :3]
         self._zero = poses[sliding, :3] + given.offset[variables, np.newaxis] * direction
         self._direction = given.factor[variables, np.newaxis] * direction
 
@@ -263,7 +263,7 @@ class InPlaceTransforms:
         # rotation.
         self._planar = [
             (
-                at[row, :3],
+                entries[row, :3],
                 given[starts[row] : starts[row] + 2],
                 poses[row, :3],
                 origins[row, :3, :3] @ plane_axes(joint.axis),
@@ -273,7 +273,7 @@ class InPlaceTransforms:
         ]
         self._floating = [
             (
-                at[row],
+                entries[row],
                 given[starts[row] : starts[row] + 7],
                 poses[row, :3],
                 origins[row, :3, :3],

@@ -83,7 +83,7 @@ def shape_keys(model: RobotModel) -> tuple[list[bytes], list[bytes]]:
     """
     joints, links = model.joints, model.links
     # Adding 0.0 makes -0.0 and 0.0 equal.
-    own = [
+    own_keys = [
         _digest(
             joint.type.value.encode(),
             (joint.T_parent_joint + 0.0).tobytes(),
@@ -100,10 +100,10 @@ def shape_keys(model: RobotModel) -> tuple[list[bytes], list[bytes]]:
             ends.setdefault(name, []).append(_digest(constraint.type.value.encode(), (frame + 0.0).tobytes()))
     above, below = [b""] * len(links), [b""] * len(links)
     for link in links:
-        above[link.index] = _digest(above[link.parent] if link.parent >= 0 else b"", own[link.index])
+        above[link.index] = _digest(above[link.parent] if link.parent >= 0 else b"", own_keys[link.index])
     for link in reversed(links):
         carried = sorted((*(below[child] for child in link.children), *ends.get(link.name, ())))
-        below[link.index] = _digest(own[link.index], *carried)
+        below[link.index] = _digest(own_keys[link.index], *carried)
     return above, [up + down for up, down in zip(above, below, strict=True)]
 
 
@@ -463,9 +463,9 @@ class Linkage:
             done += 1
             here = state if going.size == len(q) else LoopState(*(part[going] for part in state))
             step, _ = self._step(equations.derivative(here), error[going], damping[going])
-            moved = self.moved(q[going], step)
-            there = equations.state(moved)
-            new_error = equations.scaled_errors(there)
+            next_q = self.moved(q[going], step)
+            next_state = equations.state(next_q)
+            new_error = equations.scaled_errors(next_state)
             new_size = _length(new_error)
             better = new_size < size[going]
             closed[going] = (new_size <= enough) | (
@@ -476,11 +476,11 @@ class Linkage:
                 better, 0.1 * damping[going] * (damping[going] > 1e-5), np.maximum(10.0 * damping[going], 1e-4)
             )
             if going.size == len(q) and better.all():
-                q, error, size, state = moved, new_error, new_size, there
+                q, error, size, state = next_q, new_error, new_size, next_state
             else:
                 at = going[better]
-                q[at], error[at], size[at] = moved[better], new_error[better], new_size[better]
-                for kept, new in zip(state, there, strict=True):
+                q[at], error[at], size[at] = next_q[better], new_error[better], new_size[better]
+                for kept, new in zip(state, next_state, strict=True):
                     kept[at] = new[better]
             going = going[~(closed[going] | stalled) & (damping[going] < 1e6)]
         position, rotation = equations.residuals(state)
@@ -572,13 +572,15 @@ class Linkage:
 
         A joint with limits is brought within them, another one near `near` (n, size).
         """
-        result, at = np.array(q), self._angles
-        lower, upper = self._usable[0][at], self._usable[1][at]
+        result, angles = np.array(q), self._angles
+        lower, upper = self._usable[0][angles], self._usable[1][angles]
         limited = np.isfinite(lower) & np.isfinite(upper)
-        middle = np.where(limited, 0.5 * (np.where(limited, lower, 0.0) + np.where(limited, upper, 0.0)), near[:, at])
-        outside = ~limited | (q[:, at] < lower) | (q[:, at] > upper)
-        turns_off = np.round((q[:, at] - middle) / (2.0 * np.pi))
-        result[:, at] -= np.where(outside, 2.0 * np.pi * turns_off, 0.0)
+        middle = np.where(
+            limited, 0.5 * (np.where(limited, lower, 0.0) + np.where(limited, upper, 0.0)), near[:, angles]
+        )
+        outside = ~limited | (q[:, angles] < lower) | (q[:, angles] > upper)
+        turns_off = np.round((q[:, angles] - middle) / (2.0 * np.pi))
+        result[:, angles] -= np.where(outside, 2.0 * np.pi * turns_off, 0.0)
         return result
 
     def with_random(self, q: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -622,14 +624,14 @@ def _positions(
     }
     index = {int(velocity): k for k, velocity in enumerate(velocities)}
     places, steps, quaternions = [], [], []
-    for at, step in index.items():
-        joint = owners[at]
-        position, part = space.positions_of(joint), at - space.velocities_of(joint).start
+    for variable, step in index.items():
+        joint = owners[variable]
+        position, part = space.positions_of(joint), variable - space.velocities_of(joint).start
         if not joint.motion.has_quaternion or part < 3:
             places.append(position.start + part)
             steps.append(step)
         if joint.motion.has_quaternion and part == 0:
-            turn = [index[at + k] for k in (3, 4, 5)]
+            turn = [index[variable + k] for k in (3, 4, 5)]
             quaternions.append((np.arange(position.stop - 4, position.stop), np.array(turn)))
     return np.array(places, np.intp), np.array(steps, np.intp), quaternions
 

@@ -46,43 +46,43 @@ _AS_NEAR = 1e-9
 
 def continued(linkage: Linkage, start: FloatArray, q: FloatArray, stride: float) -> LoopSolution:
     """Return `q` (n, size) closed along the straight way of the driven joints from the closed `start` (n, size)."""
-    way = linkage.driven_motion(start, q)
-    strides = np.maximum(np.ceil(np.abs(way).max(axis=-1, initial=0.0) / stride), 1.0)
-    way /= strides[:, np.newaxis]
-    here, fine = np.array(start), np.ones(len(q), np.bool_)
+    driven_motion = linkage.driven_motion(start, q)
+    strides = np.maximum(np.ceil(np.abs(driven_motion).max(axis=-1, initial=0.0) / stride), 1.0)
+    driven_motion /= strides[:, np.newaxis]
+    reached, fine = np.array(start), np.ones(len(q), np.bool_)
     for left in range(int(strides.max(initial=1.0)) - 1, 0, -1):
-        at = np.flatnonzero(fine & (strides > left))
-        if not at.size:
+        rows = np.flatnonzero(fine & (strides > left))
+        if not rows.size:
             continue
-        there = linkage.before(q[at], way[at] * left)
-        predicted = linkage.predicted(here[at], there, way[at])
+        there = linkage.before(q[rows], driven_motion[rows] * left)
+        predicted = linkage.predicted(reached[rows], there, driven_motion[rows])
         passed = linkage.newton(predicted, _ON_THE_WAY, _PASSED)
         gap = np.maximum(passed.position_error / linkage.equations.length, passed.rotation_error)
-        fine[at] = (gap <= _PASSED) & ~linkage.is_far(passed.q, predicted)
-        here[at] = passed.q
+        fine[rows] = (gap <= _PASSED) & ~linkage.is_far(passed.q, predicted)
+        reached[rows] = passed.q
     # The last attempt also looks for the smallest gap of a loop that does not close.
-    at = np.flatnonzero(fine | (stride == _STRIDES[-1]))
+    rows = np.flatnonzero(fine | (stride == _STRIDES[-1]))
     unknown = np.full(len(q), np.inf)
-    found = LoopSolution(here, np.zeros(len(q), np.bool_), unknown, np.array(unknown), 0)
-    predicted = linkage.predicted(here[at], q[at], (way * fine[:, np.newaxis])[at])
+    found = LoopSolution(reached, np.zeros(len(q), np.bool_), unknown, np.array(unknown), 0)
+    predicted = linkage.predicted(reached[rows], q[rows], (driven_motion * fine[:, np.newaxis])[rows])
     last = linkage.newton(predicted)
-    found.put(at, last._replace(closed=last.closed & fine[at] & ~linkage.is_far(last.q, predicted)))
+    found.put(rows, last._replace(closed=last.closed & fine[rows] & ~linkage.is_far(last.q, predicted)))
     return found._replace(iterations=last.iterations)
 
 
 def follow(linkage: Linkage, start: FloatArray, q: FloatArray) -> LoopSolution:
     """Return `q` (n, size) on the branch of `start`; where it does not close, its joints have the start."""
-    found = continued(linkage, start, q, _STRIDES[0])
+    solution = continued(linkage, start, q, _STRIDES[0])
     for stride in _STRIDES[1:]:
-        missed = np.flatnonzero(~found.closed)
+        missed = np.flatnonzero(~solution.closed)
         if missed.size:
             again = continued(linkage, start[missed], q[missed], stride)
-            position = np.minimum(again.position_error, found.position_error[missed])
-            rotation = np.minimum(again.rotation_error, found.rotation_error[missed])
-            found.put(missed, again._replace(position_error=position, rotation_error=rotation))
-    result, at = np.where(found.closed[:, np.newaxis], found.q, q), np.ix_(~found.closed, linkage.positions)
+            position = np.minimum(again.position_error, solution.position_error[missed])
+            rotation = np.minimum(again.rotation_error, solution.rotation_error[missed])
+            solution.put(missed, again._replace(position_error=position, rotation_error=rotation))
+    result, at = np.where(solution.closed[:, np.newaxis], solution.q, q), np.ix_(~solution.closed, linkage.positions)
     result[at] = start[at]
-    return found._replace(q=result)
+    return solution._replace(q=result)
 
 
 def another_branch(
@@ -96,15 +96,15 @@ def another_branch(
     count = len(q)
     seeds = solver.with_random(np.repeat(q, _SEEDS, axis=0), np.random.default_rng(0))
     targets = np.repeat(near, _SEEDS, axis=0)
-    found = solver.newton(seeds)
-    turned = solver.in_usual_turn(found.q, targets)
+    solution = solver.newton(seeds)
+    turned = solver.in_usual_turn(solution.q, targets)
     distance = np.abs(turned - targets)[:, slice(None) if counted is None else counted].max(axis=-1)
-    distance[~(found.closed & solver.within_limits(turned))] = np.inf
+    distance[~(solution.closed & solver.within_limits(turned))] = np.inf
     # Of solutions that are equally near, the first one counts: rounding does not decide.
     each = distance.reshape(count, _SEEDS)
     near_best = each <= each.min(axis=-1, keepdims=True) + _AS_NEAR
     best = near_best.argmax(axis=-1) + _SEEDS * np.arange(count)
-    return found.rows(best)._replace(q=turned[best], closed=np.isfinite(distance[best]))
+    return solution.rows(best)._replace(q=turned[best], closed=np.isfinite(distance[best]))
 
 
 def home_of(linkage: Linkage, q: FloatArray) -> LoopSolution:
@@ -116,14 +116,14 @@ def home_of(linkage: Linkage, q: FloatArray) -> LoopSolution:
     first = first._replace(q=linkage.in_usual_turn(first.q, q))
     if first.closed[0] and linkage.within_limits(first.q)[0]:
         return first
-    moved = linkage.without_driven.newton(q)
+    solution = linkage.without_driven.newton(q)
     candidates = (
         another_branch(linkage, q, q),
-        moved._replace(closed=moved.closed & linkage.without_driven.within_limits(moved.q)),
+        solution._replace(closed=solution.closed & linkage.without_driven.within_limits(solution.q)),
         another_branch(linkage, q, q, driven=True),
         # Outside the limits:
         first,
-        moved,
+        solution,
     )
     return next((found for found in candidates if found.closed[0]), first._replace(q=q))
 
@@ -178,25 +178,25 @@ class LinkageTracker:
     def update(self, start: FloatArray, q: FloatArray) -> TrackedLoops:
         """Return `q` (size,), which changes, on the branch of the closed `start` (size,)."""
         linkage = self._linkage
-        given = q[linkage.driven_places]
-        if self._missed is not None and self._chain is not None and np.array_equal(given, self._missed[0]):
+        driven = q[linkage.driven_places]
+        if self._missed is not None and self._chain is not None and np.array_equal(driven, self._missed[0]):
             # A robot at rest out of reach: the search takes 10 ms.
             q[linkage.positions] = start[linkage.positions]
             return self._missed[1]._replace(q=q)
         found = self._found(start, q)
-        self._missed = None if found.closed else (given, found)
+        self._missed = None if found.closed else (driven, found)
         return found
 
     def _found(self, start: FloatArray, q: FloatArray) -> TrackedLoops:
         linkage = self._linkage
         if self._chain is not None:
-            way = q[linkage.ordered_driven_places] - start[linkage.ordered_driven_places]
-            longest = float(np.abs(way).max(initial=0.0))
+            driven_motion = q[linkage.ordered_driven_places] - start[linkage.ordered_driven_places]
+            longest = float(np.abs(driven_motion).max(initial=0.0))
             if longest > STRIDE:
-                way = linkage.driven_motion(start[np.newaxis], q[np.newaxis])[0]
-                longest = float(np.abs(way).max())
+                driven_motion = linkage.driven_motion(start[np.newaxis], q[np.newaxis])[0]
+                longest = float(np.abs(driven_motion).max())
             if longest <= STRIDE:
-                found = self._predicted(self._chain, start, q, way)
+                found = self._predicted(self._chain, start, q, driven_motion)
                 if found is not None:
                     return found
         self.restart()
@@ -209,25 +209,27 @@ class LinkageTracker:
             general.iterations,
         )
 
-    def _predicted(self, chain: _Chain, start: FloatArray, q: FloatArray, way: FloatArray) -> TrackedLoops | None:
-        """Return the closed configuration after a short `way` of the driven joints; None if that is not certain."""
+    def _predicted(
+        self, chain: _Chain, start: FloatArray, q: FloatArray, driven_motion: FloatArray
+    ) -> TrackedLoops | None:
+        """Return the closed configuration after a short `driven_motion`; None if it is not certain."""
         if not self._slopes.size:
             self._slopes = self._linkage.slopes(start[np.newaxis])[0]
             self._way[:] = self._bend[:] = 0.0
         before = float(self._way @ self._way)
-        share = float(way @ self._way) / before if before else 0.0
+        share = float(driven_motion @ self._way) / before if before else 0.0
         bend = share * share * self._bend if abs(share) <= _LONGER else 0.0 * self._bend
         at = self._linkage.ordered_places
-        q[at] = start[at] + self._slopes @ way + bend
+        q[at] = start[at] + self._slopes @ driven_motion + bend
         predicted = q[at]
         found = self._newton(chain, q)
         if found is not None:
-            self._bend, self._way = q[at] - predicted + bend, way
+            self._bend, self._way = q[at] - predicted + bend, driven_motion
         return found
 
     def _newton(self, chain: _Chain, q: FloatArray) -> TrackedLoops | None:
         """Close the loops near the predicted `q` (size,), in place; return None if that is not certain."""
-        at, before = self._linkage.ordered_places, np.inf
+        places, before = self._linkage.ordered_places, np.inf
         inverse = None
         for done in range(_MOST_STEPS):
             error = chain.errors(q)
@@ -247,7 +249,7 @@ class LinkageTracker:
             step = np.asarray(inverse @ error, np.float64)
             if not np.abs(step).max() <= FAR:
                 return None
-            q[at] -= step
+            q[places] -= step
         return None
 
 

@@ -82,14 +82,17 @@ def linkages(model: RobotModel, space: JointSpace) -> Iterator[tuple[Linkage, Lo
         owner.update(dict.fromkeys(range(where.start, where.stop), joint))
     for constraints in _sharing_joints(model, space):
         equations = LoopEquations(model, space, constraints)
-        passive = [at for at in equations.variables.tolist() if owner[at].passive]
+        passive = [variable for variable in equations.variables.tolist() if owner[variable].passive]
         linkage = Linkage(space, equations, passive)
         closed, residual = _closed_samples(linkage, space)
         J = equations.derivative(equations.state(closed)) if len(closed) else np.zeros((0, 1, len(equations.variables)))
         held = _held(linkage, owner, closed, J)
         if held:
-            linkage = Linkage(space, equations, [at for at in passive if at not in held])
-        yield linkage, _freedom(linkage, owner, constraints, J, residual, tuple(owner[at].name for at in held))
+            linkage = Linkage(space, equations, [variable for variable in passive if variable not in held])
+        yield (
+            linkage,
+            _freedom(linkage, owner, constraints, J, residual, tuple(owner[variable].name for variable in held)),
+        )
 
 
 def check_loops(model: RobotModel, diagnostics: Diagnostics) -> None:
@@ -203,14 +206,14 @@ def _held(linkage: Linkage, owner: dict[int, JointModel], closed: FloatArray, J:
     An idle motion keeps the equations and the origins of all joints, at every one of the `closed` (n, size)
     configurations with derivatives `J` (n, rows, variables).
     """
-    own = linkage.split(J)[0]
-    count = own.shape[-1] - _rank(own)
+    own_columns = linkage.split(J)[0]
+    count = own_columns.shape[-1] - _rank(own_columns)
     single = all(owner[at].velocity_count == 1 for at in linkage.dependent.tolist())
     if not len(J) or count <= 0 or not linkage.driven.size or not single:
         return []
-    shares = np.zeros((len(own), own.shape[-1], own.shape[-1]))
+    shares = np.zeros((len(own_columns), own_columns.shape[-1], own_columns.shape[-1]))
     for k, q in enumerate(closed):
-        idle = np.linalg.svd(own[k])[2][own.shape[-1] - count :]
+        idle = np.linalg.svd(own_columns[k])[2][own_columns.shape[-1] - count :]
         here = np.tile(q, (count, 1))
         before, after = (linkage.equations.origins(some) for some in (here, linkage.moved(here, _NUDGE * idle)))
         if np.abs(after - before).max() > _STILL * _NUDGE * linkage.equations.length:

@@ -107,21 +107,21 @@ class ClosedLoops:
         Raises:
             ArrayError: an array has the wrong shape or is not finite.
         """
-        wanted = self.space.checked_positions(q)
-        shape = wanted.shape[:-1]
+        targets = self.space.checked_positions(q)
+        shape = targets.shape[:-1]
         begin = self.home.q[0] if start is None else self.space.checked_positions(start)
-        begin = np.broadcast_to(begin, wanted.shape).reshape(-1, self.space.size)
+        begin = np.broadcast_to(begin, targets.shape).reshape(-1, self.space.size)
 
         def closed(first: FloatArray, linkage: Linkage, flat: FloatArray) -> LoopSolution:
-            found = follow(linkage, first, flat)
-            missed = np.flatnonzero(~found.closed | ~linkage.within_limits(found.q))
+            solution = follow(linkage, first, flat)
+            missed = np.flatnonzero(~solution.closed | ~linkage.within_limits(solution.q))
             if missed.size and other_branches:
                 other = another_branch(linkage, first[missed], flat[missed])
                 better = np.flatnonzero(other.closed)
-                found.put(missed[better], other.rows(better))
-            return found
+                solution.put(missed[better], other.rows(better))
+            return solution
 
-        whole = LoopSolution.start(wanted.reshape(-1, self.space.size))
+        whole = LoopSolution.start(targets.reshape(-1, self.space.size))
         for at in (slice(k, k + _BLOCK) for k in range(0, len(whole.q), _BLOCK)):
             part = self._each(whole.q[at], partial(closed, begin[at]))
             whole.put(at, part)
@@ -138,7 +138,7 @@ class ClosedLoops:
         Raises:
             ArrayError: `q` has the wrong shape or is not finite.
         """
-        wanted = self.space.checked_positions(q)
+        targets = self.space.checked_positions(q)
         without = [joint for joint in self.space.joints if stated is not None and joint.name not in stated]
         ignored = np.zeros(self.space.size, np.bool_)
         for joint in without:
@@ -147,24 +147,24 @@ class ClosedLoops:
         def closed(linkage: Linkage, flat: FloatArray) -> LoopSolution:
             counted = linkage.solved[~ignored[linkage.solved]]
 
-            def fine(found: LoopSolution) -> BoolArray:
-                near = (np.abs(found.q - flat)[:, counted] <= FAR).all(axis=-1)
-                return np.asarray(found.closed & linkage.within_limits(found.q) & near)
+            def fine(solution: LoopSolution) -> BoolArray:
+                near = (np.abs(solution.q - flat)[:, counted] <= FAR).all(axis=-1)
+                return np.asarray(solution.closed & linkage.within_limits(solution.q) & near)
 
-            found = linkage.newton(flat)
-            found = found._replace(closed=fine(found))
-            if counted.size < linkage.solved.size and counted.size and not found.closed.all():
+            solution = linkage.newton(flat)
+            solution = solution._replace(closed=fine(solution))
+            if counted.size < linkage.solved.size and counted.size and not solution.closed.all():
                 # The start of the others is a default: another branch may be nearer to the stated ones.
                 other = another_branch(linkage, flat, flat, counted=counted)
-                missed = np.flatnonzero(~found.closed)
-                found.put(missed, other._replace(closed=fine(other)).rows(missed))
-            return found
+                missed = np.flatnonzero(~solution.closed)
+                solution.put(missed, other._replace(closed=fine(other)).rows(missed))
+            return solution
 
-        first = self._each(wanted.reshape(-1, self.space.size), closed)
+        first = self._each(targets.reshape(-1, self.space.size), closed)
         missed = np.flatnonzero(~first.closed)
         if missed.size:
-            first.put(missed, self.close(wanted.reshape(-1, self.space.size)[missed]))
-        return self._shaped(first, wanted.shape[:-1])
+            first.put(missed, self.close(targets.reshape(-1, self.space.size)[missed]))
+        return self._shaped(first, targets.shape[:-1])
 
     def within_limits(self, q: FloatArray) -> BoolArray:
         """Return (...) True where the dependent joints of `q` (..., size) are within their limits."""
@@ -187,14 +187,14 @@ class ClosedLoops:
         shape = np.broadcast_shapes(positions.shape[:-1], velocities.shape[:-1])
         flat = np.broadcast_to(positions, (*shape, self.space.size)).reshape(-1, self.space.size)
         result = np.array(np.broadcast_to(velocities, (*shape, self.space.velocity_size)))
-        known = np.ones(result.shape, np.bool_)
+        is_known = np.ones(result.shape, np.bool_)
         for linkage in self.linkages:
             slope, regular = linkage.slopes(flat), linkage.is_regular(flat)
             own = (slope @ result[..., linkage.driven].reshape(len(flat), -1, 1))[..., 0]
             result[..., linkage.dependent] = np.where(regular[:, np.newaxis], own, 0.0).reshape(*shape, -1)
-            known[..., linkage.dependent] = regular.reshape(*shape, 1)
+            is_known[..., linkage.dependent] = regular.reshape(*shape, 1)
         source = self.space.velocity_mimics.source
-        return self.space.velocity_mimics.followed(result), known[..., source]
+        return self.space.velocity_mimics.followed(result), is_known[..., source]
 
     def close_series(self, q: npt.ArrayLike, start: npt.ArrayLike | None = None) -> LoopSolution:
         """Return `close` of positions (n, size) in order of time, each on the branch of the one before.
@@ -221,13 +221,13 @@ class ClosedLoops:
         """Return the result of all linkages for (n, size) positions."""
         whole = LoopSolution.start(q)
         for linkage in self.linkages:
-            found = solve(linkage, whole.q)
+            solution = solve(linkage, whole.q)
             whole = LoopSolution(
-                found.q,
-                whole.closed & found.closed,
-                np.maximum(whole.position_error, found.position_error),
-                np.maximum(whole.rotation_error, found.rotation_error),
-                max(whole.iterations, found.iterations),
+                solution.q,
+                whole.closed & solution.closed,
+                np.maximum(whole.position_error, solution.position_error),
+                np.maximum(whole.rotation_error, solution.rotation_error),
+                max(whole.iterations, solution.iterations),
             )
         return whole
 
@@ -295,23 +295,25 @@ def close_loops(
         if any(part in given for part in (name, *space.model.joint(name).variable_names))
     ]
     if chosen:
-        found = loops.near(q, chosen)
+        solution = loops.near(q, chosen)
     elif before is not None and (start := loops.near(before)).closed:
-        found = loops.close(q, start.q, other_branches=False)
+        solution = loops.close(q, start.q, other_branches=False)
     else:
-        found = loops.close(q)
-    if not found.closed.all():
-        raise OpenLoopError(loops, found)
+        solution = loops.close(q)
+    if not solution.closed.all():
+        raise OpenLoopError(loops, solution)
     for joint in map(space.model.joint, loops.dependent):
         where = space.positions_of(joint)
-        rows: FloatArray = found.q[..., where].reshape(-1, joint.position_count)
-        stated: FloatArray = np.broadcast_to(q[..., where], found.q[..., where].shape).reshape(rows.shape)
+        rows: FloatArray = solution.q[..., where].reshape(-1, joint.position_count)
+        stated: FloatArray = np.broadcast_to(q[..., where], solution.q[..., where].shape).reshape(rows.shape)
         for closed, own in zip(rows.tolist(), stated.tolist(), strict=True):
             if joint.name in chosen and not joint.motion.difference(own, closed) <= MIMIC_TOLERANCE:
                 values = " ".join(f"{value:.9g}" for value in closed)
-                raise OpenLoopError(loops, found, f"joint '{joint.name}' is passive: the loops need {values}")
+                raise OpenLoopError(loops, solution, f"joint '{joint.name}' is passive: the loops need {values}")
             limits = joint.limits
             if len(closed) == 1 and not limits.lower - LIMIT_TOLERANCE <= closed[0] <= limits.upper + LIMIT_TOLERANCE:
                 outside = f"outside its limits {limits.lower:g} to {limits.upper:g}"
-                raise OpenLoopError(loops, found, f"the loops need joint '{joint.name}' at {closed[0]:.6g}, {outside}")
-    return found.q
+                raise OpenLoopError(
+                    loops, solution, f"the loops need joint '{joint.name}' at {closed[0]:.6g}, {outside}"
+                )
+    return solution.q

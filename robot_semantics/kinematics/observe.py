@@ -78,18 +78,18 @@ class JointObserver:
         Raises:
             ArrayError: an argument has the wrong shape or is not finite.
         """
-        given = checked_array("T_parent_child", T_parent_child, len(self.joints), 4, 4)
+        poses = checked_array("T_parent_child", T_parent_child, len(self.joints), 4, 4)
         base = self._neutral if near is None else checked_array("near", near, self.space.size)
-        shape = np.broadcast_shapes(given.shape[:-3], base.shape[:-1])
+        shape = np.broadcast_shapes(poses.shape[:-3], base.shape[:-1])
         q = np.array(np.broadcast_to(base, (*shape, self.space.size)))
-        motions = self._T_joint_parent @ given
+        motions = self._T_joint_parent @ poses
         for row, joint in enumerate(self.joints):
             if joint.position_count:
                 where = self.space.positions_of(joint)
                 q[..., where] = _POSITIONS[joint.type](joint, motions[..., row, :, :], q[..., where])
         made = self._local.matrices(q)
-        distance = np.sqrt(((given[..., :3, 3] - made[..., :3, 3]) ** 2).sum(axis=-1))
-        apart = np.swapaxes(made[..., :3, :3], -1, -2) @ given[..., :3, :3]
+        distance = np.sqrt(((poses[..., :3, 3] - made[..., :3, 3]) ** 2).sum(axis=-1))
+        apart = np.swapaxes(made[..., :3, :3], -1, -2) @ poses[..., :3, :3]
         angle = np.sqrt((rotvec_from_quat(quat_from_matrix(apart)) ** 2).sum(axis=-1))
         for array in (q, distance, angle):
             array.setflags(write=False)

@@ -159,13 +159,13 @@ class JointBuffer:
 
         `received_ns` is the time of arrival on the steady clock, by default now.
         """
-        at = self.space.joint_positions[joint]
-        self.positions[at] = positions
+        places = self.space.joint_positions[joint]
+        self.positions[places] = positions
         at_velocity = self.space.joint_velocities[joint]
         self.velocities[at_velocity] = np.nan if velocities is None else velocities
         self.efforts[at_velocity] = np.nan if efforts is None else efforts
-        self._stamps_ns[at] = stamp_ns
-        self._received_ns[at] = time.monotonic_ns() if received_ns is None else received_ns
+        self._stamps_ns[places] = stamp_ns
+        self._received_ns[places] = time.monotonic_ns() if received_ns is None else received_ns
         self._refresh_measured()
 
     def copy_measured(self, other: JointBuffer, joints: Collection[str]) -> None:
@@ -174,7 +174,7 @@ class JointBuffer:
         A mimic joint with another rule than in the other robot follows its leader, if the leader has a value.
         """
         for name in joints:
-            at, other_at = self.space.joint_positions[name], other.space.joint_positions[name]
+            positions, other_at = self.space.joint_positions[name], other.space.joint_positions[name]
             chosen = other._stamps_ns[other_at] != NEVER_NS
             for own, others in (
                 (self.positions, other.positions),
@@ -182,7 +182,7 @@ class JointBuffer:
                 # A change of settings or of the description is not a message.
                 (self._received_ns, other._received_ns),
             ):
-                own[at][chosen] = others[other_at][chosen]
+                own[positions][chosen] = others[other_at][chosen]
             rates, other_rates = self.space.joint_velocities[name], other.space.joint_velocities[name]
             self.velocities[rates], self.efforts[rates] = other.velocities[other_rates], other.efforts[other_rates]
         self._refresh_measured()
@@ -227,14 +227,14 @@ class JointBuffer:
         for name in self.moving.names:
             if name not in positions_of and name not in velocities_of:
                 continue
-            at, rates = self.space.joint_positions[name], self.space.joint_velocities[name]
+            places, rates = self.space.joint_positions[name], self.space.joint_velocities[name]
             if name in positions_of:
-                self.positions[at] = positions[at]
-                self._stamps_ns[at] = stamp_ns
+                self.positions[places] = positions[places]
+                self._stamps_ns[places] = stamp_ns
             if name in velocities_of:
                 self.velocities[rates] = velocities[rates]
             self.efforts[rates] = np.nan
-            self._received_ns[at] = time.monotonic_ns()
+            self._received_ns[places] = time.monotonic_ns()
         self._refresh_measured()
 
     def forget_measured(self, joints: BoolArray) -> None:
@@ -268,7 +268,9 @@ class LoopCloser:
         moving, mimics, space = buffer.moving, loops.space.mimics, buffer.space
         solved = [space.joint_positions[name] for name in loops.dependent]
         held = [space.joint_positions[name] for name in loops.held]
-        solved_at = np.concatenate([np.arange(where.start, where.stop) for where in (*solved, *held)])
+        solved_at = np.concatenate(
+            [np.arange(joint_positions.start, joint_positions.stop) for joint_positions in (*solved, *held)]
+        )
         # The followers of the joints of a loop also move with it.
         positions = np.concatenate([linkage.positions for linkage in loops.linkages])
         self._positions = np.flatnonzero(np.isin(mimics.source, positions))
@@ -286,7 +288,10 @@ class LoopCloser:
             self._leads_of(dependent),
         )
         # Measured passive joints with one variable are compared.
-        self._compared = np.array([where.start for where in solved if where.stop - where.start == 1], np.intp)
+        self._compared = np.array(
+            [joint_positions.start for joint_positions in solved if joint_positions.stop - joint_positions.start == 1],
+            np.intp,
+        )
         owners = [moving.joints[number] for number in moving.of_variable[self._compared]]
         self._compared_joints = moving.of_variable[self._compared]
         self._wraps = np.array([owner.motion.wraps for owner in owners], np.bool_)
@@ -374,17 +379,17 @@ class LoopCloser:
 
         Where a loop does not close, its joints keep their last closed positions.
         """
-        found = self._tracker.update(q)
-        self.is_open = not found.closed
+        solution = self._tracker.update(q)
+        self.is_open = not solution.closed
         if self.is_open:
             self._given = q
-        self.position_error, self.rotation_error = found.position_error, found.rotation_error
+        self.position_error, self.rotation_error = solution.position_error, solution.rotation_error
         if compared.size and self._tracker.q is not None:
             at = self._compared[compared]
-            off = q[at] - found.q[at]
+            off = q[at] - solution.q[at]
             off = np.where(self._wraps[compared], wrapped_angles(off), off)
             self._differences[compared] = np.maximum(self._differences[compared], np.abs(off))
-        return found.q
+        return solution.q
 
     def refresh_velocities(self) -> None:
         """Compute the velocities of the dependent joints, which are not needed for TF."""

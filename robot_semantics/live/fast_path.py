@@ -253,11 +253,11 @@ def _arrival_ns(layout: FastLayout) -> int:
 
 
 def _given(model: RobotModel, plan: InputPlan) -> Affine:
-    given = Affine.identity(JointSpace.of(model).size)
+    mapping = Affine.identity(JointSpace.of(model).size)
     followers = plan.followers
-    given.source[:] = 0
-    given.source[plan.target] = plan.source
-    given.source[followers.target] = given.source[followers.values.source]
-    given.factor[followers.target] = followers.values.factor
-    given.offset[followers.target] = followers.values.offset
-    return given
+    mapping.source[:] = 0
+    mapping.source[plan.target] = plan.source
+    mapping.source[followers.target] = mapping.source[followers.values.source]
+    mapping.factor[followers.target] = followers.values.factor
+    mapping.offset[followers.target] = followers.values.offset
+    return mapping

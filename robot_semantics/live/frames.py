@@ -141,13 +141,13 @@ def common_joints(before: RobotFrames, after: RobotFrames) -> list[str]:
     if before.model is after.model:
         return [joint.name for joint in after.model.joints if joint.position_count]
     quantities = {joint.name: joint.motion.quantities for joint in before.model.joints}
-    found = []
+    names = []
     for joint in after.model.joints:
         if joint.position_count and quantities.get(joint.name) == joint.motion.quantities:
             roots = [model.root_joint.name == joint.name for model in (before.model, after.model)]
             if not any(roots) or (all(roots) and _root_frames(before) == _root_frames(after)):
-                found.append(joint.name)
-    return found
+                names.append(joint.name)
+    return names
 
 
 def _root_frames(robot: RobotFrames) -> tuple[str, str]:

@@ -207,8 +207,8 @@ def _incomplete_quaternions(names: Sequence[str], space: JointSpace) -> set[str]
     return {name for part in parts if not part <= found for name in part & found}
 
 
-def _following(moving: MovingJoints, space: JointSpace, given: set[int]) -> list[str]:
-    """Return the mimic joints that follow a leader with a value in `given`, and have none themselves.
+def _following(moving: MovingJoints, space: JointSpace, given_joints: set[int]) -> list[str]:
+    """Return the mimic joints that follow a leader with a value in `given_joints`, and have none themselves.
 
     A measured value of a mimic joint is kept, as robot_state_publisher does.
     """
@@ -216,7 +216,7 @@ def _following(moving: MovingJoints, space: JointSpace, given: set[int]) -> list
     for joint in moving.followers:
         at = space.joint_positions[joint.name]
         leaders = set(space.mimics.source[at].tolist())
-        if given & leaders and not given & set(range(at.start, at.stop)):
+        if given_joints & leaders and not given_joints & set(range(at.start, at.stop)):
             result.append(joint.name)
     return result
 
@@ -403,7 +403,7 @@ def _without(
     notices: list[Fault],
 ) -> TakenJointStates:
     """Return `values` without the `bad` (n, k) ones; `describe` gives the sentences for some columns of a row."""
-    kept, refused = [], []
+    kept_values, refused = [], []
     patterns, which = np.unique(bad, axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
         rows, columns = np.flatnonzero(which.ravel() == number), np.flatnonzero(pattern).tolist()
@@ -411,7 +411,7 @@ def _without(
         if columns and (pattern.all() or invalid is Invalid.REFUSE):
             refused.append(Fault(Refusal(reason, describe(int(rows[0]), columns[:1])[0]), messages))
             continue
-        kept.append(values.chosen(rows, ~pattern))
+        kept_values.append(values.chosen(rows, ~pattern))
         for sentence in describe(int(rows[0]), columns) if columns else ():
             notices.append(Fault(Refusal(reason, f"{sentence}; the message's other joints are used"), messages))
-    return TakenJointStates(tuple(kept), tuple(refused), tuple(notices))
+    return TakenJointStates(tuple(kept_values), tuple(refused), tuple(notices))

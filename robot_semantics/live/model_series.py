@@ -141,22 +141,22 @@ def with_links(series: ModelSeries, kinematics: ForwardKinematics) -> ModelSerie
     measured, robot = kinematics.measured, kinematics.model
     space, count = measured.space, len(series.positions)
     q, v = np.tile(space.neutral(), (count, 1)), np.zeros((count, space.velocity_size))
-    known = np.ones((count, len(robot.links)), dtype=np.bool_)
-    moving = known.copy()
+    links_known = np.ones((count, len(robot.links)), dtype=np.bool_)
+    moving = links_known.copy()
     for name, where, rates in series.spans:
         position, velocity = series.positions[:, where], series.velocities[:, rates]
         good, fast = ~np.isnan(position).any(axis=1), ~np.isnan(velocity).any(axis=1)
         q[good, space.joint_positions[name]] = position[good]
         v[fast, space.joint_velocities[name]] = velocity[fast]
         at = robot.joint_index[name]
-        known[:, at], moving[:, at] = good, good & fast
+        links_known[:, at], moving[:, at] = good, good & fast
     for link in robot.links[1:]:
         # Links behind an unknown joint are unknown.
-        known[:, link.index] &= known[:, link.parent]
+        links_known[:, link.index] &= links_known[:, link.parent]
         moving[:, link.index] &= moving[:, link.parent]
     poses_ = np.array(xyz_quat_from_matrix(measured.link_poses(q)))
     twists = np.array(measured.link_twists(q, v))
-    poses_[~known] = np.nan
+    poses_[~links_known] = np.nan
     twists[~moving] = np.nan
     return replace(series, links=robot.link_names, link_poses=poses_, link_twists=twists)
 
@@ -170,26 +170,29 @@ def series_of(sample: RobotSample, now_ns: int) -> ModelSeries:
 
     """
     space = sample.space
-    own = [(joint, at) for at, joint in enumerate(space.joints) if not joint.virtual]
+    own_joints = [(joint, index) for index, joint in enumerate(space.joints) if not joint.virtual]
     positions = sample.positions.copy()
-    for at, joint in enumerate(space.joints):
-        if not sample.measured[at]:
+    for index, joint in enumerate(space.joints):
+        if not sample.measured[index]:
             positions[space.joint_positions[joint.name]] = np.nan
     received = sample.received_ns.tolist()
-    ages = [-1 if received[at] == NEVER_NS else max(0, now_ns - received[at]) for _, at in own]
+    ages = [-1 if received[index] == NEVER_NS else max(0, now_ns - received[index]) for _, index in own_joints]
 
     def rows(values: FloatArray, spans: Sequence[slice]) -> FloatArray:
         return np.concatenate([values[span] for span in spans] or [values[:0]])[np.newaxis]
 
-    places = [space.joint_positions[joint.name] for joint, _ in own]
-    rates = [space.joint_velocities[joint.name] for joint, _ in own]
-    widths, speeds = [joint.position_count for joint, _ in own], [joint.velocity_count for joint, _ in own]
+    places = [space.joint_positions[joint.name] for joint, _ in own_joints]
+    rates = [space.joint_velocities[joint.name] for joint, _ in own_joints]
+    widths, speeds = (
+        [joint.position_count for joint, _ in own_joints],
+        [joint.velocity_count for joint, _ in own_joints],
+    )
     return replace(
-        ModelSeries.unknown(sample.name, [joint.name for joint, _ in own], widths, speeds, 1),
+        ModelSeries.unknown(sample.name, [joint.name for joint, _ in own_joints], widths, speeds, 1),
         positions=rows(positions, places),
         velocities=rows(sample.velocities, rates),
         efforts=rows(sample.efforts, rates),
-        joint_age_ns=np.array([ages], dtype=np.int64).reshape(1, len(own)),
+        joint_age_ns=np.array([ages], dtype=np.int64).reshape(1, len(own_joints)),
         lower=rows(space.lower, places)[0],
         upper=rows(space.upper, places)[0],
         urdf_sha256=model_digest(sample.model),

@@ -205,16 +205,17 @@ class RunningRobot(RobotFrames):
         """
         self.fast_path.parse()
         invalid = self.settings.invalid
-        taken = self._report(take_joint_state(data.names, data.position, data.velocity, data.effort, invalid=invalid))
-        if not taken.values:
-            return taken.refused[0].refusal
-        (values,) = taken.values
+        numbers = data.position, data.velocity, data.effort
+        joint_values = self._report(take_joint_state(data.names, *numbers, invalid=invalid))
+        if not joint_values.values:
+            return joint_values.refused[0].refusal
+        (values,) = joint_values.values
         stream = self._stream(values.names)
         if isinstance(stream, MessageStream) and stream.plan.floating:
-            taken = self._report(take_quaternions(stream.plan, values, invalid=invalid))
-            if not taken.values:
-                return taken.refused[0].refusal
-            (values,) = taken.values
+            joint_values = self._report(take_quaternions(stream.plan, values, invalid=invalid))
+            if not joint_values.values:
+                return joint_values.refused[0].refusal
+            (values,) = joint_values.values
             stream = self._stream(values.names)
         if isinstance(stream, Refusal):
             return stream
@@ -255,19 +256,21 @@ class RunningRobot(RobotFrames):
 
     def contested(self) -> dict[str, tuple[str, ...]]:
         """Return the joints that several publishers state, by topic."""
-        found: dict[str, dict[str, None]] = {}
+        frames: dict[str, dict[str, None]] = {}
         for sender in self.senders:
             if sender.watch.several:
-                found.setdefault(sender.topic, {}).update(dict.fromkeys(sender.names))
+                frames.setdefault(sender.topic, {}).update(dict.fromkeys(sender.names))
             elif sender.shared is not None and sender.shared.several:
-                others = {
+                other_senders = {
                     name
                     for other in self.senders
                     if other.shared is sender.shared and other is not sender
                     for name in other.names
                 }
-                found.setdefault(sender.topic, {}).update((name, None) for name in sender.names if name in others)
-        return {topic: tuple(names) for topic, names in found.items() if names}
+                frames.setdefault(sender.topic, {}).update(
+                    (name, None) for name in sender.names if name in other_senders
+                )
+        return {topic: tuple(names) for topic, names in frames.items() if names}
 
     def _stream(self, names: tuple[str, ...]) -> MessageStream | Refusal:
         """Return the stream of joint states with these names, or the reason why such messages are refused."""
@@ -382,7 +385,7 @@ class RunningRobot(RobotFrames):
         if refusal is not None:
             return [*outcomes, refusal]
         self.has_moved = True
-        known = self._buffer.known.copy()
+        is_known = self._buffer.known.copy()
         joints = np.zeros(len(self.moving), np.bool_)
         for name, motion in usable:
             if motion.lost_m > _LOST_M or motion.lost_rad > _LOST_RAD:
@@ -397,7 +400,7 @@ class RunningRobot(RobotFrames):
                     joints[self.moving.number[follower.name]] = True
         self._closed(joints)
         sender.joints = self._stamped_now(joints | sender.joints)
-        if (known != self._buffer.known).any():
+        if (is_known != self._buffer.known).any():
             self.fast_path.epoch += 1
         return [*outcomes, self._publish(sender, stamp_ns)]
 
@@ -477,7 +480,7 @@ class RunningRobot(RobotFrames):
         self.sent = 0
         self.fast_path.parse()
         now_ns, after_ns = time.monotonic_ns(), self.settings.complete_after_ns
-        left = self._buffer.known & self.publishable
+        remaining = self._buffer.known & self.publishable
         newest: Sender | None = None
         messages: Messages = ()
         # A joint of several senders belongs to the one that was heard last.
@@ -486,11 +489,11 @@ class RunningRobot(RobotFrames):
             clock_ns = sender.last_ns
             if sender.is_silent(now_ns, after_ns):
                 clock_ns = max(clock_ns, self.senders.clock_ns(sender, now_ns) - after_ns)
-            messages += self._send(left & sender.joints, clock_ns)
-            left = left & ~sender.joints
+            messages += self._send(remaining & sender.joints, clock_ns)
+            remaining = remaining & ~sender.joints
         if newest is not None:
             stamp_ns = newest.last_ns - after_ns
-        return messages if stamp_ns is None else messages + self._send(left, max(0, stamp_ns))
+        return messages if stamp_ns is None else messages + self._send(remaining, max(0, stamp_ns))
 
     def renewed(self) -> Messages:
         """Return the transforms of all joints with values, for a change of frames.
@@ -539,15 +542,15 @@ class RunningRobot(RobotFrames):
 
     def _held(self, sender: Sender) -> Messages:
         now_ns, after_ns = sender.arrived_ns, self.settings.complete_after_ns
-        left = self._buffer.known & self.publishable
+        remaining = self._buffer.known & self.publishable
         messages: Messages = ()
         self.check_ns = 1 << 62
         # Until when all messages of each topic have been handled.
         handled_ns = {sender.kind: now_ns}
         # A joint of several senders belongs to the one that was heard last.
         for other in self.senders.latest_first():
-            joints = left & other.joints
-            left = left & ~other.joints
+            joints = remaining & other.joints
+            remaining = remaining & ~other.joints
             if other is sender:
                 continue
             if other.kind not in handled_ns:
@@ -564,7 +567,7 @@ class RunningRobot(RobotFrames):
                 other.held_ns = stamp_ns
                 self.fast_path.epoch += 1
                 messages += self._send(joints, stamp_ns)
-        return messages + (self._carried(sender, left) if left.any() else ())
+        return messages + (self._carried(sender, remaining) if remaining.any() else ())
 
     def _carried(self, sender: Sender, able: BoolArray) -> Messages:
         """Return the transforms of joints without a sender: default or restored positions."""

@@ -120,33 +120,33 @@ class Root(NamedTuple):
 
 def root_of(robot: RobotSample, heard: ReceivedFrames) -> Root:
     """Return the pose of a robot's root link by the rule of doc/usdf.md."""
-    said, of_tf = list(robot.said), set[RootCandidate]()
+    statements, of_tf = list(robot.said), set[RootCandidate]()
     on_tf = _root_on_tf(robot, heard) if robot.source in (Source.AUTO, Source.TF) else {}
     for parent, transform in on_tf.items():
         source = RootSource.CHOSEN if robot.source is Source.TF else RootSource.TF
         candidate = RootCandidate(source, f"TF in '{parent}'", parent)
         of_tf.add(candidate)
-        said.append(RootStatement(candidate, transform.xyz_quat, None, transform.received_ns))
-    if robot.root_frame == WORLD and not said:
+        statements.append(RootStatement(candidate, transform.xyz_quat, None, transform.received_ns))
+    if robot.root_frame == WORLD and not statements:
         # TF cannot have its pose in the frame `world`, because this link is the root of the TF tree.
-        said.append(RootStatement(RootCandidate(RootSource.FIXED, f"the name of '{WORLD}'", WORLD), AT_ORIGIN))
-    choice = choose_root(statement.candidate for statement in said)
-    chosen = next((statement for statement in said if statement.candidate == choice.chosen), None)
+        statements.append(RootStatement(RootCandidate(RootSource.FIXED, f"the name of '{WORLD}'", WORLD), AT_ORIGIN))
+    choice = choose_root(statement.candidate for statement in statements)
+    chosen = next((statement for statement in statements if statement.candidate == choice.chosen), None)
     parent = (chosen.candidate.parent if chosen else robot.parent_frame) or WORLD
     return Root(choice, chosen, parent, choice.chosen in of_tf)
 
 
-def _root_on_tf(robot: RobotSample, heard: ReceivedFrames) -> Mapping[str, ReceivedTransform]:
+def _root_on_tf(robot: RobotSample, received: ReceivedFrames) -> Mapping[str, ReceivedTransform]:
     """Return the transforms of the root link by parent: its own, else those of a link that is fixed to it.
 
     A link of the robot is not a parent of its root link.
     """
-    if robot.root_frame in heard:
-        return heard[robot.root_frame]
+    if robot.root_frame in received:
+        return received[robot.root_frame]
     links = {frame_name(robot.frame_prefix + link) for link in robot.model.link_names} | robot.base_frames.keys()
     root_first = sorted(robot.base_frames.items(), key=lambda item: item[1] != robot.model.root_link)
     for name, link in root_first:
-        parents = heard.get(name, {})
+        parents = received.get(name, {})
         if parents and not parents.keys() & links:
             unknown = np.full(6, np.nan)
             return {
@@ -285,19 +285,19 @@ class _Making:
         """Note the frames that are left out, and leave out those with the name ``model::link`` of a model's link."""
         for frame in left_out:
             self.lacks("frame", "", frame.name, "left_out", frame.reason)
-        taken = world_link_names(self.model_of).union(link_names)
+        names_in_use = world_link_names(self.model_of).union(link_names)
         usable = {
-            name: {parent: item for parent, item in parents.items() if parent not in taken}
+            name: {parent: item for parent, item in parents.items() if parent not in names_in_use}
             for name, parents in self.heard.items()
-            if name not in taken
+            if name not in names_in_use
         }
         for name, parents in self.heard.items():
             if len(usable.get(name, {})) < len(parents):
-                odd = name if name in taken else next(parent for parent in parents if parent in taken)
+                odd = name if name in names_in_use else next(parent for parent in parents if parent in names_in_use)
                 self.lacks("frame", "", name, "left_out", f"{_is_of_link(odd)} (published by {publishers()})")
         self.heard = {name: parents for name, parents in usable.items() if parents}
         for robot in self.sample.robots:
-            said = tuple(statement for statement in robot.said if statement.candidate.parent not in taken)
+            said = tuple(statement for statement in robot.said if statement.candidate.parent not in names_in_use)
             for statement in set(robot.said).difference(said):
                 reason = f"{_is_of_link(statement.candidate.parent)} ('{statement.candidate.name}')"
                 self.lacks("pose", robot.name, "", "left_out", reason)

@@ -27,12 +27,11 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import quoted, shown
 from robot_semantics.base.yaml_reader import YamlNode
 from robot_semantics.lsp.checking import Checker
-from robot_semantics.lsp.document import REFERENCES, TABLES, Document, NameOccurrence
+from robot_semantics.lsp.document import REFERENCES, TABLES, Document, NameOccurrence, kinds_at
 from robot_semantics.lsp.workspace import Workspace
-from robot_semantics.lsp.yaml_names import kinds_at
+from robot_semantics.model.authoring import rename_in_urdf
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.queries import groups_with_joint
-from robot_semantics.model.renaming import rename_in_urdf
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.edit import checked_name
 from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES

@@ -23,16 +23,84 @@ from pygls.workspace import PositionCodec
 from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.bringup.checking import YamlText, is_yaml, read_sections
-from robot_semantics.lsp.yaml_names import yaml_names
-from robot_semantics.model.renaming import URDF_REFERENCES
+from robot_semantics.bringup.configuration import Section, SectionKind
+from robot_semantics.bringup.name_checks import ConfiguredName, keys_of, keys_that_name, texts_of
+from robot_semantics.bringup.ros2_controllers import JOINT_KEYS, MANAGER
+from robot_semantics.model.authoring import URDF_REFERENCES
 from robot_semantics.srdf.table import SRDF, SRDF_REFERENCES
 from robot_semantics.urdf.table import URDF
 from robot_semantics.usdf.table import USDF, USDF_REFERENCES
 from robot_semantics.xml.document_kind import DocumentKind, document_kind
 from robot_semantics.xml.edit import XmlText
-from robot_semantics.xml.mentions import mentions
 from robot_semantics.xml.schema import Reference
+from robot_semantics.xml.schema_reader import mentions
 from robot_semantics.xml.xacro import is_xacro
+
+KINDS = {
+    **dict.fromkeys(JOINT_KEYS, ("joint",)),
+    **dict.fromkeys(("joint_limits", "initial_positions"), ("joint",)),
+    "controller_names": ("controller",),
+    "": ("group", "controller"),
+}
+"""Kinds of names below a key; empty: at the start of the text."""
+
+_KEY = re.compile(r"(?P<indent> *)(?:- +)*(?P<key>[^\s:#'\"\[{-][^:#]*?) *:(?: .*)?$")
+"""A line with a key."""
+
+
+class YamlName(NamedTuple):
+    """A name in a YAML text, the kind of thing that it names, and whether the thing is declared there."""
+
+    kind: str
+    use: ConfiguredName
+    declares: bool = False
+
+
+def yaml_names(section: Section) -> Iterator[YamlName]:
+    """Yield the names of joints, groups and controllers in a section."""
+    what, uses = keys_that_name(section)
+    yield from (YamlName(what, use) for use in uses)
+    if section.kind is SectionKind.CONTROLLERS:
+        yield from _of_ros2_control(section)
+    elif section.kind is SectionKind.MOVEIT_CONTROLLERS:
+        yield from _of_moveit(section)
+
+
+def _of_ros2_control(section: Section) -> Iterator[YamlName]:
+    for use in keys_of(section.node):
+        parameters = section.node.get(use.name, "ros__parameters")
+        if parameters is not None and use.name.endswith(MANAGER):
+            listed = (key for key in keys_of(parameters) if parameters.get(key.name, "type") is not None)
+            yield from (YamlName("controller", key, declares=True) for key in listed)
+        elif parameters is not None:
+            yield YamlName("controller", use)
+            named = (joint for key in JOINT_KEYS for joint in texts_of(parameters.get(key)))
+            yield from (YamlName("joint", joint) for joint in named if "/" not in joint.name)
+
+
+def _of_moveit(section: Section) -> Iterator[YamlName]:
+    yield from (YamlName("controller", use) for use in texts_of(section.node.get("controller_names")))
+    described = [(use, section.node.entries[use.name]) for use in keys_of(section.node)]
+    listed = [(use, item) for item in section.node.items for use in texts_of(item.get("name"))]
+    for use, node in (*described, *listed):
+        if node.get("joints") is not None:
+            yield YamlName("controller", use)
+            yield from (YamlName("joint", joint) for joint in texts_of(node.get("joints")))
+
+
+def kinds_at(text: str) -> tuple[tuple[str, ...], str]:
+    """Return the kinds of names that fit at the end of a text, and the start of the name that is already written."""
+    *before, last = text.split("\n")
+    word = re.split(r"[^\w./-]", last)[-1].lstrip("-")
+    start = last[: len(last) - len(word)]
+    key = _KEY.match(last)
+    if key is None and not start.strip(" -[,"):
+        indent = len(start) - len(start.lstrip(" ")) + ("-" in start)
+        above = (found for line in reversed(before) if (found := _KEY.match(line)) and len(found["indent"]) < indent)
+        return KINDS.get(found["key"] if (found := next(above, None)) else "", ()), word
+    # A value on the line of its key.
+    return KINDS.get(key["key"], ()) if key else (), word
+
 
 TABLES = {DocumentKind.URDF: URDF, DocumentKind.SRDF: SRDF, DocumentKind.USDF: USDF}
 REFERENCES = {

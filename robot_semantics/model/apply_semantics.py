@@ -51,14 +51,14 @@ def another_robot_message(semantic: SrdfDocument, model: RobotModel) -> str | No
     """Return a sentence if the robot has almost no link or joint of the SRDF, else None."""
     links, joints = set(_links(semantic)), set(_joints(semantic))
     total = len(links) + len(joints)
-    known = len(links & model.link_index.keys()) + len(joints & model.joint_index.keys())
-    if known > MOST_KNOWN * total:
+    known_count = len(links & model.link_index.keys()) + len(joints & model.joint_index.keys())
+    if known_count > MOST_KNOWN * total:
         return None
     strange = [*(name for name in links if name not in model.link_index)]
     strange += [name for name in joints if name not in model.joint_index]
     names = {*model.link_index, *model.joint_index}
     change = common_prefix(sorted(strange), names) if len(strange) >= FEWEST_WITH_PREFIX else None
-    if change is None and total - known < FEWEST:
+    if change is None and total - known_count < FEWEST:
         return None
     advice = ""
     if change is not None:
@@ -67,7 +67,7 @@ def another_robot_message(semantic: SrdfDocument, model: RobotModel) -> str | No
             advice += ": 'robot_semantics compose --prefix' adds one"
     return (
         f"the SRDF is for another robot, '{semantic.name}': of the {total} links and joints that it names, "
-        f"'{model.name}' has {known or 'none'}{advice}"
+        f"'{model.name}' has {known_count or 'none'}{advice}"
     )
 
 
@@ -85,13 +85,13 @@ def _links(semantic: SrdfDocument) -> Iterator[str]:
 
 
 def _joints(semantic: SrdfDocument) -> Iterator[str]:
-    own = {joint.name for joint in semantic.virtual_joints}
+    virtual_names = {joint.name for joint in semantic.virtual_joints}
     for group in semantic.groups:
-        yield from (joint.name for joint in group.joints if joint.name not in own)
+        yield from (joint.name for joint in group.joints if joint.name not in virtual_names)
     for state in semantic.states:
-        yield from (joint.name for joint in state.joints if joint.name not in own)
-    yield from (joint.name for joint in semantic.passive_joints if joint.name not in own)
-    yield from (item.joint_name for item in semantic.joint_properties if item.joint_name not in own)
+        yield from (joint.name for joint in state.joints if joint.name not in virtual_names)
+    yield from (joint.name for joint in semantic.passive_joints if joint.name not in virtual_names)
+    yield from (item.joint_name for item in semantic.joint_properties if item.joint_name not in virtual_names)
 
 
 # SRDF content about single links and joints: collision pairs, spheres and joint properties.
@@ -99,15 +99,15 @@ def _joints(semantic: SrdfDocument) -> Iterator[str]:
 
 def resolve_pairs(scope: ResolutionScope, items: tuple[tree.CollisionPair, ...], tag: str) -> dict[LinkPair, str]:
     """Return the pairs of existing links with their reasons; for a repeated pair, the first reason is used."""
-    found: dict[LinkPair, str] = {}
+    reasons: dict[LinkPair, str] = {}
     for item in items:
         known = [
             scope.known_link(item.link1, item.at, "link1", f"<{tag}>"),
             scope.known_link(item.link2, item.at, "link2", f"<{tag}>"),
         ]
         if all(known):
-            found.setdefault(item.pair, item.reason)
-    return found
+            reasons.setdefault(item.pair, item.reason)
+    return reasons
 
 
 def resolve_default_disabled(scope: ResolutionScope) -> tuple[str, ...]:
@@ -122,13 +122,13 @@ def resolve_spheres(scope: ResolutionScope) -> dict[str, tuple[tree.SrdfSphere, 
 
     As in srdfdom: spheres without a radius are used only if a link has no others; then only one is kept.
     """
-    found: dict[str, tuple[tree.SrdfSphere, ...]] = {}
+    spheres_of: dict[str, tuple[tree.SrdfSphere, ...]] = {}
     for item in scope.semantic.link_spheres:
         known = scope.known_link(item.link, item.at, "link", "<link_sphere_approximation>")
-        if known and item.spheres and item.link not in found:
+        if known and item.spheres and item.link not in spheres_of:
             solid = tuple(sphere for sphere in item.spheres if sphere.radius > sys.float_info.epsilon)
-            found[item.link] = solid or (tree.SrdfSphere((0.0, 0.0, 0.0), 0.0, item.spheres[0].at),)
-    return found
+            spheres_of[item.link] = solid or (tree.SrdfSphere((0.0, 0.0, 0.0), 0.0, item.spheres[0].at),)
+    return spheres_of
 
 
 def resolve_properties(scope: ResolutionScope) -> MappingProxyType[str, MappingProxyType[str, str]]:
@@ -155,7 +155,7 @@ def resolve_virtual_joints(scope: ResolutionScope) -> tuple[VirtualJoint, ...]:
 
     Source: srdfdom's loader, whose virtual joints only need a known child link.
     """
-    found: list[VirtualJoint] = []
+    virtual_joints: list[VirtualJoint] = []
     urdf_joints = {joint.name for joint in scope.model.joints if not joint.virtual}
     first_on_root: tree.SrdfVirtualJoint | None = None
     for item in scope.semantic.virtual_joints:
@@ -170,7 +170,7 @@ def resolve_virtual_joints(scope: ResolutionScope) -> tuple[VirtualJoint, ...]:
                 scope.error("duplicate-name", message, item.at, "name")
         if not scope.known_link(item.child_link, item.at, "child_link", user):
             continue
-        found.append(joint)
+        virtual_joints.append(joint)
         _check_frames(scope, item)
         if item.child_link != scope.model.root_link:
             if not _replaces_world(scope.model, joint):
@@ -188,7 +188,7 @@ def resolve_virtual_joints(scope: ResolutionScope) -> tuple[VirtualJoint, ...]:
                     item.at,
                 )
             first_on_root = first_on_root or item
-    return tuple(found)
+    return tuple(virtual_joints)
 
 
 def with_root_joint(model: RobotModel, virtual_joints: tuple[VirtualJoint, ...]) -> RobotModel:

@@ -21,7 +21,7 @@ from lxml import etree
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.files import relative_path, resolved
-from robot_semantics.model.renaming import URDF_REFERENCES, text_edit, text_references
+from robot_semantics.model.authoring import URDF_REFERENCES, text_edit, text_references
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.table import SRDF_REFERENCES
 from robot_semantics.urdf.reader import parse_urdf
@@ -29,7 +29,7 @@ from robot_semantics.urdf.table import VERSIONS
 from robot_semantics.urdf.tree import UrdfRobot
 from robot_semantics.xml.document import has_macros
 from robot_semantics.xml.edit import Edit, NewElement, XmlText
-from robot_semantics.xml.mentions import mentions
+from robot_semantics.xml.schema_reader import mentions
 
 References = Sequence[tuple[str, str, str]]
 
@@ -147,7 +147,7 @@ def compose_srdf(base: SrdfText, part: SrdfText | None, prefix: str) -> Composed
         if (element.get("name") or "").strip() in virtual:
             removed.append(part.xml.document.at(element))
     gone = {element for at in removed for element in part.xml.document.elements[at].iter("*")}
-    kept = [at for at, element in enumerate(part.xml.document.elements) if element not in gone]
+    kept_numbers = [at for at, element in enumerate(part.xml.document.elements) if element not in gone]
     xml = part.xml.edited([part.xml.removal(at) for at in removed])
     kinds = ("link", "joint", "group", "end_effector")
     xml = _with_prefix(xml, [reference for kind in kinds for reference in SRDF_REFERENCES[kind]], prefix)
@@ -160,7 +160,7 @@ def compose_srdf(base: SrdfText, part: SrdfText | None, prefix: str) -> Composed
         for item in second:
             if item.name in names:
                 raise RobotSemanticsError(f"{kind} '{item.name}' is in both SRDFs: give the part another --prefix")
-    return ComposedText(_joined(base.xml, xml), _origins(base.xml, part.xml, kept))
+    return ComposedText(_joined(base.xml, xml), _origins(base.xml, part.xml, kept_numbers))
 
 
 def _origins(base: XmlText, part: XmlText, kept: Sequence[int]) -> tuple[tuple[XmlText, int], ...]:

@@ -31,12 +31,12 @@ TYPES: dict[str, ConstraintType] = {
 
 def resolve_constraints(robot: UrdfRobot, model: RobotModel, diagnostics: Diagnostics) -> tuple[LoopConstraint, ...]:
     """Return the valid constraints of `robot`; report the problems of the others."""
-    found: dict[str, LoopConstraint] = {}
+    constraints: dict[str, LoopConstraint] = {}
     bodies = rigid_bodies(model)
     for constraint in robot.constraints:
         kind = TYPES.get(constraint.type)
         problems = [*_link_problems(constraint, model, bodies), *_type_problems(constraint, kind)]
-        if constraint.name in found:
+        if constraint.name in constraints:
             problems.append(("duplicate-name", f"constraint '{constraint.name}' is declared twice", "name", ""))
         for code, message, where, name in problems:
             at = getattr(constraint, f"{where}_at", constraint.at)
@@ -46,8 +46,8 @@ def resolve_constraints(robot: UrdfRobot, model: RobotModel, diagnostics: Diagno
             diagnostics.error(code, message, place, name=name or None, valid=valid if name else ())
         if kind is not None and not problems:
             _warn_of_unused_axes(constraint, kind, robot, diagnostics)
-            found[constraint.name] = _resolved(constraint, kind)
-    return tuple(found.values())
+            constraints[constraint.name] = _resolved(constraint, kind)
+    return tuple(constraints.values())
 
 
 Problem = tuple[str, str, str, str]

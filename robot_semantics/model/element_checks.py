@@ -273,19 +273,19 @@ def _check_materials(robot: UrdfRobot, diagnostics: Diagnostics) -> None:
         if not _defines(material):
             message = f"material '{material.name}' has neither a colour nor a texture"
             diagnostics.warning("empty-material", message, robot.places.place(material.at))
-    known = materials_by_name(robot)
+    materials = materials_by_name(robot)
     inline = [visual.material for visual in _visuals(robot) if visual.material is not None]
     _check_colours((*robot.materials, *inline), robot, diagnostics)
     for visual in _visuals(robot):
         used = visual.material
         if used is None or not used.name:
             continue
-        if used.name not in known:
+        if used.name not in materials:
             message = f"material '{used.name}' is not defined"
             place = robot.places.place(used.at, "name")
-            diagnostics.warning("unknown-material", message, place, name=used.name, valid=known)
-        elif _defines(used) and _appearance(used) != _appearance(known[used.name]):
-            line = robot.places.place(known[used.name].at).line
+            diagnostics.warning("unknown-material", message, place, name=used.name, valid=materials)
+        elif _defines(used) and _appearance(used) != _appearance(materials[used.name]):
+            line = robot.places.place(materials[used.name].at).line
             message = f"material '{used.name}' looks different on line {line}, and other programs use that one"
             diagnostics.warning("material-redefined", message, robot.places.place(used.at))
 

@@ -49,27 +49,27 @@ def with_loops(model: RobotModel, root: YamlNode, diagnostics: Diagnostics) -> R
     Raises:
         DescriptionError: the document has an error; it has all problems.
     """
-    found = Diagnostics()
+    problems = Diagnostics()
     for key, node in root.entries.items():
         if key not in _KEYS:
             message = f"'{key}' is not known; it is not used"
-            found.warning("unknown-key", message, node.key_place, name=key, valid=_KEYS)
-    pairs, types, motors, names, kinds = (_items(root, key, found) for key in _KEYS)
+            problems.warning("unknown-key", message, node.key_place, name=key, valid=_KEYS)
+    pairs, types, motors, names, kinds = (_items(root, key, problems) for key in _KEYS)
     if len(pairs) != len(types) or root.get("closed_loop") is None:
-        found.error("wrong-count", "closed_loop and type should be lists of the same length", root.place)
+        problems.error("wrong-count", "closed_loop and type should be lists of the same length", root.place)
     if len(names) != len(kinds):
-        found.error("wrong-count", "joint_name and joint_type should be lists of the same length", root.place)
-    constraints = list(_constraints(model, pairs, types, found))
-    driven = {motor.text for motor in motors if _is_joint(model, motor, "name_mot", found)}
+        problems.error("wrong-count", "joint_name and joint_type should be lists of the same length", root.place)
+    constraints = list(_constraints(model, pairs, types, problems))
+    driven = {motor.text for motor in motors if _is_joint(model, motor, "name_mot", problems)}
     joints = list(model.joints)
-    for joint, kind in _joints_with_types(model, names, kinds, found):
+    for joint, kind in _joints_with_types(model, names, kinds, problems):
         if kind == "FIXED":
             driven.add(joint.name)
         else:
             joints[joint.index] = replace(joint, type=JointType.FLOATING, limits=JointLimits())
             constraints.append(_instead_of(joint, *_JOINT_TYPES[kind]))
-    diagnostics.extend(found)
-    found.raise_if_failed()
+    diagnostics.extend(problems)
+    problems.raise_if_failed()
     model = replace(model, joints=tuple(joints), constraints=(*model.constraints, *constraints))
     moving = set().union(*(model.moving_between(each.parent_link, each.child_link) for each in constraints))
     joints = [
@@ -80,25 +80,25 @@ def with_loops(model: RobotModel, root: YamlNode, diagnostics: Diagnostics) -> R
 
 
 def _joints_with_types(
-    model: RobotModel, names: Sequence[YamlNode], kinds: Sequence[YamlNode], found: Diagnostics
+    model: RobotModel, names: Sequence[YamlNode], kinds: Sequence[YamlNode], diagnostics: Diagnostics
 ) -> Iterator[tuple[JointModel, str]]:
     """Yield the joints whose types change, with the new types."""
     named = set[str]()
     for name, kind in zip(names, kinds, strict=False):
-        if not _is_joint(model, name, "joint_name", found):
+        if not _is_joint(model, name, "joint_name", diagnostics):
             continue
         if name.text in named:
-            found.error("duplicate-name", f"joint_name: joint '{name.text}' is named twice", name.place)
+            diagnostics.error("duplicate-name", f"joint_name: joint '{name.text}' is named twice", name.place)
         named.add(name.text)
         if kind.text != "FIXED" and kind.text not in _JOINT_TYPES:
             message = f"joint_type: '{kind.text}' of joint '{name.text}' is unknown"
             valid = ("FIXED", *_JOINT_TYPES)
-            found.error("unknown-joint-type", message, kind.place, name=kind.text, valid=valid)
+            diagnostics.error("unknown-joint-type", message, kind.place, name=kind.text, valid=valid)
         elif kind.text != "FIXED" and any(
             name.text in (joint.name, joint.mimic.joint) for joint in model.joints if joint.mimic is not None
         ):
             message = f"joint_type: joint '{name.text}' is part of a <mimic>, so its type cannot change"
-            found.error("unknown-joint-type", message, name.place)
+            diagnostics.error("unknown-joint-type", message, name.place)
         else:
             yield model.joint(name.text), kind.text
 
@@ -127,26 +127,26 @@ def _instead_of(
 
 
 def _constraints(
-    model: RobotModel, pairs: Sequence[YamlNode], kinds: Sequence[YamlNode], found: Diagnostics
+    model: RobotModel, pairs: Sequence[YamlNode], kinds: Sequence[YamlNode], diagnostics: Diagnostics
 ) -> Iterator[LoopConstraint]:
     for pair, kind in zip(pairs, kinds, strict=False):
         ends = pair.items
         unknown = [end for end in ends if end.text not in model.link_index and end.text not in model.joint_index]
         for end in unknown:
             message = f"closed_loop: no link and no joint is called '{end.text}'"
-            found.error("unknown-link", message, end.place, name=end.text, valid=model.link_names)
+            diagnostics.error("unknown-link", message, end.place, name=end.text, valid=model.link_names)
         if len(ends) != 2:
-            found.error("wrong-count", f"a loop should have 2 links, not {len(ends)}", pair.place)
+            diagnostics.error("wrong-count", f"a loop should have 2 links, not {len(ends)}", pair.place)
         elif kind.text.lower() not in _LOOP_TYPES:
             message = f"type '{kind.text}' of a loop is unknown"
-            found.error("unknown-constraint-type", message, kind.place, name=kind.text, valid=tuple(_LOOP_TYPES))
+            diagnostics.error("unknown-constraint-type", message, kind.place, name=kind.text, valid=tuple(_LOOP_TYPES))
         elif not unknown:
             parent, child = (
                 end.text if end.text in model.link_index else model.joint(end.text).child_link for end in ends
             )
             if not model.moving_between(parent, child):
                 message = f"closed_loop: links '{parent}' and '{child}' cannot move relative to each other"
-                found.error("constraint-in-one-body", message, pair.place)
+                diagnostics.error("constraint-in-one-body", message, pair.place)
             origin, axis = np.eye(4), _AXES["X"]
             name = f"{parent}-{child}"
             yield LoopConstraint(name, _LOOP_TYPES[kind.text.lower()], parent, child, origin, origin, axis, axis)

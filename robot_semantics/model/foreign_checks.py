@@ -116,21 +116,23 @@ def _mimic_agrees(block: etree._Element, names: ValidNames) -> Iterator[ForeignP
         if mimic is None and word == "true":
             message = f"<ros2_control> makes joint '{name}' mimic another, but the robot's joint has no <mimic>"
             yield ForeignProblem(element, "mimic", "control-mimic-differs", message)
-        given = {param.get("name"): param for param in element.iterchildren("param")}
-        if "mimic" in given and (given["mimic"].text or "").strip() != (mimic and mimic.joint):
-            said = (given["mimic"].text or "").strip()
+        parameters = {param.get("name"): param for param in element.iterchildren("param")}
+        if "mimic" in parameters and (parameters["mimic"].text or "").strip() != (mimic and mimic.joint):
+            said = (parameters["mimic"].text or "").strip()
             has = f"mimics '{mimic.joint}'" if mimic else "is not a mimic joint"
             message = f"<ros2_control> makes joint '{name}' mimic '{said}', but the robot's joint {has}"
-            yield ForeignProblem(given["mimic"], None, "control-mimic-differs", message)
-        elif "mimic" in given and mimic is not None:
+            yield ForeignProblem(parameters["mimic"], None, "control-mimic-differs", message)
+        elif "mimic" in parameters and mimic is not None:
             for what, usual in (("multiplier", 1.0), ("offset", 0.0)):
                 ours: float | None = getattr(mimic, what)
-                theirs = _number(given.get(what), usual)
+                theirs = _number(parameters.get(what), usual)
                 if theirs != (usual if ours is None else ours):
                     message = (
                         f"<ros2_control> gives mimic joint '{name}' the {what} {theirs:g}, but the robot has another"
                     )
-                    yield ForeignProblem(given.get(what, given["mimic"]), None, "control-mimic-differs", message)
+                    yield ForeignProblem(
+                        parameters.get(what, parameters["mimic"]), None, "control-mimic-differs", message
+                    )
 
 
 def _number(param: etree._Element | None, usual: float) -> float:

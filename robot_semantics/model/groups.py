@@ -33,7 +33,7 @@ def resolve_members(scope: ResolutionScope) -> dict[str, tuple[int, ...]]:
     """
     declared = declared_groups(scope.semantic)
     groups = scope.semantic.groups
-    made: dict[str, tuple[int, ...]] = {}
+    members_of: dict[str, tuple[int, ...]] = {}
     users: dict[str, list[int]] = {}
     missing = [{subgroup.name for subgroup in group.subgroups} for group in groups]
     for number, names in enumerate(missing):
@@ -47,19 +47,19 @@ def resolve_members(scope: ResolutionScope) -> dict[str, tuple[int, ...]]:
         turn, number = heapq.heappop(ready)
         group = groups[number]
         left_out.discard(number)
-        members = _direct_members(scope, group).union(*(made[subgroup.name] for subgroup in group.subgroups))
+        members = _direct_members(scope, group).union(*(members_of[subgroup.name] for subgroup in group.subgroups))
         if not members:
             scope.warning("empty-group", f"group '{group.name}' has no joint and is left out", group.at, "name")
-        elif group.name not in made:
-            made[group.name] = tuple(sorted(members))
+        elif group.name not in members_of:
+            members_of[group.name] = tuple(sorted(members))
             for user in users.get(group.name, ()):
                 missing[user].discard(group.name)
                 if not missing[user]:
                     heapq.heappush(ready, (turn + (user < number), user))
     for number in sorted(left_out):
         _direct_members(scope, groups[number])
-    _report_left_out(scope, [groups[number] for number in sorted(left_out)], declared, made)
-    return made
+    _report_left_out(scope, [groups[number] for number in sorted(left_out)], declared, members_of)
+    return members_of
 
 
 def chain_members(model: RobotModel, base_link: str, tip_link: str) -> set[int]:
@@ -108,14 +108,14 @@ def _report_left_out(
     scope: ResolutionScope,
     waiting: list[tree.SrdfGroup],
     declared: Mapping[str, tree.SrdfGroup],
-    made: Mapping[str, tuple[int, ...]],
+    members_of: Mapping[str, tuple[int, ...]],
 ) -> None:
     """Report each group that is left out because of another group, and name it; report cycles as cycles."""
     tangle_of = tangles(declared)
     for group in waiting:
         for subgroup in group.subgroups:
             in_a_cycle = tangle_of[group.name] == tangle_of.get(subgroup.name)
-            if subgroup.name in declared and subgroup.name not in made and not in_a_cycle:
+            if subgroup.name in declared and subgroup.name not in members_of and not in_a_cycle:
                 scope.warning(
                     "group-left-out",
                     f"group '{group.name}' is left out because its sub-group '{subgroup.name}' is left out",
@@ -244,7 +244,7 @@ def resolve_end_effectors(
     """
     scope_groups = declared_groups(scope.semantic)
     usable = [item for item in scope.semantic.end_effectors if _is_usable(scope, item, scope_groups, groups)]
-    found: dict[str, EndEffector] = {}
+    end_effectors: dict[str, EndEffector] = {}
     attached: dict[str, list[str]] = {}
     parent_links = {item.parent_link for item in usable}
     holders: dict[str, list[Group]] = {}
@@ -269,8 +269,8 @@ def resolve_end_effectors(
             )
         else:
             _check_shared_links(scope, item, groups[item.group], parent, inferred=inferred)
-        found[item.name] = EndEffector(item.name, item.group, item.parent_link, parent.name if parent else "")
-    in_document_order = {item.name: found[item.name] for item in usable}
+        end_effectors[item.name] = EndEffector(item.name, item.group, item.parent_link, parent.name if parent else "")
+    in_document_order = {item.name: end_effectors[item.name] for item in usable}
     return in_document_order, {group: tuple(names) for group, names in attached.items()}
 
 
@@ -400,15 +400,15 @@ def _values(scope: ResolutionScope, state: tree.GroupState, group: Group) -> tup
 
 def _leaders(scope: ResolutionScope, places: Mapping[str, tree.JointValue], values: _Rows, user: str) -> _Rows:
     """Return the positions of leaders for which only mimic joints are given; report contradictions."""
-    found: _Rows = {}
+    rows: _Rows = {}
     for name, row in values.items():
         joint = scope.model.joint(name)
         if joint.mimic is None:
             continue
         leader = scope.model.joint(joint.mimic.joint)
-        stated = values.get(leader.name, found.get(leader.name))
+        stated = values.get(leader.name, rows.get(leader.name))
         if stated is None and joint.mimic.multiplier != 0.0:
-            found[leader.name] = stated = joint.mimic.lead(row, joint.type)
+            rows[leader.name] = stated = joint.mimic.lead(row, joint.type)
             _check_limits(scope, places[name], leader, stated, user)
         if stated is None:
             message = (
@@ -421,7 +421,7 @@ def _leaders(scope: ResolutionScope, places: Mapping[str, tree.JointValue], valu
             given, lead, led = (" ".join(f"{value:.9g}" for value in each) for each in (row, stated, expected))
             message = f"joint '{name}' is at {given}, but its leader '{leader.name}' at {lead} gives {led}"
             scope.error("mimic-disagrees", f"{message}, in {user}", places[name].at, "value")
-    return found
+    return rows
 
 
 def _opposite(one: Sequence[float], other: Sequence[float]) -> float:
@@ -446,13 +446,13 @@ def _unit(scope: ResolutionScope, item: tree.JointValue, joint: JointModel, user
 
 
 def _count_fits(scope: ResolutionScope, item: tree.JointValue, joint: JointModel, user: str) -> bool:
-    given = len(item.values or ())
-    if given == joint.position_count:
+    value_count = len(item.values or ())
+    if value_count == joint.position_count:
         return True
     takes = {0: "is fixed and takes no value", 1: "takes 1 value"}.get(
         joint.position_count, f"takes {joint.position_count} values ({' '.join(joint.variable_names)})"
     )
-    scope.error("wrong-count", f"joint '{joint.name}' {takes}, but {user} gives {given}", item.at, "value")
+    scope.error("wrong-count", f"joint '{joint.name}' {takes}, but {user} gives {value_count}", item.at, "value")
     return False
 
 

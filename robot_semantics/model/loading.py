@@ -58,25 +58,27 @@ def load_robot(
             XML, a URDF has no valid tree, or the file of loops has an error.
         OSError: the file of loops cannot be read.
     """
-    own, packages = Diagnostics(), resolver or PackageResolver()
+    own_diagnostics, packages = Diagnostics(), resolver or PackageResolver()
     how = XacroOptions.of(xacro, xacro_arguments)
 
     def read() -> RobotModel:
-        model = resolve_urdf(load_urdf(urdf_path, how, packages, own), own, implicit_links=implicit_links)
+        model = resolve_urdf(
+            load_urdf(urdf_path, how, packages, own_diagnostics), own_diagnostics, implicit_links=implicit_links
+        )
         semantic = None
         if srdf_path is not None:
             from robot_semantics.srdf.table import read_semantic
 
-            semantic = read_semantic(read_document(srdf_path, how, _finder(packages, srdf_path)), own)
-        complete = _with_semantics(model, semantic, strict, own)
+            semantic = read_semantic(read_document(srdf_path, how, _finder(packages, srdf_path)), own_diagnostics)
+        complete = _with_semantics(model, semantic, strict, own_diagnostics)
         if loops is None:
             return complete
         from robot_semantics.base.yaml_reader import read_yaml
         from robot_semantics.model.extended_urdf import with_loops
 
-        return with_loops(complete, read_yaml(loops), own)
+        return with_loops(complete, read_yaml(loops), own_diagnostics)
 
-    return _with_omissions(read, own, diagnostics)
+    return _with_omissions(read, own_diagnostics, diagnostics)
 
 
 def load_urdf(path: str | Path, xacro: XacroOptions, resolver: PackageResolver, diagnostics: Diagnostics) -> UrdfRobot:
@@ -110,37 +112,41 @@ def robot_from_text(
     Raises:
         DescriptionError: as `load_robot`.
     """
-    own = Diagnostics()
+    own_diagnostics = Diagnostics()
 
     def read() -> RobotModel:
-        model = resolve_urdf(parse_urdf(urdf_text, urdf_source, own), own, implicit_links=implicit_links)
+        model = resolve_urdf(
+            parse_urdf(urdf_text, urdf_source, own_diagnostics), own_diagnostics, implicit_links=implicit_links
+        )
         semantic = None
         if srdf_text is not None:
             from robot_semantics.srdf.table import parse_srdf
 
-            semantic = parse_srdf(srdf_text, srdf_source, own)
-        complete = _with_semantics(model, semantic, strict, own)
+            semantic = parse_srdf(srdf_text, srdf_source, own_diagnostics)
+        complete = _with_semantics(model, semantic, strict, own_diagnostics)
         if loops_text is None:
             return complete
         from robot_semantics.base.yaml_reader import parse_yaml
         from robot_semantics.model.extended_urdf import with_loops
 
-        return with_loops(complete, parse_yaml(loops_text, loops_source), own)
+        return with_loops(complete, parse_yaml(loops_text, loops_source), own_diagnostics)
 
-    return _with_omissions(read, own, diagnostics)
+    return _with_omissions(read, own_diagnostics, diagnostics)
 
 
-def _with_omissions(read: Callable[[], RobotModel], own: Diagnostics, diagnostics: Diagnostics | None) -> RobotModel:
+def _with_omissions(
+    read: Callable[[], RobotModel], own_diagnostics: Diagnostics, diagnostics: Diagnostics | None
+) -> RobotModel:
     """Return the robot of `read` with the errors by which parts of it were left out; all problems go to
     `diagnostics`.
     """
     try:
         model = read()
-        if own.failed():
-            model = replace(model, omissions=omitted_parts(own))
+        if own_diagnostics.failed():
+            model = replace(model, omissions=omitted_parts(own_diagnostics))
     finally:
         if diagnostics is not None:
-            diagnostics.extend(own)
+            diagnostics.extend(own_diagnostics)
     return model
 
 

@@ -226,16 +226,16 @@ def _check_instances(path: Path, text: bytes) -> None:
                 around.pop()
             element.clear()
             continue
-        own = around[-1] if around else ""
+        instance_name = around[-1] if around else ""
         if holder:
             name = element.get("id") or f"#{len(used)}-{len(around)}-{element.sourceline}"
             if around:
-                used[own].append(name)
+                used[instance_name].append(name)
             around.append(name)
         elif tag in ("instance_geometry", "instance_controller", "mesh"):
-            shapes[own] += 1
+            shapes[instance_name] += 1
         elif tag in ("instance_node", "component", "item"):
-            used[own].append((element.get("url") or element.get("objectid") or "").removeprefix("#"))
+            used[instance_name].append((element.get("url") or element.get("objectid") or "").removeprefix("#"))
     names = {*shapes, *used}
     _check_uses(path, {name: (used[name], shapes[name]) for name in names}, names)
 

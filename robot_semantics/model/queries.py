@@ -193,14 +193,14 @@ def matching_states(
         UnknownNameError: the group does not exist.
 
     """
-    found: list[StateMatch] = []
+    matches: list[StateMatch] = []
     for state in states_of(model, group):
         stated = state.positions.items()
         differences = [(_difference(model, joint, values, positions), joint) for joint, values in stated]
         difference, joint = max(differences)
         if difference <= tolerance:
-            found.append(StateMatch(state.name, difference, joint))
-    return tuple(sorted(found, key=lambda match: (match.difference, match.state)))
+            matches.append(StateMatch(state.name, difference, joint))
+    return tuple(sorted(matches, key=lambda match: (match.difference, match.state)))
 
 
 def _difference(model: RobotModel, name: str, values: Sequence[float], positions: Mapping[str, float]) -> float:

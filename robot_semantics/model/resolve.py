@@ -43,8 +43,8 @@ def find_tree(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: boo
     links, fine = _unique("link", robot.links, robot, diagnostics)
     joints, unique = _unique("joint", robot.joints, robot, diagnostics)
     fine &= unique
-    known = _links_known(links, robot.joints, robot, diagnostics, implicit_links)
-    fine &= known
+    links_known = _links_known(links, robot.joints, robot, diagnostics, implicit_links)
+    fine &= links_known
     if not links and not joints:
         if robot.complete:
             diagnostics.error("no-links", "the robot has no links", robot.places.place(robot.at))
@@ -63,7 +63,7 @@ def find_tree(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: boo
         path = " → ".join([cycle[0].parent, *(joint.child for joint in cycle)])
         message = f"links and joints form a loop: {path}; use a <constraint> instead of a joint"
         diagnostics.error("cycle", message, _place_of_end(robot, cycle[-1], cycle[-1].child_at))
-    if not roots and known:
+    if not roots and links_known:
         diagnostics.error(
             "no-root", "there is no root link: each link is the child of a joint", robot.places.place(robot.at)
         )
@@ -98,16 +98,16 @@ def _place_of_end(robot: UrdfRobot, joint: Joint, at: int) -> SourcePlace:
 def _unique(
     kind: str, items: Iterable[Named], robot: UrdfRobot, diagnostics: Diagnostics
 ) -> tuple[dict[str, Named], bool]:
-    found: dict[str, Named] = {}
+    items_by_name: dict[str, Named] = {}
     fine = True
     for item in items:
-        first = found.setdefault(item.name, item)
+        first = items_by_name.setdefault(item.name, item)
         if first is not item:
             fine = False
             line = robot.places.place(first.at).line
             message = f"{kind} '{item.name}' is declared twice, first on line {line}"
             diagnostics.error("duplicate-name", message, robot.places.place(item.at, "name"))
-    return found, fine
+    return items_by_name, fine
 
 
 def _links_known(
@@ -320,18 +320,18 @@ def resolve_urdf(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: 
         The model; None if links and joints do not form a tree or a joint's motion is unknown.
     """
     types: dict[str, JointType] = {}
-    known = True
+    all_known = True
     for joint in robot.joints:
         kind = check_joint(joint, robot.places, diagnostics)
         if kind is None or (MOTION[kind].limited and joint.limit is None):
-            known = False
+            all_known = False
         if kind is not None:
             types.setdefault(joint.name, kind)
     bad_inertials = check_links(robot, diagnostics)
     tree = find_tree(robot, diagnostics, implicit_links=implicit_links)
     by_name = {joint.name: joint for joint in reversed(robot.joints)}
     mimics = resolve_mimics(robot, {joint.name: by_name[joint.name] for joint in robot.joints}, types, diagnostics)
-    if tree is None or not known:
+    if tree is None or not all_known:
         return None
     declared = {link.name for link in robot.links}
     implied = tuple(link for name, link in tree.links.items() if name not in declared)

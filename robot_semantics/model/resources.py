@@ -141,9 +141,9 @@ class PackageResolver:
             if root.name == name:
                 yield root
             yield root / name
-            found = packages_below(str(root)).get(name)
-            if found is not None:
-                yield Path(found)
+            package_folder = packages_below(str(root)).get(name)
+            if package_folder is not None:
+                yield Path(package_folder)
             else:
                 tried.append(f"a package.xml of '{name}' below {root}")
         for prefix in self._path_list("AMENT_PREFIX_PATH"):
@@ -156,13 +156,13 @@ class PackageResolver:
                     yield folder / name
             # In a source checkout, a folder often has a different name than its package.
             above = relative_to.absolute().parents
-            own = next((folder for folder in above if _exists((folder / "package.xml").is_file)), None)
-            if own is not None and own.parent != Path(own.anchor):
-                found = packages_below(str(own.parent), 1).get(name)
-                if found is not None:
-                    yield Path(found)
+            own_package = next((folder for folder in above if _exists((folder / "package.xml").is_file)), None)
+            if own_package is not None and own_package.parent != Path(own_package.anchor):
+                package_folder = packages_below(str(own_package.parent), 1).get(name)
+                if package_folder is not None:
+                    yield Path(package_folder)
                 else:
-                    tried.append(f"a package.xml of '{name}' beside {own}")
+                    tried.append(f"a package.xml of '{name}' beside {own_package}")
 
     def _files(self, uri: str, relative_to: Path | None, tried: list[str]) -> Iterator[Path]:
         try:
@@ -272,17 +272,17 @@ def _relative(path: Path, relative_to: Path | None) -> Iterator[Path]:
 @lru_cache(maxsize=32)
 def packages_below(root: str, depth: int = CRAWL_DEPTH) -> Mapping[str, str]:
     """Return name → folder of packages to `depth` below `root`, without hidden, build and COLCON_IGNORE'd folders."""
-    found: dict[str, str] = {}
+    folder_of: dict[str, str] = {}
     base = len(Path(root).parts)
     for folder, folders, files in os.walk(root):
         if "package.xml" in files and (name := _package_name(Path(folder) / "package.xml")):
-            found.setdefault(name, folder)
+            folder_of.setdefault(name, folder)
             folders.clear()
             continue
         if "COLCON_IGNORE" in files or len(Path(folder).parts) - base >= depth:
             folders.clear()
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in ("build", "log"))
-    return found
+    return folder_of
 
 
 def _package_name(manifest: Path) -> str | None:

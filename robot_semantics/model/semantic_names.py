@@ -5,19 +5,29 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Checks of an SRDF's names without a robot: repetitions, unknown groups, cycles, wrong pairs."""
+"""Checks of an SRDF's names without a robot: repetitions, unknown groups, cycles, wrong pairs.
+
+Also the names that a description declares, for checks of other documents when it gives no robot.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair, frame_name
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf import tree
+from robot_semantics.srdf.table import SRDF_REFERENCES
+from robot_semantics.srdf.tree import SrdfDocument
+from robot_semantics.urdf.tree import UrdfRobot
+from robot_semantics.xml.document import XmlDocument
+from robot_semantics.xml.reader import parse_xml
+from robot_semantics.xml.schema_reader import mentions
+from robot_semantics.xml.source_map import SourceMap
 
 # Shared input of all steps that resolve an SRDF: the tree, the robot, and reports with places.
 
@@ -132,16 +142,16 @@ def subgroup_cycles(declared: Mapping[str, tree.SrdfGroup]) -> dict[int, tuple[s
     """
     cycles: dict[int, tuple[str, ...]] = {}
     covered: set[str] = set()
-    left = STEPS_PER_REFERENCE * sum(len(group.subgroups) for group in declared.values())
+    steps_left = STEPS_PER_REFERENCE * sum(len(group.subgroups) for group in declared.values())
     tangle_of = tangles(declared)
     for group in declared.values():
         for subgroup in group.subgroups:
             if subgroup.name == group.name:
                 cycles[subgroup.at] = (group.name,)
-            elif group.name not in covered and left > 0 and _tangled(group.name, subgroup.name, tangle_of):
+            elif group.name not in covered and steps_left > 0 and _tangled(group.name, subgroup.name, tangle_of):
                 # Another cycle through a covered group has a group of its own, and is found from there.
                 cycle, steps = _cycle_through(group.name, subgroup.name, declared, tangle_of)
-                left -= steps
+                steps_left -= steps
                 covered.update(cycle)
                 if cycle:
                     cycles[subgroup.at] = cycle
@@ -302,3 +312,41 @@ def _check_pairs(reports: SrdfReporter) -> None:
 
 def _pair(item: tree.CollisionPair) -> LinkPair:
     return item.pair
+
+
+class DeclaredNames(NamedTuple):
+    """Names of links, joints and groups."""
+
+    links: frozenset[str] = frozenset()
+    joints: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
+
+
+def declared_names(urdf: UrdfRobot, *, implicit_links: bool = False) -> DeclaredNames:
+    """Return the names in a URDF, also those of links and joints that could not be read.
+
+    With `implicit_links`, joints declare the links that they name.
+    """
+    root = _document(urdf.places).in_no_namespace().root
+    links = [*root.iterchildren("link")]
+    joints = [*root.iterchildren("joint"), *(joint for link in links for joint in link.iterchildren("joint"))]
+    ends = [end for joint in joints for end in joint.iterchildren("parent", "child")] if implicit_links else []
+    named = [*(item.get("name") for item in links), *(end.get("link") or end.get("name") for end in ends)]
+    return DeclaredNames(_names(named), _names(joint.get("name") for joint in joints))
+
+
+def check_names_of(semantic: SrdfDocument, names: DeclaredNames, diagnostics: Diagnostics) -> None:
+    """Report the links and joints in an SRDF that a URDF does not declare."""
+    reports, document = SrdfReporter(semantic, diagnostics), _document(semantic.places)
+    virtual = {joint.name for joint in semantic.virtual_joints}
+    for kind, valid in (("link", names.links), ("joint", names.joints | virtual)):
+        for mention in mentions(document, SRDF_REFERENCES[kind]):
+            reports.known(kind, mention.name, valid, mention.at, mention.attribute, f"<{mention.reference[1]}>")
+
+
+def _document(places: SourceMap) -> XmlDocument:
+    return parse_xml(places.text or b"<robot/>", places.source, forgiving=True)
+
+
+def _names(values: Iterable[str | None]) -> frozenset[str]:
+    return frozenset(name.strip() for name in values if name and name.strip())

@@ -34,8 +34,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.message_types import JOINT_STATE, MULTI_DOF, STRING, TF_MESSAGE
-from robot_semantics.convert.messages import CLOCK, JointRow, MessageMaker, PoseRow, Transform
-from robot_semantics.convert.topic_names import topic_namespaces
+from robot_semantics.convert.messages import CLOCK, JointRow, MessageMaker, PoseRow, Transform, topic_namespaces
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms

@@ -50,9 +50,8 @@ from robot_semantics.recording.read.times import (
 from robot_semantics.recording.sample.world import Sampling, WorldSampler
 from robot_semantics.recording.series.arrays import series_arrays
 from robot_semantics.recording.series.formats import FORMATS, SUFFIXES
-from robot_semantics.recording.series.outputs import Job, Output, UsdfFile
+from robot_semantics.recording.series.outputs import Job, Output, StatesToRender, UsdfFile, render
 from robot_semantics.recording.series.series import GapSummary, Series, count_gaps, report_gaps
-from robot_semantics.recording.series.texts import StatesToRender, render
 from robot_semantics.recording.target import check_target, whole_or_nothing
 from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.saved_descriptions import hash_name

@@ -67,10 +67,8 @@ from pydrake.systems.framework import Diagram, DiagramBuilder
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.base.nanoseconds import whole_nanoseconds
 from robot_semantics.collision.shapes import Shape
-from robot_semantics.simulation.collision_shapes import collision_shapes, excluded_pairs
 from robot_semantics.simulation.drake_directives import FLOATING_Q
 from robot_semantics.simulation.drake_surfaces import ignored_elements, surface_properties
-from robot_semantics.simulation.inertia import BodyInertia, link_inertias
 from robot_semantics.simulation.restoring import TIME_DIFFERS, RestorePlan
 from robot_semantics.simulation.robot_motion import (
     LinkMotion,
@@ -81,8 +79,17 @@ from robot_semantics.simulation.robot_motion import (
     normalized,
     restored_motion,
 )
-from robot_semantics.simulation.sim_joints import SimJoint, sim_joints
-from robot_semantics.simulation.sim_loops import Hold, LoopRow, loop_rows
+from robot_semantics.simulation.sim_models import (
+    BodyInertia,
+    Hold,
+    LoopRow,
+    SimJoint,
+    collision_shapes,
+    excluded_pairs,
+    link_inertias,
+    loop_rows,
+    sim_joints,
+)
 from robot_semantics.simulation.simulator import ControlMode, DivergedError, SimulationError, Simulator
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.transforms import matrix_from_quat, matrix_from_rotation, rotation_from_z

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_semantics.convert.conversion import Converted
-from robot_semantics.simulation.sim_loops import lost_loops
+from robot_semantics.simulation.sim_models import lost_loops
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError, file_uri
 from robot_semantics.transforms import matrix_from_xyz_quat, quat_normalize, xyz_rpy_from_matrix
 from robot_semantics.transforms.arrays import FloatArray

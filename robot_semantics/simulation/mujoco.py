@@ -27,8 +27,7 @@ except ImportError as error:  # pragma: no cover - depends on the installation
 
 from robot_semantics.base.nanoseconds import whole_nanoseconds
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.simulation.mujoco_builder import BuiltWorld, build_world
-from robot_semantics.simulation.mujoco_layout import JointIndices, ModelLayout
+from robot_semantics.simulation.mujoco_builder import BuiltWorld, JointIndices, ModelLayout, build_world
 from robot_semantics.simulation.restoring import TIME_DIFFERS, RestorePlan
 from robot_semantics.simulation.robot_motion import LinkMotion
 from robot_semantics.simulation.simulator import ControlMode, DivergedError, SimulationError, Simulator

@@ -24,8 +24,7 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.simulation.drake_surfaces import sdf_properties, surface_properties
-from robot_semantics.simulation.inertia import BodyInertia, link_inertias
-from robot_semantics.simulation.sim_loops import lost_loops
+from robot_semantics.simulation.sim_models import BodyInertia, link_inertias, lost_loops
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, file_uri
 from robot_semantics.transforms import matrix_from_xyz_quat, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray

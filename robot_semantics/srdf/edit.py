@@ -21,10 +21,10 @@ from robot_semantics.base.names import LinkPair
 from robot_semantics.srdf import tree
 from robot_semantics.srdf.table import SRDF_REFERENCES, parse_srdf
 from robot_semantics.xml.edit import Edit, NewElement, XmlText
-from robot_semantics.xml.mentions import mentions
 from robot_semantics.xml.numbers import number_text
 from robot_semantics.xml.reader import read_text
 from robot_semantics.xml.schema import Reference
+from robot_semantics.xml.schema_reader import mentions
 
 GENERATED_REASONS = ("Adjacent", "Never", "Default", "Always")
 """Reasons that the collision matrix generator writes; a person wrote all others."""

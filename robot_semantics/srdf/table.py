@@ -231,12 +231,12 @@ def read_semantic(document: XmlDocument, diagnostics: Diagnostics | None = None)
     Raises:
         DescriptionError: as `parse_srdf`.
     """
-    found = Diagnostics()
+    problems = Diagnostics()
     document = document.in_no_namespace()
-    report_oddities(document, found)
-    semantic = replace(read_table(document, SRDF, found), places=document.places)
+    report_oddities(document, problems)
+    semantic = replace(read_table(document, SRDF, problems), places=document.places)
     if diagnostics is None:
-        found.raise_if_failed()
+        problems.raise_if_failed()
     else:
-        diagnostics.extend(found)
+        diagnostics.extend(problems)
     return semantic

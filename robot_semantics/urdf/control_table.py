@@ -221,11 +221,11 @@ class ControlReader(TableReader[ControlBlock]):
         return False
 
 
-def read_control(extra: Extra, places: SourceMap, found: Diagnostics) -> tuple[ControlBlock, SourceMap]:
+def read_control(extra: Extra, places: SourceMap, diagnostics: Diagnostics) -> tuple[ControlBlock, SourceMap]:
     """Return the content of a `<ros2_control>` element of a URDF, and the places of its elements.
 
-    Add problems to `found`; invalid parts are omitted.
+    Add problems to `diagnostics`; invalid parts are omitted.
     """
     part = PartPlaces(places, extra.at, extra.xml.encode())
-    block = ControlReader(XmlDocument(element_of(extra), part), CONTROL, found).read_root()
+    block = ControlReader(XmlDocument(element_of(extra), part), CONTROL, diagnostics).read_root()
     return block, part

@@ -70,17 +70,17 @@ def _distance(T: FloatArray) -> str:
     return f"{np.linalg.norm(T[:3, 3]):.6g} m and {angle:.6g} rad"
 
 
-def _warn_of_foreign(robot: UrdfRobot, moved: frozenset[str], diagnostics: Diagnostics) -> None:
+def _warn_of_foreign(robot: UrdfRobot, moved_links: frozenset[str], diagnostics: Diagnostics) -> None:
     """Warn about foreign elements in a moved link, and at robot level about one."""
     for item in robot.content:
-        if isinstance(item, Link) and item.name in moved:
+        if isinstance(item, Link) and item.name in moved_links:
             for extra in item.extras:
                 if extra.tag and not extra.tag.startswith("@"):
                     message = f"the frame of link '{item.name}' moves, but <{extra.tag}> in it is not changed"
                     diagnostics.warning("frame-moved", message, robot.places.place(extra.at))
     for extra in robot.extras:
         about = _REFERENCE.match(extra.xml) if extra.tag and not extra.tag.startswith("@") else None
-        if about and about.group(2) in moved:
+        if about and about.group(2) in moved_links:
             message = f"the frame of link '{about.group(2)}' moves, but <{extra.tag}> with its name is not changed"
             diagnostics.warning("frame-moved", message, robot.places.place(extra.at, "reference"))
 

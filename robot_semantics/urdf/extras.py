@@ -152,16 +152,16 @@ class KeptExtras:
     def arranged(self, within: str, tags: Sequence[str]) -> Sequence[int | str]:
         """Return the children in their original order; each comment and foreign element is before the same child."""
         order = range(len(tags)) if within or not self._order else _in_order(tags, self._order)
-        mine = [extra for extra in self._extras if extra.within == within and not extra.tag.startswith("@")]
-        if not mine:
+        extras = [extra for extra in self._extras if extra.within == within and not extra.tag.startswith("@")]
+        if not extras:
             return order
-        mine.sort(key=lambda extra: extra.position)
+        extras.sort(key=lambda extra: extra.position)
         arranged: list[int | str] = []
         for position, child in enumerate(order):
-            while mine and mine[0].position <= position:
-                arranged.append(mine.pop(0).xml)
+            while extras and extras[0].position <= position:
+                arranged.append(extras.pop(0).xml)
             arranged.append(child)
-        return arranged + [extra.xml for extra in mine]
+        return arranged + [extra.xml for extra in extras]
 
 
 def kept_extras(part: Any) -> KeptExtras | None:

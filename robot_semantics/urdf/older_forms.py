@@ -67,15 +67,15 @@ class ChildOrigin(NamedTuple):
 def to_current_form(reader: UrdfReader) -> list[ChildOrigin]:
     """Change the reader's tree, a copy, to the current form; return the removed child origins."""
     root = reader.document.root
-    found: list[ChildOrigin] = []
+    child_origins: list[ChildOrigin] = []
     for joint in root.findall("joint"):
         _joint_properties(reader, joint)
-        _two_origins(reader, joint, found)
+        _two_origins(reader, joint, child_origins)
     for link in root.findall("link"):
         for visual in link.findall("visual"):
             _texture(reader, visual)
-        _joints_of(reader, link, found)
-    return found
+        _joints_of(reader, link, child_origins)
+    return child_origins
 
 
 def _joint_properties(reader: UrdfReader, joint: etree._Element) -> None:
@@ -86,27 +86,27 @@ def _joint_properties(reader: UrdfReader, joint: etree._Element) -> None:
         properties.tag = "dynamics"
 
 
-def _two_origins(reader: UrdfReader, joint: etree._Element, found: list[ChildOrigin]) -> None:
+def _two_origins(reader: UrdfReader, joint: etree._Element, child_origins: list[ChildOrigin]) -> None:
     parent, child = joint.find("parent"), joint.find("child")
     if parent is None or child is None:
         return
     T_P_J, T_C_J = parent.find("origin"), child.find("origin")
     if T_P_J is None and T_C_J is None:
         return
-    at = reader.document.at(joint)
+    number = reader.document.at(joint)
     for origin in (T_P_J, T_C_J):
         if origin is not None:
             _take_out(origin)
     if joint.find("origin") is not None:
         message = "a joint must have either one <origin> or, in the two-origin form, one in <parent> and one in <child>"
-        reader.error("mixed-dialects", message, at)
+        reader.error("mixed-dialects", message, number)
         reader.faulty.add("joint")
         return
-    reader.in_older_dialect(_OLDER.format("two-origin"), at)
-    _place(joint, T_P_J, T_C_J, child, found)
+    reader.in_older_dialect(_OLDER.format("two-origin"), number)
+    _place(joint, T_P_J, T_C_J, child, child_origins)
 
 
-def _joints_of(reader: UrdfReader, link: etree._Element, found: list[ChildOrigin]) -> None:
+def _joints_of(reader: UrdfReader, link: etree._Element, child_origins: list[ChildOrigin]) -> None:
     """Move the joints inside a link to robot level, behind the link, with the link's parent and frame if it states
     them.
     """
@@ -137,17 +137,21 @@ def _joints_of(reader: UrdfReader, link: etree._Element, found: list[ChildOrigin
         before = joint
         if joint in alone and parent is not None:
             joint.insert(0, reader.document.clone(parent))
-        _nested(reader, joint, name, origin, found)
+        _nested(reader, joint, name, origin, child_origins)
 
 
 def _nested(
-    reader: UrdfReader, joint: etree._Element, link: str, link_origin: etree._Element | None, found: list[ChildOrigin]
+    reader: UrdfReader,
+    joint: etree._Element,
+    link: str,
+    link_origin: etree._Element | None,
+    child_origins: list[ChildOrigin],
 ) -> None:
-    own, *others = [*joint.findall("origin"), None]
-    for origin in (own, *others):
+    joint_origin, *others = [*joint.findall("origin"), None]
+    for origin in (joint_origin, *others):
         if origin is not None:
             _take_out(origin)
-            if origin is not own:
+            if origin is not joint_origin:
                 message = "<joint> has more than one <origin>; the first is used"
                 reader.warning("duplicate-element", message, reader.document.at(origin))
     for dynamics in joint.findall("joint_properties"):
@@ -171,7 +175,7 @@ def _nested(
         reader.faulty.add("joint")
     elif link_origin is not None and parent is not None:
         T_P_J = reader.document.clone(link_origin)
-    _place(joint, T_P_J, own, child, found)
+    _place(joint, T_P_J, joint_origin, child, child_origins)
 
 
 def _name_link(reader: UrdfReader, end: etree._Element) -> None:
@@ -192,7 +196,7 @@ def _place(
     T_P_J: etree._Element | None,
     T_C_J: etree._Element | None,
     child: etree._Element,
-    found: list[ChildOrigin],
+    child_origins: list[ChildOrigin],
 ) -> None:
     """Give a joint its only origin of the current form."""
     if T_P_J is not None:
@@ -200,7 +204,7 @@ def _place(
     if T_C_J is not None:
         for node in list(T_C_J):
             child.append(node)
-        found.append(ChildOrigin(child.get("link", ""), T_C_J))
+        child_origins.append(ChildOrigin(child.get("link", ""), T_C_J))
 
 
 def _texture(reader: UrdfReader, visual: etree._Element) -> None:
@@ -211,16 +215,16 @@ def _texture(reader: UrdfReader, visual: etree._Element) -> None:
     name, filename = texture.get("name"), texture.get("filename")
     if not (name or filename):
         return
-    at = reader.document.at(texture)
+    number = reader.document.at(texture)
     message = "<texture> in <visual> is an older form of <material>"
-    reader.in_older_dialect(message, at)
+    reader.in_older_dialect(message, number)
     if filename is not None:
         del texture.attrib["filename"]
     texture.tag = "material"
     texture.set("name", str(name or filename))
     if filename:
         inner = etree.SubElement(texture, "texture", filename=filename)
-        reader.document.ordinals[inner] = at
+        reader.document.ordinals[inner] = number
 
 
 def _take_out(node: etree._Element) -> None:

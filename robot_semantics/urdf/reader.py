@@ -55,38 +55,38 @@ def read_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) ->
     return robot
 
 
-def _read(document: XmlDocument, found: Diagnostics) -> UrdfRobot:
+def _read(document: XmlDocument, diagnostics: Diagnostics) -> UrdfRobot:
     version = document.head.get("version")
     version = version if version in VERSIONS else VERSIONS[0]
-    own = Diagnostics()
-    reader = UrdfReader(document, URDF, own, version)
+    own_diagnostics = Diagnostics()
+    reader = UrdfReader(document, URDF, own_diagnostics, version)
     robot = reader.read_root()
     child_origins: dict[str, Origin] = {}
     if reader.has_older_form:
-        document, own = document.copied(), Diagnostics()
-        reader = UrdfReader(document, URDF, own, version)
+        document, own_diagnostics = document.copied(), Diagnostics()
+        reader = UrdfReader(document, URDF, own_diagnostics, version)
         taken_out = to_current_form(reader)
         child_origins = _child_origins(reader, taken_out) if taken_out else {}
         robot = reader.read_root()
-    found.extend(own)
-    report_oddities(document, found)
+    diagnostics.extend(own_diagnostics)
+    report_oddities(document, diagnostics)
     if not child_origins or not robot.complete:
         return robot
     # Import here: few robots need numpy for it.
     from robot_semantics.urdf.dialects import move_link_frames
 
-    return move_link_frames(robot, child_origins, found)
+    return move_link_frames(robot, child_origins, diagnostics)
 
 
 def _child_origins(reader: UrdfReader, taken_out: list[ChildOrigin]) -> dict[str, Origin]:
     """Return by child link the pose of the joint frame in this link, for joints in an older form."""
     _, joint = reader.plan().children["joint"]
     _, plan = joint.children["origin"]
-    found: dict[str, Origin] = {}
+    origins: dict[str, Origin] = {}
     for link, element in taken_out:
         origin = reader.read_whole(element, plan)
         if isinstance(origin, Origin):
-            found[link] = origin
+            origins[link] = origin
         else:
             reader.faulty.add("joint")
-    return found
+    return origins

@@ -143,34 +143,34 @@ FOREIGN_TAGS = frozenset(
 """Tags of other programs in a URDF; they are kept verbatim without a message."""
 
 
-def _orientation(reader: CheckedReader, values: Fields, at: int) -> bool:
+def _orientation(reader: CheckedReader, values: Fields, number: int) -> bool:
     """Report two orientations, and angles that are probably in degrees."""
     tag = reader.node.tag
     rpy = values.get("rpy")
     largest = max(rpy, key=abs) if isinstance(rpy, tuple) else 0.0
     if abs(largest) > 2.0 * math.pi:
         message = f"<{tag}> has the angle {largest:g}, more than a full turn: angles are in radians"
-        reader.warning("large-angle", message, at, "rpy")
+        reader.warning("large-angle", message, number, "rpy")
     if "rpy" not in values or "quat_xyzw" not in values:
         return True
-    reader.error("two-orientations", f"<{tag}> has both 'rpy' and 'quat_xyzw'; remove one of them", at, "quat_xyzw")
+    reader.error("two-orientations", f"<{tag}> has both 'rpy' and 'quat_xyzw'; remove one of them", number, "quat_xyzw")
     return False
 
 
-def _color(reader: CheckedReader, values: Fields, at: int) -> bool:
+def _color(reader: CheckedReader, values: Fields, number: int) -> bool:
     """Convert the ``<color rgb>`` of the 2009 review, whose numbers go up to 255."""
     rgb = values.pop("rgb", None)
     if not isinstance(rgb, tuple):
         if "" not in values and reader.node.get("rgba") is None:
-            reader.missing("color", "rgba", at)
+            reader.missing("color", "rgba", number)
         return "" in values
     if "" in values:
-        reader.warning("duplicate-element", "<color> has both 'rgba' and 'rgb'; 'rgba' is used", at, "rgb")
+        reader.warning("duplicate-element", "<color> has both 'rgba' and 'rgb'; 'rgba' is used", number, "rgb")
         return True
     whole = 255.0 if max(rgb) > 1.0 else 1.0
     message = f"<color rgb> is an older form of <color rgba>; its numbers are read as 0 to {whole:g}"
     assert isinstance(reader, UrdfReader)
-    reader.in_older_dialect(message, at)
+    reader.in_older_dialect(message, number)
     values[""] = (*(value / whole for value in rgb), 1.0)
     return True
 
@@ -197,7 +197,7 @@ def _has_attributes(reader: CheckedReader, values: Fields, at: int) -> bool:
     return True
 
 
-def _limit(reader: CheckedReader, values: Fields, at: int) -> bool:
+def _limit(reader: CheckedReader, values: Fields, number: int) -> bool:
     """Check the required attributes of a limit: only version 1.2 allows limits without effort and velocity."""
     required: tuple[str, ...] = ("effort", "velocity")
     if reader.version >= "1.2":
@@ -207,13 +207,13 @@ def _limit(reader: CheckedReader, values: Fields, at: int) -> bool:
                 not_negative(node.get(name, "0"))
             except BadValueError as error:
                 if values.pop(name, None) is not None:
-                    reader.error(error.code, f"attribute '{name}' of <limit> {error}", at, name)
+                    reader.error(error.code, f"attribute '{name}' of <limit> {error}", number, name)
         joint = node.getparent()
         bounded = joint is not None and joint.get("type") in BOUNDED_TYPES
         required = ("lower", "upper") if bounded else ()
     for name in required:
         if name not in values and reader.node.get(name) is None:
-            reader.missing("limit", name, at)
+            reader.missing("limit", name, number)
     return True
 
 

@@ -226,27 +226,27 @@ def compare_links(
 
     """
     robot = measured.model
-    known = []
+    known_links = []
     for link in model.links:
         if link.name in robot.link_index:
-            known.append(link)
+            known_links.append(link)
             continue
         log.failed("link", link.name, f"the robot does not have this link{log.suggestion(link.name, robot.link_index)}")
-    placed = links_behind(robot, positions_of)
-    moved = links_behind(robot, frozenset(positions_of) & frozenset(velocities_of))
-    _poses([link for link in known if link.pose is not None and link.name in placed], measured, q, log)
-    _twists([link for link in known if link.twist is not None and link.name in moved], measured, q, v, log)
-    for link in known:
+    placed_links = links_behind(robot, positions_of)
+    moved_links = links_behind(robot, frozenset(positions_of) & frozenset(velocities_of))
+    _poses([link for link in known_links if link.pose is not None and link.name in placed_links], measured, q, log)
+    _twists([link for link in known_links if link.twist is not None and link.name in moved_links], measured, q, v, log)
+    for link in known_links:
         without = []
-        if link.pose is not None and link.name not in placed:
+        if link.pose is not None and link.name not in placed_links:
             without.append("pose")
-        if link.twist is not None and link.name not in moved:
+        if link.twist is not None and link.name not in moved_links:
             without.append("twist")
         if without:
             what = " and ".join(without)
             reason = f"its {what} cannot be computed: a joint above the link is unknown"
             log.failed("link", link.name, reason, "unplaced-link")
-    if any(link.wrench is not None for link in known):
+    if any(link.wrench is not None for link in known_links):
         log.note("wrenches are results and are not set")
 
 
@@ -407,14 +407,14 @@ class _Application:
             self.q[self.space.joint_positions[root.name]] = coordinates
         if root.position_count and rates is not None:
             self.v[self.space.joint_velocities[root.name]] = rates
-        kept = tuple(
+        kept_joints = tuple(
             joint.name for joint in self.space.joints if not joint.virtual and joint.name not in self.positions_of
         )
         self._note_ages()
-        if kept:
-            self.log.note(
-                f"{len(kept)} joints have no stated or derived position, and stay as they are: {', '.join(kept)}"
-            )
+        if kept_joints:
+            names = ", ".join(kept_joints)
+            text = "joints have no stated or derived position, and stay as they are"
+            self.log.note(f"{len(kept_joints)} {text}: {names}")
         return AppliedState(
             xyz_quat,
             twist,
@@ -424,7 +424,7 @@ class _Application:
             self.v,
             frozenset(self.positions_of),
             frozenset(self.velocities_of),
-            kept,
+            kept_joints,
             tuple(self.log.items),
             self.log.notes,
             tuple(self._kept_motion(coordinates is not None)),
@@ -467,17 +467,17 @@ class _Application:
 
     def _take(self, joint: JointModel, told: JointState) -> list[str]:
         """Store the values of a joint that are not known yet; return their names."""
-        taken = []
+        joints = []
         position, velocity = stated_positions(joint, told), stated_velocities(joint, told)
         if position is not None and joint.name not in self.positions_of:
             self.q[self.space.joint_positions[joint.name]] = position
             self.positions_of.add(joint.name)
-            taken.append("position")
+            joints.append("position")
         if velocity is not None and joint.name not in self.velocities_of:
             self.v[self.space.joint_velocities[joint.name]] = velocity
             self.velocities_of.add(joint.name)
-            taken.append("velocity")
-        return taken
+            joints.append("velocity")
+        return joints
 
     def _why_not(self, stated: JointState) -> str | None:
         index = self.robot.joint_index
@@ -554,8 +554,8 @@ class _Application:
         except LoopError as error:
             self.log.note(f"loops stay open: {error}")
             return self.q, self.v
-        known = JointValues(self.q, self.v, frozenset(self.positions_of), frozenset(self.velocities_of))
-        closed, found = closed_values(loops, known)
+        joint_values = JointValues(self.q, self.v, frozenset(self.positions_of), frozenset(self.velocities_of))
+        closed, found = closed_values(loops, joint_values)
         if found is not None and not found.closed and loops is not None:
             self.log.failed("loop", "", str(OpenLoopError(loops, found)), "loop-open")
         for joint in self.space.joints:
@@ -566,7 +566,7 @@ class _Application:
                     self.log.note(f"'{joint.name}' is {off:.3g} away from where the closed loops need it")
             elif joint.name in closed.positions_of:
                 self.log.done("joint", joint.name, "position derived from the closed loops", derived=True)
-        compared = with_stated(self.space, closed, known)
+        compared = with_stated(self.space, closed, joint_values)
         self.q, self.v = closed.q, closed.v
         self.positions_of |= closed.positions_of
         self.velocities_of |= closed.velocities_of
@@ -574,16 +574,16 @@ class _Application:
 
     def _beyond_limits(self, derived: Sequence[JointState], others: Collection[str]) -> dict[str, str]:
         """Return the derived joints that are refused, with the reasons, and the joints that follow them."""
-        found = {}
-        for told in derived:
-            joint = self.robot.joint(told.name) if told.name in self.space.joint_positions else None
-            if joint is None or told.positions is None or told.name in others:
+        texts = {}
+        for joint_state in derived:
+            joint = self.robot.joint(joint_state.name) if joint_state.name in self.space.joint_positions else None
+            if joint is None or joint_state.positions is None or joint_state.name in others:
                 continue
             leader = None if joint.mimic is None else joint.mimic.joint
-            reason = None if leader in others else self._outside_limits(joint, told.positions)
+            reason = None if leader in others else self._outside_limits(joint, joint_state.positions)
             if reason:
-                found[told.name] = reason
-        return found
+                texts[joint_state.name] = reason
+        return texts
 
     def _note_measured_mimics(self, stated: frozenset[str]) -> None:
         """Note the mimic joints whose stated position differs from the position that their leader gives."""

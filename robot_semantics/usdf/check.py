@@ -65,16 +65,16 @@ def check_world_file(
     Raises:
         DescriptionError: the file has errors; the exception has them, and the problems that the robots show.
     """
-    state, places, found = examine(path) if text is None else examine_text(text, str(path))
-    failed = found.failed()
+    state, places, problems = examine(path) if text is None else examine_text(text, str(path))
+    failed = problems.failed()
     finder = (find or beside(path)) if look else None
     files = RobotFiles(() if robot is None else (robot,), finder, implicit_links, named=named)
-    robots = robots_for(state, files, diagnostics=found, places=places)
+    robots = robots_for(state, files, diagnostics=problems, places=places)
     if failed:
         # Parts omitted because of errors would seem to be missing: check only the existing parts.
-        check_names(state, robots, found, places=places)
-        raise DescriptionError(found)
-    diagnostics.extend(found)
+        check_names(state, robots, problems, places=places)
+        raise DescriptionError(problems)
+    diagnostics.extend(problems)
     try:
         check_world(state, robots, diagnostics, places=places)
     except LoopError as error:
@@ -286,14 +286,14 @@ class _ModelCheck:
         stated = {joint.name: joint for joint in self._state.joints if joint.positions is not None}
         space = self._kinematics.space
         values = joint_values(self._state, space)
-        apart = space.leader_differences(values.q)
+        differences = space.leader_differences(values.q)
         for joint, leader, _ in followings(self._robot):
             if not {joint.name, leader.name} <= stated.keys() & values.positions_of:
                 continue
             where = space.positions_of(joint)
-            off, at = float(np.abs(apart[where]).max()), values.q[where]
+            off, at = float(np.abs(differences[where]).max()), values.q[where]
             if not off <= MIMIC_TOLERANCE:
-                expected, found = (" ".join(f"{x:.9g}" for x in row) for row in (at - apart[where], at))
+                expected, found = (" ".join(f"{x:.9g}" for x in row) for row in (at - differences[where], at))
                 message = f"joint '{joint.name}' mimics '{leader.name}' and should be at {expected}; it is at {found}"
                 self._found.warning("mimic-disagrees", message, self._at(stated[joint.name]))
 
@@ -370,22 +370,22 @@ def match_models(models: Sequence[ModelState], robots: Mapping[str, RobotModel])
     model has that hash. A remaining model with the joints or links of one robot, or with a similar name, is *likely*
     that robot.
     """
-    found = {model.name: model.name for model in models if model.name in robots}
-    left = [model for model in models if model.name not in found]
-    free = {name: robot for name, robot in robots.items() if name not in found}
-    counts = Counter(model.urdf_sha256 for model in left)
-    for model in left:
+    matches = {model.name: model.name for model in models if model.name in robots}
+    unmatched = [model for model in models if model.name not in matches]
+    free = {name: robot for name, robot in robots.items() if name not in matches}
+    counts = Counter(model.urdf_sha256 for model in unmatched)
+    for model in unmatched:
         same = [name for name, robot in free.items() if is_of(model.urdf_sha256, robot)]
         if len(same) == 1 and counts[model.urdf_sha256] == 1:
-            found[model.name] = same[0]
-    taken = set(found.values())
+            matches[model.name] = same[0]
+    taken = set(matches.values())
     free = {name: robot for name, robot in free.items() if name not in taken}
     likely = {}
-    for model in left:
-        robot = None if model.name in found else _likeness(model, free)
+    for model in unmatched:
+        robot = None if model.name in matches else _likeness(model, free)
         if robot is not None:
             likely[model.name] = robot
-    return Matches(found, likely)
+    return Matches(matches, likely)
 
 
 def _likeness(model: ModelState, robots: Mapping[str, RobotModel]) -> str | None:

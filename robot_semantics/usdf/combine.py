@@ -68,22 +68,22 @@ def merge(
         DescriptionError: there are conflicts; all are reported.
     """
     labels = list(sources) if sources is not None else [f"<state {at}>" for at in range(1, len(states) + 1)]
-    found = Diagnostics()
-    stated = _without_stand_ins(list(zip(labels, states, strict=True)), robots or {}, found)
+    problems = Diagnostics()
+    stated = _without_stand_ins(list(zip(labels, states, strict=True)), robots or {}, problems)
     merged = WorldState(
-        name=_first_name(stated, found),
-        models=_merged_items([(label, state.models) for label, state in stated], found),
-        frames=_merged_items([(label, state.frames) for label, state in stated], found),
-        time_ns=_time(stated, any_time, found),
-        engines=_engines(stated, found),
+        name=_first_name(stated, problems),
+        models=_merged_items([(label, state.models) for label, state in stated], problems),
+        frames=_merged_items([(label, state.frames) for label, state in stated], problems),
+        time_ns=_time(stated, any_time, problems),
+        engines=_engines(stated, problems),
         foreign=tuple(dict.fromkeys(entry for state in states for entry in state.foreign)),
         comment="\n".join(dict.fromkeys(state.comment for state in states if state.comment)) or None,
         version=max((state.version for state in states if state.version), default=None),
     )
-    _one_space_of_names(merged, labels[-1] if labels else "", found)
-    found.raise_if_failed()
+    _one_space_of_names(merged, labels[-1] if labels else "", problems)
+    problems.raise_if_failed()
     if diagnostics is not None:
-        diagnostics.extend(found)
+        diagnostics.extend(problems)
     return merged
 
 
@@ -94,17 +94,17 @@ def renamed(state: WorldState, names: Mapping[str, str]) -> WorldState:
         UnknownNameError: the state has no model or frame of a name.
         RobotSemanticsError: two of them would have one name.
     """
-    known = {item.name for item in state.bodies}
+    known_names = {item.name for item in state.bodies}
     names = {state.body_name(old): new for old, new in names.items()}
     for name in names:
-        if name not in known:
-            raise UnknownNameError("model or frame", name, known)
+        if name not in known_names:
+            raise UnknownNameError("model or frame", name, known_names)
 
     def new(name: str) -> str:
         return names.get(name, name)
 
     taken: dict[str, str] = {}
-    for name in known:
+    for name in known_names:
         other = taken.setdefault(new(name), name)
         if other != name:
             before, after = sorted((name, other))
@@ -215,7 +215,7 @@ def _frames_on(model: str, frames: Sequence[Frame]) -> list[Frame]:
 def _without_stand_ins(
     stated: Sequence[tuple[str, WorldState]],
     robots: Mapping[str, RobotModel | ForwardKinematics],
-    found: Diagnostics,
+    diagnostics: Diagnostics,
 ) -> list[tuple[str, WorldState]]:
     """Return states without the frames that `split` puts in place of models and links of other states."""
     models: dict[str, ModelState] = {}
@@ -224,15 +224,15 @@ def _without_stand_ins(
             models.setdefault(model.name, model)
     result = []
     for label, state in stated:
-        own = {model.name for model in state.models}
+        model_names = {model.name for model in state.models}
         carriers = {
             frame.name: (frame.parent, frame.name.removeprefix(f"{frame.parent}{SEPARATOR}"))
             for frame in state.frames
-            if frame.parent in models.keys() - own and frame.name.startswith(f"{frame.parent}{SEPARATOR}")
+            if frame.parent in models.keys() - model_names and frame.name.startswith(f"{frame.parent}{SEPARATOR}")
         }
         for frame in state.frames:
             if frame.name in carriers:
-                _check_stand_in(frame, models[frame.parent], carriers[frame.name][1], robots, label, found)
+                _check_stand_in(frame, models[frame.parent], carriers[frame.name][1], robots, label, diagnostics)
 
         def on_link(body: _Item, carriers: Mapping[str, tuple[str, str]] = carriers) -> _Item:
             parent, link = carriers.get(body.parent, (body.parent, body.parent_link))
@@ -240,7 +240,7 @@ def _without_stand_ins(
 
         frames = [on_link(frame) for frame in state.frames if frame.name not in carriers]
         # A frame in place of a model exists only as a parent.
-        used = {body.parent for body in state.bodies} & models.keys() - own
+        used = {body.parent for body in state.bodies} & models.keys() - model_names
         kept = (frame for frame in frames if frame.name not in used or not _is_same(frame, models[frame.name]))
         result.append((label, replace(state, models=tuple(map(on_link, state.models)), frames=tuple(kept))))
     return result
@@ -256,7 +256,7 @@ def _check_stand_in(
     link: str,
     robots: Mapping[str, RobotModel | ForwardKinematics],
     label: str,
-    found: Diagnostics,
+    diagnostics: Diagnostics,
 ) -> None:
     """Report a frame ``model::link`` whose pose differs from the pose of this link."""
     robot = robots.get(model.name)
@@ -265,15 +265,15 @@ def _check_stand_in(
     place = SourcePlace(label, path=path_of(frame))
     if pose is None or frame.pose is None:
         message = f"'{frame.name}' is a link of '{model.name}' whose pose is not stated and does not follow from joints"
-        found.error("name-conflict", message, place)
+        diagnostics.error("name-conflict", message, place)
         return
     off_m, off_rad = map(float, transform_distance(pose_matrix(pose), pose_matrix(frame.pose)))
     if max(off_m, off_rad) > STAND_IN_TOLERANCE:
         message = f"'{frame.name}' is {off_m:.3g} m and {off_rad:.3g} rad away from this link of '{model.name}'"
-        found.error("name-conflict", message, place)
+        diagnostics.error("name-conflict", message, place)
 
 
-def _merged_items(stated: Iterable[tuple[str, Sequence[_Item]]], found: Diagnostics) -> tuple[_Item, ...]:
+def _merged_items(stated: Iterable[tuple[str, Sequence[_Item]]], diagnostics: Diagnostics) -> tuple[_Item, ...]:
     """Return the items of several lists, each name once; different items of one name are errors."""
     items: dict[str, tuple[str, _Item]] = {}
     for label, row in stated:
@@ -281,11 +281,11 @@ def _merged_items(stated: Iterable[tuple[str, Sequence[_Item]]], found: Diagnost
             source, known = items.setdefault(item.name, (label, item))
             if known != item:
                 message = f"'{item.name}' has other values in {source}"
-                found.error("name-conflict", message, SourcePlace(label, path=path_of(item)))
+                diagnostics.error("name-conflict", message, SourcePlace(label, path=path_of(item)))
     return tuple(item for _, item in items.values())
 
 
-def _engines(stated: Sequence[tuple[str, WorldState]], found: Diagnostics) -> tuple[EngineState, ...]:
+def _engines(stated: Sequence[tuple[str, WorldState]], diagnostics: Diagnostics) -> tuple[EngineState, ...]:
     """Return the engine states; two different states of one engine are both omitted, but joint commands are joined."""
     engines: dict[str, EngineState] = {}
     contradicted: set[str] = set()
@@ -298,17 +298,17 @@ def _engines(stated: Sequence[tuple[str, WorldState]], found: Diagnostics) -> tu
             else:
                 contradicted.add(engine.name)
                 message = f"the engine state of '{engine.name}' differs from the one before; both are left out"
-                found.warning("left-out", message, SourcePlace(label, path=path_of(engine)))
+                diagnostics.warning("left-out", message, SourcePlace(label, path=path_of(engine)))
     return tuple(engine for name, engine in engines.items() if name not in contradicted)
 
 
-def _one_space_of_names(state: WorldState, label: str, found: Diagnostics) -> None:
+def _one_space_of_names(state: WorldState, label: str, diagnostics: Diagnostics) -> None:
     """Report names of a model in one state and of a frame in another."""
     models = {model.name for model in state.models}
     for frame in state.frames:
         if frame.name in models:
             message = f"'{frame.name}' is a model in one state and a frame in another"
-            found.error("name-conflict", message, SourcePlace(label, path=path_of(frame)))
+            diagnostics.error("name-conflict", message, SourcePlace(label, path=path_of(frame)))
 
 
 def _first_name(stated: Sequence[tuple[str, WorldState]], found: Diagnostics) -> str | None:
@@ -319,11 +319,11 @@ def _first_name(stated: Sequence[tuple[str, WorldState]], found: Diagnostics) ->
     return names[0] if names else None
 
 
-def _time(stated: Sequence[tuple[str, WorldState]], any_time: bool, found: Diagnostics) -> int | None:
+def _time(stated: Sequence[tuple[str, WorldState]], any_time: bool, diagnostics: Diagnostics) -> int | None:
     timed = [(label, state.time_ns) for label, state in stated if state.time_ns is not None]
     for label, time_ns in timed[1:]:
         if time_ns != timed[0][1]:
             message = f"the time is {time_ns} ns; it is {timed[0][1]} ns in {timed[0][0]}"
             place = SourcePlace(label, path="/world_state/@rs:time")
-            (found.warning if any_time else found.error)("time-conflict", message, place)
+            (diagnostics.warning if any_time else diagnostics.error)("time-conflict", message, place)
     return timed[0][1] if timed else None

@@ -43,8 +43,8 @@ def commands_state(commands: Mapping[JointCommand, float]) -> EngineState:
 
 def commands_of(state: WorldState) -> tuple[dict[JointCommand, float], tuple[str, ...]]:
     """Return the commands of a world state, and the names of arrays that are not commands."""
-    found: dict[JointCommand, float] = {}
-    others: list[str] = []
+    commands: dict[JointCommand, float] = {}
+    other_names: list[str] = []
     models = {model.name for model in state.models}
     for engine in state.engines:
         if engine.name != COMMANDS:
@@ -52,10 +52,10 @@ def commands_of(state: WorldState) -> tuple[dict[JointCommand, float], tuple[str
         for name, values in engine.arrays.items():
             command = _command(name, models)
             if engine.version == VERSION and command is not None and len(values) == 1:
-                found[command] = values[0]
+                commands[command] = values[0]
             else:
-                others.append(name)
-    return found, tuple(others)
+                other_names.append(name)
+    return commands, tuple(other_names)
 
 
 def with_renamed_models(engine: EngineState, names: Mapping[str, str]) -> EngineState:

@@ -77,12 +77,12 @@ def robots_for(
     A description that cannot be read is a warning in `diagnostics`. A description with another content than the hash in
     its name is an error there. A given robot without a model is an error there.
     """
-    found = {model.name: files.named[model.name] for model in state.models if model.name in files.named}
+    files_of = {model.name: files.named[model.name] for model in state.models if model.name in files.named}
     for given in files.robots:
-        found |= _given_robot(state, given, diagnostics, places, alone=len(files.robots) == 1)
+        files_of |= _given_robot(state, given, diagnostics, places, alone=len(files.robots) == 1)
     loaded: dict[tuple[str, str | None], RobotModel | None] = {}
     for model in state.models:
-        if model.name in found:
+        if model.name in files_of:
             continue
         described = None
         if model.description is not None and files.find is not None:
@@ -93,8 +93,8 @@ def robots_for(
             described = loaded[key]
         robot = described or files.known.get(model.name)
         if robot is not None:
-            found[model.name] = robot
-    return found
+            files_of[model.name] = robot
+    return files_of
 
 
 def _given_robot(

@@ -150,14 +150,14 @@ def set_joints(
         changed = _without_robot(changed, values)
     else:
         kinematics = ForwardKinematics(robot)
-        q, moved = _moved(kinematics.space, values)
-        if robot.root_joint.name in moved:
+        q, moved_joints = _moved(kinematics.space, values)
+        if robot.root_joint.name in moved_joints:
             # A virtual joint has no joint state: it is the model's own pose.
-            del moved[robot.root_joint.name]
+            del moved_joints[robot.root_joint.name]
             frame, T_frame_root = robot.root_joint.parent_link or WORLD, kinematics.T_parent_root(q)
             state = _put_root(state, changed, frame, T_frame_root, diagnostics)
             changed = state.model(model)
-        changed = _with_robot(changed, moved, kinematics, diagnostics)
+        changed = _with_robot(changed, moved_joints, kinematics, diagnostics)
     return replace(state, models=tuple(changed if item.name == model else item for item in state.models))
 
 
@@ -203,16 +203,16 @@ def without_engines(
 
     The joint commands of the models `commanded`, whose joints are not edited, stay.
     """
-    kept: list[EngineState] = []
+    engines: list[EngineState] = []
     for engine in state.engines:
         others = {model.name for model in state.models} - {*commanded}
         left = without_models(engine, others) if engine.name == COMMANDS and commanded else None
-        kept += [] if left is None else [left]
+        engines += [] if left is None else [left]
         if left != engine and diagnostics is not None:
             what = "the engine state" if left is None else "a part of the engine state"
             message = f"{what} of '{engine.name}' is of the world before the edit; it is left out"
             diagnostics.warning("left-out", message, SourcePlace(SOURCE, path=path_of(engine)))
-    return replace(state, engines=tuple(kept))
+    return replace(state, engines=tuple(engines))
 
 
 def _without_robot(model: ModelState, values: Mapping[str, tuple[float, ...]]) -> ModelState:
@@ -227,19 +227,21 @@ def _without_robot(model: ModelState, values: Mapping[str, tuple[float, ...]]) -
 
 def _with_robot(
     model: ModelState,
-    moved: Mapping[str, tuple[float, ...]],
+    moved_joints: Mapping[str, tuple[float, ...]],
     kinematics: ForwardKinematics,
     diagnostics: Diagnostics | None,
 ) -> ModelState:
     robot = kinematics.model
     recovered, _ = recover_joints(model, robot)
     if robot.constraints:
-        moved = {**moved, **_in_loops(recovered, moved, kinematics)}
-    behind = _links_behind(robot, moved)
+        moved_joints = {**moved_joints, **_in_loops(recovered, moved_joints, kinematics)}
+    behind = _links_behind(robot, moved_joints)
     following = tuple(link for link in model.links if link.name in behind)
-    changed = rederive_links(_with_positions(replace(recovered, links=following), moved), kinematics, diagnostics)
+    changed = rederive_links(
+        _with_positions(replace(recovered, links=following), moved_joints), kinematics, diagnostics
+    )
     followed = {link.name: link for link in changed.links}
-    stated = {joint.name for joint in model.joints} | moved.keys()
+    stated = {joint.name for joint in model.joints} | moved_joints.keys()
     return replace(
         changed,
         links=tuple(followed.get(link.name, link) for link in model.links),
@@ -248,7 +250,7 @@ def _with_robot(
 
 
 def _in_loops(
-    model: ModelState, moved: Mapping[str, tuple[float, ...]], kinematics: ForwardKinematics
+    model: ModelState, moved_joints: Mapping[str, tuple[float, ...]], kinematics: ForwardKinematics
 ) -> dict[str, tuple[float, ...]]:
     """Return the positions of passive joints, and of their followers, that close the loops after a change.
 
@@ -256,11 +258,11 @@ def _in_loops(
         OpenLoopError: the loops do not close, or need another position of a changed joint.
     """
     loops, space = kinematics.loops, kinematics.space
-    before, after = joint_values(model, space), joint_values(_with_positions(model, moved), space)
+    before, after = joint_values(model, space), joint_values(_with_positions(model, moved_joints), space)
     closed, found = closed_values(loops, after)
     if loops is None or found is None:
         return {}
-    q = close_loops(loops, after.q, moved.keys(), before.q)
+    q = close_loops(loops, after.q, moved_joints.keys(), before.q)
     names = closed.positions_of - after.positions_of | set(loops.dependent)
     return {
         joint.name: tuple(q[space.positions_of(joint)].tolist())
@@ -330,8 +332,8 @@ def reparented(state: WorldState, name: str, parent: str, robots: Mapping[str, R
         ArrayError: its pose is not stated, or it carries the new parent.
         NotStatedError: the pose of the link that carries it is not stated and cannot be computed.
     """
-    moved = set_pose(state, name, parent=parent)
-    (body,) = (item for item in moved.bodies if item.name == name)
+    result = set_pose(state, name, parent=parent)
+    (body,) = (item for item in result.bodies if item.name == name)
     if body.pose is None:
         raise ArrayError(name, "its pose is not stated, so its place cannot be kept")
     world = resolve(with_carriers(state, robots, also=(body.parent,)))
@@ -342,7 +344,7 @@ def reparented(state: WorldState, name: str, parent: str, robots: Mapping[str, R
     if twist is not None and np.isnan(twist).any():
         raise ArrayError(name, f"how '{above}' moves is not stated, so its twist there is unknown")
     pose = pose_from_matrix(world.pose(name, above))
-    return set_pose(moved, name, pose, twist=None if twist is None else six(twist))
+    return set_pose(result, name, pose, twist=None if twist is None else six(twist))
 
 
 def pose_refusal(state: WorldState, name: str, robot: RobotModel, before: WorldState | None = None) -> str | None:

@@ -73,17 +73,17 @@ class WorldItem(NamedTuple):
 @cache
 def fields_of(element: Element) -> tuple[ElementField, ...]:
     """Return the fields of an element, without lists and without the name that identifies an item of a list."""
-    found = [
+    fields = [
         ElementField(a.field, a.json or a.field, tag, a.quantity or STATEMENT, None)
         for tag, a in element.attributes.items()
         if not (a.field == "name" and a.required)
     ]
-    found += [
+    fields += [
         ElementField(child.field, child.json or child.field, tag, child.quantity or STATEMENT, child.element)
         for tag, child in element.children.items()
         if not child.many
     ]
-    return tuple(found)
+    return tuple(fields)
 
 
 @cache
@@ -149,18 +149,18 @@ def with_ages(state: WorldState, ages: Sequence[ValueAge]) -> WorldState:
 
 def ages_of(state: WorldState) -> tuple[ValueAge, ...]:
     """Return the ages in a state, ages in models first."""
-    found: list[ValueAge] = []
+    ages: list[ValueAge] = []
     model: str | None = None
     for item in walk(state):
         if isinstance(item.value, ModelState | Frame):
             model = None
-        found += [
+        ages += [
             ValueAge(model, item.value.name, age_ns)
             for field in _age_fields(item.element)
             if (age_ns := getattr(item.value, field.name)) is not None
         ]
         model = _model(item.value) or model
-    return tuple(sorted(found, key=lambda age: age.model is None))
+    return tuple(sorted(ages, key=lambda age: age.model is None))
 
 
 def _age_fields(element: Element) -> list[ElementField]:

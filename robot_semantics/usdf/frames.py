@@ -148,17 +148,17 @@ class ResolvedWorld:
 
     def relative_twists(self, names: Sequence[str], relative_to: str = WORLD, axes: str | None = None) -> FloatArray:
         """Return (k, 6) twists as `twist` does; NaN if not stated."""
-        at, observer = [self.at(name) for name in names], self.at(relative_to)
-        twists = np.array(self.twists[at])
+        bodies, observer = [self.at(name) for name in names], self.at(relative_to)
+        twists = np.array(self.twists[bodies])
         moving = np.broadcast_to(self.twists[observer], twists.shape).copy()
         unknown = np.isnan(twists).any(axis=1) | np.isnan(moving).any(axis=1)
         for row in np.flatnonzero(unknown).tolist() if observer else ():
             # The motion of frames above both of them has no effect on their relative motion.
-            above = set(self._path(at[row]))
+            above = set(self._path(bodies[row]))
             common = next(place for place in self._path(observer) if place in above)
-            twists[row], moving[row] = self._twist_from(common, at[row]), self._twist_from(common, observer)
+            twists[row], moving[row] = self._twist_from(common, bodies[row]), self._twist_from(common, observer)
         # Bodies fixed to the observer's frame move with it; the observer does not see this motion.
-        twists -= twist_at(moving, self.T_world_body[at, :3, 3] - self.T_world_body[observer, :3, 3])
+        twists -= twist_at(moving, self.T_world_body[bodies, :3, 3] - self.T_world_body[observer, :3, 3])
         return into_axes(self.T_world_body[self.at(relative_to if axes is None else axes), :3, :3], twists)
 
     def path(self, name: str) -> list[str]:
@@ -245,7 +245,7 @@ def resolve(
     T, twists, wrenches = np.empty((count, 4, 4)), np.empty((count, 6)), np.full((count, 6), np.nan)
     steps, parents = np.zeros((count, 6)), np.zeros(count, np.intp)
     first_link = 1 + len(bodies)
-    place_of = {WORLD: 0} | {body.name: at for at, body in enumerate(bodies, 1)}
+    place_of = {WORLD: 0} | {body.name: row for row, body in enumerate(bodies, 1)}
     parents[1:first_link] = [place_of[body.parent] for body in bodies]
     parents[first_link:] = [place for place, _ in links]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -262,7 +262,7 @@ def resolve(
         raise DescriptionError(found)
     for array in (T, twists, wrenches, parents, steps):
         array.setflags(write=False)
-    index = {name: at for at, name in enumerate(names)}
+    index = {name: row for row, name in enumerate(names)}
     return ResolvedWorld(state, names, MappingProxyType(index), T, twists, wrenches, parents, steps)
 
 
@@ -278,7 +278,7 @@ def relative_to_parents(state: WorldState, but: Collection[str] = ()) -> tuple[F
     twists = _rows([body.twist for body in state.bodies])
     carrying = {body.parent for body in state.bodies if body.parent_link is not None}
     links = {(model.name, link.name): link for model in state.models if model.name in carrying for link in model.links}
-    for at, body in enumerate(state.bodies):
+    for index, body in enumerate(state.bodies):
         if body.parent_link is None or body.name in but:
             continue
         link = links.get((body.parent, body.parent_link)) or LinkState(body.parent_link)
@@ -287,9 +287,9 @@ def relative_to_parents(state: WorldState, but: Collection[str] = ()) -> tuple[F
         T_model_link = pose_matrices([link.pose])[0]
         moving = _rows([link.twist])[0]
         # Both are in the link's axes; bodies fixed to the link move with it.
-        moving = twists[at] + twist_at(moving, T_parent_body[at, :3, 3])
-        twists[at] = out_of_axes(T_model_link[:3, :3], moving)
-        T_parent_body[at] = T_model_link @ T_parent_body[at]
+        moving = twists[index] + twist_at(moving, T_parent_body[index, :3, 3])
+        twists[index] = out_of_axes(T_model_link[:3, :3], moving)
+        T_parent_body[index] = T_model_link @ T_parent_body[index]
     return T_parent_body, twists
 
 

@@ -101,14 +101,14 @@ def _link(link: tree.Link) -> JsonObject:
 
 
 def _joint(joint: tree.Joint) -> JsonObject:
-    kept = {
+    fields = {
         name: _values(getattr(joint, name))
         for name in ("limit", "dynamics", "safety_controller", "mimic")
         if getattr(joint, name) is not None
     }
     if joint.mimic is not None:
         followed = MimicSource.of(joint.mimic)
-        kept["mimic"] = [followed.joint, *_numbers(followed.multiplier, followed.offset)]
+        fields["mimic"] = [followed.joint, *_numbers(followed.multiplier, followed.offset)]
     kind = TYPES.get(joint.type)
     axis = None if kind in WITHOUT_AXIS else joint.axis or default_axis(kind)
     return {
@@ -116,7 +116,7 @@ def _joint(joint: tree.Joint) -> JsonObject:
         "between": [joint.parent, joint.child],
         "origin": _origin(joint.origin),
         "axis": None if axis is None else _numbers(*axis),
-        **kept,
+        **fields,
     }
 
 

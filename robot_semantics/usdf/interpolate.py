@@ -125,15 +125,15 @@ class _Blend:
 
     def _items(self, first: Sequence[Any], second: Sequence[Any], items: ElementList, parent: str) -> Iterator[Any]:
         """Yield the items that both lists have by name, in the order of the first; others are reported."""
-        others = {item.name: item for item in second}
+        second_items = {item.name: item for item in second}
         names = {item.name for item in first}
         for item in (*first, *second):
-            if (item.name in names) != (item.name in others):
+            if (item.name in names) != (item.name in second_items):
                 self._left_out(path_of(item, parent), f"'{item.name}' is in only one of the two states")
         for item in first:
-            if item.name in others:
+            if item.name in second_items:
                 blend = self._model if items.element is MODEL else self.values
-                yield blend(item, others[item.name], items.element, path_of(item, parent))
+                yield blend(item, second_items[item.name], items.element, path_of(item, parent))
 
     def _model(self, first: ModelState, second: ModelState, element: Element, path: str) -> ModelState:
         robot = self._robots.get(first.name)

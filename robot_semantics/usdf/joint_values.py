@@ -161,14 +161,14 @@ def closed_values(loops: ClosedLoops | None, values: JointValues) -> tuple[Joint
     if loops is None or not names:
         return values, None
     chosen = any(name in values.positions_of for name in loops.dependent)
-    found = loops.near(values.q, values.positions_of) if chosen else loops.close(values.q)
-    if not found.closed:
-        return values, found
+    solution = loops.near(values.q, values.positions_of) if chosen else loops.close(values.q)
+    if not solution.closed:
+        return values, solution
     space = loops.space
     names |= {joint.name for joint, leader, _ in followings(space.model) if leader.name in names}
     q, v = np.array(values.q), np.array(values.v)
     for name in names:
-        q[space.joint_positions[name]] = found.q[space.joint_positions[name]]
+        q[space.joint_positions[name]] = solution.q[space.joint_positions[name]]
     velocities_of = set(values.velocities_of)
     solved, determined = loops.velocities(q, np.nan_to_num(v))
     moving = set(_dependent_joints(loops, JointValues(q, v, values.velocities_of, values.velocities_of)))
@@ -178,7 +178,7 @@ def closed_values(loops: ClosedLoops | None, values: JointValues) -> tuple[Joint
         if (name if leader is None else leader.joint) in moving and determined[where].all():
             v[where] = solved[where]
             velocities_of.add(name)
-    return JointValues(q, v, values.positions_of | names, frozenset(velocities_of)), found
+    return JointValues(q, v, values.positions_of | names, frozenset(velocities_of)), solution
 
 
 def with_stated(space: JointSpace, closed: JointValues, stated: JointValues) -> tuple[FloatArray, FloatArray]:

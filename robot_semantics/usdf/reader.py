@@ -88,13 +88,13 @@ def parse_document(
     strict: bool = True,
 ) -> WorldDocument:
     """Read the text of a USDF document with the places of its elements; see `parse_world`."""
-    state, places, found = examine_text(text, source)
+    state, places, problems = examine_text(text, source)
     if strict:
-        found.raise_if_failed()
-    elif found.failed():
+        problems.raise_if_failed()
+    elif problems.failed():
         state = without_faults(state)
     if diagnostics is not None:
-        diagnostics.extend(found)
+        diagnostics.extend(problems)
     return WorldDocument(state, places)
 
 
@@ -110,26 +110,26 @@ def examine(path: str | Path) -> Examined:
 def examine_text(text: str | bytes, source: str) -> Examined:
     """Read as much of a USDF text as can be read, as `examine` does."""
     document = parse_xml(text, source)
-    found = Diagnostics()
-    state = read_table(document, USDF, found)
+    diagnostics = Diagnostics()
+    state = read_table(document, USDF, diagnostics)
     _refuse_other_namespaces(document)
-    report(state, document.places, found)
+    report(state, document.places, diagnostics)
     if document.root.tag != USDF.root.tag:
         message = "the root element <world> is an older name of <world_state>"
-        found.note("other-root", message, document.places.place(0))
+        diagnostics.note("other-root", message, document.places.place(0))
     said = document.root.get(f"{{{NAMESPACE}}}time")
     if said is not None and state.time_ns is not None and len(said.partition(".")[2]) != 9:
         message = f"rs:time is '{said}'; write nine digits after the point: {seconds_text(state.time_ns)}"
-        found.warning("bad-value", message, document.places.place(0, "rs:time"))
+        diagnostics.warning("bad-value", message, document.places.place(0, "rs:time"))
     if state.version is not None and state.version not in VERSIONS:
         message = f"rs:version is '{state.version}'; content newer than version {VERSION} is kept but not used"
-        found.warning("newer-version", message, document.places.place(0, "rs:version"))
+        diagnostics.warning("newer-version", message, document.places.place(0, "rs:version"))
     if _SLASH.search(document.places.text):
-        _report_slashes(document, state, found)
-    return Examined(state, document.places, found)
+        _report_slashes(document, state, diagnostics)
+    return Examined(state, document.places, diagnostics)
 
 
-def _report_slashes(document: XmlDocument, state: WorldState, found: Diagnostics) -> None:
+def _report_slashes(document: XmlDocument, state: WorldState, diagnostics: Diagnostics) -> None:
     """Warn about frames that are written with a leading slash."""
     models = {model.name for model in state.models}
     for element in document.root.iter("frame", "parent"):
@@ -138,7 +138,7 @@ def _report_slashes(document: XmlDocument, state: WorldState, found: Diagnostics
         if frame_name(written) == written or (written in models and not is_frame):
             continue
         place = document.places.place(document.at(element), "name" if is_frame else None)
-        warn_of_slash(written, found, place)
+        warn_of_slash(written, diagnostics, place)
 
 
 def warn_of_slash(written: str, found: Diagnostics, place: SourcePlace) -> None:
@@ -155,7 +155,7 @@ def _refuse_other_namespaces(document: XmlDocument) -> None:
     """
     if not set(_RESERVED.findall(document.places.text)) - {NAMESPACE.encode()}:
         return
-    found, seen = Diagnostics(), {NAMESPACE}
+    diagnostics, seen = Diagnostics(), {NAMESPACE}
     for element in document.root.iter("*"):
         for key in (str(element.tag), *map(str, element.keys())):
             namespace = key[1:].partition("}")[0]
@@ -163,8 +163,8 @@ def _refuse_other_namespaces(document: XmlDocument) -> None:
                 seen.add(namespace)
                 message = f"the namespace '{namespace}' is misspelt or of another version; '{NAMESPACE}' is known"
                 place = document.places.place(document.at(element))
-                found.error("other-namespace", message, place, name=namespace, valid=(NAMESPACE,))
-    found.raise_if_failed()
+                diagnostics.error("other-namespace", message, place, name=namespace, valid=(NAMESPACE,))
+    diagnostics.raise_if_failed()
 
 
 _RESERVED = re.compile(rb"%b[^\"'<&]*" % RESERVED.encode())

@@ -78,23 +78,23 @@ class Sighting(NamedTuple):
 
 
 def sighting(
-    space: JointSpace, joint: JointModel, leader: JointModel, at: int, q: FloatArray, *, observed: bool
+    space: JointSpace, joint: JointModel, leader: JointModel, position: int, q: FloatArray, *, observed: bool
 ) -> Sighting:
-    """Return the equation of a joint, or of the leader itself, for variable number `at` of the leader.
+    """Return the equation of a joint, or of the leader itself, for variable number `position` of the leader.
 
     Args:
         space: the joint space of the robot.
         joint: the joint.
         leader: its leader.
-        at: number of the variable.
+        position: number of the variable.
         q: (size,) positions.
         observed: True if the position is from links, so that its whole turns may be unknown.
     """
-    place = space.positions_of(joint).start + at
+    place = space.positions_of(joint).start + position
     mimics = space.mimics
     rule = (1.0, 0.0) if joint is leader else (float(mimics.factor[place]), float(mimics.offset[place]))
     limits = (joint.limits.lower, joint.limits.upper) if joint.position_count == 1 else (-np.inf, np.inf)
-    return Sighting(joint.name, float(q[place]), *rule, observed and turns(joint, at), *limits)
+    return Sighting(joint.name, float(q[place]), *rule, observed and turns(joint, position), *limits)
 
 
 class LeaderPosition(NamedTuple):
@@ -194,13 +194,13 @@ def recover_joints(state: ModelState, robot: RobotModel) -> tuple[ModelState, di
     for joint in space.joints:
         if joint.virtual:
             continue
-        said = stated.pop(joint.name, JointState(joint.name))
-        if said.positions is None and joint.name in recovery.known:
-            said = replace(said, positions=tuple(recovery.q[space.joint_positions[joint.name]].tolist()))
-        if said.velocities is None and joint.name in moving:
-            said = replace(said, velocities=tuple(v[space.joint_velocities[joint.name]].tolist()))
-        if said != JointState(joint.name):
-            joints.append(said)
+        joint_state = stated.pop(joint.name, JointState(joint.name))
+        if joint_state.positions is None and joint.name in recovery.known:
+            joint_state = replace(joint_state, positions=tuple(recovery.q[space.joint_positions[joint.name]].tolist()))
+        if joint_state.velocities is None and joint.name in moving:
+            joint_state = replace(joint_state, velocities=tuple(v[space.joint_velocities[joint.name]].tolist()))
+        if joint_state != JointState(joint.name):
+            joints.append(joint_state)
     return replace(state, joints=(*joints, *stated.values())), reasons
 
 
@@ -266,14 +266,14 @@ class _Recovery:
             if leader.virtual or not observed or (name in self.known and name not in observed):
                 continue
             found = [self._led(leader, group, at) for at in range(leader.position_count)]
-            off = max(found, key=lambda item: item.residual)
-            if off.residual <= RESIDUAL_TOLERANCE:
+            worst = max(found, key=lambda item: item.residual)
+            if worst.residual <= RESIDUAL_TOLERANCE:
                 self.q[self.space.positions_of(leader)] = [item.value for item in found]
                 self.known.add(name)
                 self._observed -= observed
                 continue
             reason = (
-                f"disagrees with the joints that follow '{name}': '{off.worst}' is {off.residual:.3g} away from "
+                f"disagrees with the joints that follow '{name}': '{worst.worst}' is {worst.residual:.3g} away from "
                 "where its leader takes it"
             )
             reasons |= dict.fromkeys(observed, reason)
@@ -291,14 +291,14 @@ class _Recovery:
         """Compute the positions of `joints` from their transforms (n, 4, 4)."""
         observer = JointObserver(self._robot, [joint.name for joint in joints])
         near = follow(self.space.mimics, self.q, self.space.joint_positions, set(self.known))
-        found = observer.observe(T_parent_child, near)
+        observation = observer.observe(T_parent_child, near)
         for row, joint in enumerate(joints):
-            off, turned = float(found.distance[row]), float(found.angle[row])
+            off, turned = float(observation.distance[row]), float(observation.angle[row])
             if not max(off, turned) <= RESIDUAL_TOLERANCE:
                 reasons[joint.name] = f"comes no nearer to the poses of its links than {off:.3g} m and {turned:.3g} rad"
                 continue
             where = self.space.joint_positions[joint.name]
-            self.q[where] = found.q[where]
+            self.q[where] = observation.q[where]
             self.known.add(joint.name)
             self._observed.add(joint.name)
 

@@ -162,33 +162,33 @@ def _first_stated(stated: LinkState | None, derived: LinkState | None) -> LinkSt
 
 def _known_links(robot: RobotModel, values: JointValues) -> tuple[frozenset[str], frozenset[str]]:
     """Return the links whose poses follow from the known joints, and the links whose twists do."""
-    placed, moved = {robot.root_link}, {robot.root_link}
+    placed_links, moved_links = {robot.root_link}, {robot.root_link}
     for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
         above = joint.parent_link
         rigid = joint.position_count == 0
-        if above in placed and (rigid or joint.name in values.positions_of):
-            placed.add(link.name)
-            if above in moved and (rigid or joint.name in values.velocities_of):
-                moved.add(link.name)
-    return frozenset(placed), frozenset(moved)
+        if above in placed_links and (rigid or joint.name in values.positions_of):
+            placed_links.add(link.name)
+            if above in moved_links and (rigid or joint.name in values.velocities_of):
+                moved_links.add(link.name)
+    return frozenset(placed_links), frozenset(moved_links)
 
 
 def _links(
     kinematics: ForwardKinematics,
     q: FloatArray,
     v: FloatArray | None,
-    placed: Collection[str] | None,
-    moved: Collection[str] | None,
+    placed_links: Collection[str] | None,
+    moved_links: Collection[str] | None,
 ) -> tuple[LinkState, ...]:
-    """Return the states of the links in `placed`, with twists if they are in `moved`; None means all."""
+    """Return the states of the links in `placed_links`, with twists if they are in `moved_links`; None means all."""
     poses = poses_from_matrices(kinematics.link_poses(q))
     twists: list[Vec6 | None] = [None] * len(poses)
     if v is not None:
         twists = [six(row) for row in kinematics.link_twists(q, v)]
     return tuple(
-        LinkState(name, pose, twist if moved is None or name in moved else None)
+        LinkState(name, pose, twist if moved_links is None or name in moved_links else None)
         for name, pose, twist in zip(kinematics.model.link_names, poses, twists, strict=True)
-        if placed is None or name in placed
+        if placed_links is None or name in placed_links
     )
 
 

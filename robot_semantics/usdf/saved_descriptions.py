@@ -153,13 +153,13 @@ def named_descriptions(text: bytes) -> set[str] | None:
 
 def _attributes(text: bytes) -> list[tuple[str, str]] | None:
     """Return names and values of all attributes of an XML text; None if it is not well-formed."""
-    found: list[tuple[str, str]] = []
+    attributes: list[tuple[str, str]] = []
     try:
         for _, element in etree.iterparse(BytesIO(text), events=("start",), resolve_entities=False, no_network=True):
-            found.extend((str(name), str(value)) for name, value in element.attrib.items())
+            attributes.extend((str(name), str(value)) for name, value in element.attrib.items())
     except etree.XMLSyntaxError:
         return None
-    return found
+    return attributes
 
 
 def _hash(content: bytes) -> str:

@@ -361,16 +361,16 @@ class SnapshotStore:
 
     def infos(self) -> list[SnapshotInfo]:
         """Return the snapshots in the folder, oldest first."""
-        found = []
+        infos = []
         for saved_ns, name in self._by_age():
             try:
                 state, _ = self.load(name)
-                found.append(SnapshotInfo(name, comment_of(state), state.time_ns, saved_ns))
+                infos.append(SnapshotInfo(name, comment_of(state), state.time_ns, saved_ns))
             except UnknownNameError:
                 continue  # another process deleted it meanwhile
             except RobotSemanticsError as error:
-                found.append(SnapshotInfo(name, f"cannot be read: {str(error).splitlines()[0]}", None, saved_ns))
-        return found
+                infos.append(SnapshotInfo(name, f"cannot be read: {str(error).splitlines()[0]}", None, saved_ns))
+        return infos
 
     def path(self, name: str) -> Path:
         """Return the file under which a name is saved.
@@ -414,7 +414,7 @@ class SnapshotStore:
 
     def _names_of(self, folder: Path) -> dict[str, int]:
         """Return the snapshots in a folder, with the time of writing of each [ns]."""
-        found = {}
+        names = {}
         with _reported():
             try:
                 entries = list(os.scandir(folder))
@@ -424,8 +424,8 @@ class SnapshotStore:
             name = entry.name.removesuffix(SUFFIX)
             if name != entry.name and _NAME.fullmatch(name) and entry.is_file(follow_symlinks=False):
                 with suppress(FileNotFoundError):  # deleted since the folder was read
-                    found[name] = entry.stat(follow_symlinks=False).st_mtime_ns
-        return found
+                    names[name] = entry.stat(follow_symlinks=False).st_mtime_ns
+        return names
 
     def _by_age(self) -> list[tuple[int, str]]:
         return sorted((saved_ns, name) for name, saved_ns in self._names_of(self.folder).items())

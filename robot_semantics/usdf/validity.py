@@ -74,17 +74,17 @@ _PosedT = TypeVar("_PosedT", ModelState, Frame, LinkState)
 
 def problems(state: WorldState) -> list[Problem]:
     """Return every error of `state`; reader and writer check numbers and their counts."""
-    found: list[Problem] = []
+    problems_found: list[Problem] = []
     bodies = _Bodies.of(state)
-    found.extend(bodies.name_problems())
-    found.extend(name_clashes(state))
-    found.extend(bodies.graph_problems())
+    problems_found.extend(bodies.name_problems())
+    problems_found.extend(name_clashes(state))
+    problems_found.extend(bodies.graph_problems())
     for model in state.models:
         for items in lists_of(MODEL):
-            found.extend(_names(items.tag, getattr(model, items.field), path_of(model)))
-    found.extend(_names(_TAG[EngineState], state.engines, ROOT_PATH))
-    found.extend(_quaternion_problems(state))
-    return found
+            problems_found.extend(_names(items.tag, getattr(model, items.field), path_of(model)))
+    problems_found.extend(_names(_TAG[EngineState], state.engines, ROOT_PATH))
+    problems_found.extend(_quaternion_problems(state))
+    return problems_found
 
 
 def report(state: WorldState, places: SourceMap | None, found: Diagnostics) -> None:
@@ -117,7 +117,7 @@ def without_faults(state: WorldState) -> WorldState:
     links = {f"{model.name}{SEPARATOR}{link.name}" for model in state.models for link in model.links}
     later = {(id(owner), name) for owner, name, _, _ in world_names(state)[1]}
     named = [body for body in sound(state.bodies) if body.name != WORLD and body.name not in links]
-    kept = {id(body) for body in _connected_to_world(named)}
+    kept_bodies = {id(body) for body in _connected_to_world(named)}
 
     def with_sound_items(model: ModelState) -> ModelState:
         lists: dict[str, Any] = {items.field: sound(getattr(model, items.field)) for items in lists_of(MODEL)}
@@ -126,8 +126,8 @@ def without_faults(state: WorldState) -> WorldState:
 
     state = replace(
         state,
-        models=tuple(with_sound_items(model) for model in state.models if id(model) in kept),
-        frames=tuple(frame for frame in state.frames if id(frame) in kept),
+        models=tuple(with_sound_items(model) for model in state.models if id(model) in kept_bodies),
+        frames=tuple(frame for frame in state.frames if id(frame) in kept_bodies),
         engines=sound(state.engines),
     )
     bad = {problem.at for problem in _quaternion_problems(state)}
@@ -291,19 +291,19 @@ class _Bodies(NamedTuple):
         valid = (WORLD, *self.by_name)
         for item in self.items:
             trail: dict[str, _Placed] = {}
-            here: _Placed | None = item
-            while here is not None and here.name not in done and here.name not in trail:
-                trail[here.name] = here
-                if here.parent != WORLD and here.parent not in self.by_name:
-                    message = f"the parent '{here.parent}' is neither a frame nor a model"
-                    yield Problem(here.at, "parent", None, path_of(here), "unknown-parent", message, here.parent, valid)
-                yield from self._parent_link_problems(here)
-                here = self.by_name.get(here.parent)
-            if here is not None and here.name in trail:
+            body: _Placed | None = item
+            while body is not None and body.name not in done and body.name not in trail:
+                trail[body.name] = body
+                if body.parent != WORLD and body.parent not in self.by_name:
+                    message = f"the parent '{body.parent}' is neither a frame nor a model"
+                    yield Problem(body.at, "parent", None, path_of(body), "unknown-parent", message, body.parent, valid)
+                yield from self._parent_link_problems(body)
+                body = self.by_name.get(body.parent)
+            if body is not None and body.name in trail:
                 names = list(trail)
-                cycle = names[names.index(here.name) :]
-                message = f"the parents form a cycle: {' → '.join((*cycle, here.name))}"
-                yield Problem(here.at, "parent", None, path_of(here), "parent-cycle", message)
+                cycle = names[names.index(body.name) :]
+                message = f"the parents form a cycle: {' → '.join((*cycle, body.name))}"
+                yield Problem(body.at, "parent", None, path_of(body), "parent-cycle", message)
             done.update(trail)
 
     def _parent_link_problems(self, item: _Placed) -> Iterator[Problem]:
@@ -324,17 +324,17 @@ def _quaternion_problems(state: WorldState) -> Iterator[Problem]:
     with np.errstate(all="ignore"):
         given = _array([quat_xyzw for *_, quat_xyzw in stated], 4)
         meant = quat_from_rpy(_array([pose.xyz_rpy for _, _, pose, _ in stated], 6)[:, 3:])
-        off = np.minimum(np.abs(given - meant).max(axis=1), np.abs(given + meant).max(axis=1))
+        deviations = np.minimum(np.abs(given - meant).max(axis=1), np.abs(given + meant).max(axis=1))
         length = np.sqrt((given * given).sum(axis=1))
     # `not <=` instead of `>`: NaN from an overflow is also an error.
-    for index in np.flatnonzero(~(off <= QUATERNION_TOLERANCE)):
+    for index in np.flatnonzero(~(deviations <= QUATERNION_TOLERANCE)):
         owner, item, *_ = stated[index]
         if not abs(length[index] - 1.0) <= QUATERNION_TOLERANCE:
             message = f"rs:quaternion has length {length[index]:.12g}, it must be 1"
         else:
             message = (
                 f"rs:quaternion and the roll, pitch, yaw beside it are different orientations "
-                f"(components differ by {off[index]:.3g}; at most {QUATERNION_TOLERANCE:g} is allowed)"
+                f"(components differ by {deviations[index]:.3g}; at most {QUATERNION_TOLERANCE:g} is allowed)"
             )
         path = path_of(item, ROOT_PATH if owner is None else path_of(owner))
         yield Problem(item.at, "pose", "rs:quaternion", f"{path}/pose", "quaternion-disagrees", message)
@@ -350,14 +350,14 @@ def _array(rows: Sequence[tuple[float, ...]], count: int) -> npt.NDArray[np.floa
 
 def _with_quaternion(state: WorldState) -> list[tuple[ModelState | None, _Named, Pose, Quaternion]]:
     """Return all items with a stated quaternion, links with their model."""
-    found: list[tuple[ModelState | None, _Named, Pose, Quaternion]] = []
+    items: list[tuple[ModelState | None, _Named, Pose, Quaternion]] = []
     for body in state.bodies:
         if (pose := body.pose) is not None and (quat := pose.quat_xyzw) is not None:
-            found.append((None, body, pose, quat))
+            items.append((None, body, pose, quat))
         if isinstance(body, ModelState):
-            found += [
+            items += [
                 (body, link, pose, quat)
                 for link in body.links
                 if (pose := link.pose) is not None and (quat := pose.quat_xyzw) is not None
             ]
-    return found
+    return items

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
-from robot_semantics.viewer.colours import group_colour
+from robot_semantics.viewer.shading import group_colour
 
 JOINT_COLOURS: dict[JointType, str] = {
     JointType.FIXED: "#9aa1ab",

@@ -20,10 +20,9 @@ import numpy.typing as npt
 
 from robot_semantics.base.errors import ArrayError, MissingExtraError
 from robot_semantics.transforms.arrays import FloatArray, IntArray
-from robot_semantics.viewer.colours import FADED, group_colour
 from robot_semantics.viewer.link_surfaces import PLAIN, Kind
 from robot_semantics.viewer.scene import Scene, check_groups, groups_of_links, link_poses
-from robot_semantics.viewer.shading import corner_normals, lit
+from robot_semantics.viewer.shading import FADED, corner_normals, group_colour, lit
 
 # Camera of a picture: it sees all points, with a little room around them.
 

@@ -26,10 +26,9 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.mesh_files import Surface
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import rotation_from_z
-from robot_semantics.viewer.colours import GROUP_COLOURS
 from robot_semantics.viewer.link_surfaces import PLAIN, LinkSurface
 from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance
-from robot_semantics.viewer.shading import corner_normals
+from robot_semantics.viewer.shading import GROUP_COLOURS, corner_normals
 
 MAGIC = b"RSV1"
 

@@ -75,3 +75,27 @@ def _unit(vectors: npt.NDArray[Any]) -> FloatArray:
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     units: FloatArray = vectors / np.where(lengths > 0.0, lengths, 1.0)
     return units
+
+
+GROUP_COLOURS: tuple[tuple[float, float, float, float], ...] = (
+    (0.90, 0.44, 0.13, 1.0),  # orange
+    (0.13, 0.50, 0.78, 1.0),  # blue
+    (0.98, 0.76, 0.10, 1.0),  # yellow
+    (0.02, 0.90, 0.46, 1.0),  # green
+    (0.50, 0.03, 0.97, 1.0),  # violet
+    (0.57, 0.78, 0.99, 1.0),  # sky
+    (0.58, 0.16, 0.02, 1.0),  # rust
+    (0.27, 0.21, 0.71, 1.0),  # indigo
+    (0.70, 0.38, 0.50, 1.0),  # rose
+    (0.57, 0.46, 0.27, 1.0),  # tan
+    (0.58, 0.02, 0.51, 1.0),  # magenta
+    (0.41, 0.22, 0.19, 1.0),  # brown
+)
+
+FADED: tuple[float, float, float, float] = (0.82, 0.83, 0.85, 1.0)
+"""Colour of a link outside of the chosen groups."""
+
+
+def group_colour(number: int) -> tuple[float, float, float, float]:
+    """Return the colour of group number `number`; after the last colour the first one follows."""
+    return GROUP_COLOURS[number % len(GROUP_COLOURS)]

@@ -22,7 +22,7 @@ from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.element import Choice
-from robot_semantics.viewer.sphere_surfaces import uncovered_parts
+from robot_semantics.viewer.scene import uncovered_parts
 from robot_semantics.viewer.studio_widgets import (
     Act,
     Cell,

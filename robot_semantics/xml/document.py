@@ -190,15 +190,15 @@ def starts_with_doctype(utf8: bytes) -> bool:
     return utf8.startswith(b"<!DOCTYPE", _skip(utf8, _BEFORE_ROOT))
 
 
-def _skip(utf8: bytes, marks: Iterable[tuple[bytes, bytes]], at: int = 0) -> int:
-    """Return the offset behind white space and marked parts (such as comments), starting from `at`."""
-    at = _BLANK.match(utf8, at).end()  # type: ignore[union-attr]  # it may match nothing
-    while end := next((close for begin, close in marks if utf8.startswith(begin, at)), b""):
-        found = utf8.find(end, at)
+def _skip(utf8: bytes, marks: Iterable[tuple[bytes, bytes]], offset: int = 0) -> int:
+    """Return the offset behind white space and marked parts (such as comments), starting from `offset`."""
+    offset = _BLANK.match(utf8, offset).end()  # type: ignore[union-attr]  # it may match nothing
+    while end := next((close for begin, close in marks if utf8.startswith(begin, offset)), b""):
+        found = utf8.find(end, offset)
         if found < 0:
             break
-        at = _BLANK.match(utf8, found + len(end)).end()  # type: ignore[union-attr]  # as above
-    return at
+        offset = _BLANK.match(utf8, found + len(end)).end()  # type: ignore[union-attr]  # as above
+    return offset
 
 
 def _without_odd_declaration(text: SourceText) -> tuple[SourceText, SourcePlace | None]:
@@ -219,15 +219,15 @@ def _without_odd_comments(text: SourceText) -> tuple[SourceText, list[SourcePlac
     # Step from mark to mark: a pattern would search the end of each unclosed comment.
     places: list[SourcePlace] = []
     pieces: list[bytes] = []
-    last = at = 0
+    last = offset = 0
     utf8 = text.utf8
-    while (start := utf8.find(b"<!--", at)) >= 0 and (end := utf8.find(b"-->", start + 4)) >= 0:
+    while (start := utf8.find(b"<!--", offset)) >= 0 and (end := utf8.find(b"-->", start + 4)) >= 0:
         comment = utf8[start + 4 : end]
         if b"--" in comment or comment.endswith(b"-"):
             places.append(text.place(start))
             pieces += [utf8[last : start + 4], _ODD_HYPHEN.sub(b"~", comment)]
             last = end
-        at = end + 3
+        offset = end + 3
     return replace(text, utf8=b"".join([*pieces, utf8[last:]])), places
 
 

@@ -72,20 +72,20 @@ def document_kind(root: etree._Element, file: str) -> DocumentKind | None:
     if tag != "robot":
         return None
     own = etree.QName(root).namespace
-    found: list[DocumentKind] = []
+    kinds: list[DocumentKind] = []
     for child in root.iterchildren("*"):
         # Ignore a default namespace on the root: the readers also ignore it.
         name = etree.QName(child)
         word = name.localname if name.namespace == own else str(child.tag)
         if word in URDF_TAGS:
-            found.append(DocumentKind.URDF)
+            kinds.append(DocumentKind.URDF)
         elif word in SRDF_TAGS:
-            found.append(DocumentKind.SRDF)
-    if len(set(found)) == 1:
-        return found[0]
+            kinds.append(DocumentKind.SRDF)
+    if len(set(kinds)) == 1:
+        return kinds[0]
     by_ending = {".srdf": DocumentKind.SRDF, ".urdf": DocumentKind.URDF}
     endings = [by_ending[suffix] for suffix in Path(file).suffixes if suffix in by_ending]
-    return next(iter((*endings, *found)), DocumentKind.URDF)
+    return next(iter((*endings, *kinds)), DocumentKind.URDF)
 
 
 def refuse_wrong_kinds(urdf: str | Path | None, srdf: str | Path | None) -> None:

@@ -123,13 +123,13 @@ class XmlText:
                 return Edit(start + found.start(2), start + last, f"{quote}{escape(value, quote)}{quote}".encode())
         return Edit(start + last, start + last, f' {name}="{escape(value)}"'.encode())
 
-    def attribute_removal(self, at: int, name: str) -> Edit:
-        """Return the edit that removes an attribute of element `at` with the white space before it.
+    def attribute_removal(self, number: int, name: str) -> Edit:
+        """Return the edit that removes an attribute of element `number` with the white space before it.
 
         An element without the attribute gives an edit that changes nothing.
         """
-        start, _ = self.places.span(at)
-        tag = self._start_tag(at)
+        start, _ = self.places.span(number)
+        tag = self._start_tag(number)
         name_end = len(_TAG_NAME.match(tag).group())  # type: ignore[union-attr]  # a start tag has a name
         last = name_end
         for found in _ATTRIBUTE.finditer(tag, name_end):

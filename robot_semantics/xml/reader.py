@@ -91,19 +91,19 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False, stream
         with suppress(etree.XMLSyntaxError):
             return StreamedDocument(read)
     try:
-        found = parse_forgiving(read) if forgiving else ForgivingParse(parse_strictly(read), read.utf8)
+        parse = parse_forgiving(read) if forgiving else ForgivingParse(parse_strictly(read), read.utf8)
     except DescriptionError as error:
         raise error if utf8.lstrip().startswith(b"<") else _named_format(text, source, error) from None
     if has_doctype:
-        _refuse_references(replace(read, utf8=found.utf8))
+        _refuse_references(replace(read, utf8=parse.utf8))
     document = XmlDocument(
-        found.root,
-        SourceMap(source, found.utf8),
-        odd_declaration=found.odd_declaration,
-        odd_comments=found.odd_comments,
+        parse.root,
+        SourceMap(source, parse.utf8),
+        odd_declaration=parse.odd_declaration,
+        odd_comments=parse.odd_comments,
         odd_bytes=odd_bytes,
     )
-    if found.prefixes:
+    if parse.prefixes:
         document.undeclared_prefixes = _first_uses(document)
     return document
 

@@ -301,13 +301,13 @@ class FormatTable(Generic[Root]):
 
     def references(self) -> dict[str, tuple[Reference, ...]]:
         """Return the places where names occur, by the kind of thing that they name."""
-        found: dict[str, list[Reference]] = {}
+        references: dict[str, list[Reference]] = {}
         for parent in self.root.all():
             for tag, child in parent.children.items():
                 for name, attribute in child.element.attributes.items():
                     if attribute.names:
-                        found.setdefault(attribute.names, []).append((parent.tag, tag, name))
-        return {kind: tuple(places) for kind, places in found.items()}
+                        references.setdefault(attribute.names, []).append((parent.tag, tag, name))
+        return {kind: tuple(places) for kind, places in references.items()}
 
     def key(self, name: str) -> str:
         """Return a name as lxml has it: ``{namespace}time`` for ``rs:time``."""

@@ -5,14 +5,17 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Reading of a document by its format's table: each problem has its place, and invalid parts are omitted."""
+"""Reading of a document by its format's table: each problem has its place, and invalid parts are omitted.
+
+The places where names occur follow from the format's table of references.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import count
-from typing import Any, Generic, cast
+from typing import Any, Generic, NamedTuple, cast
 
 from lxml import etree
 
@@ -31,6 +34,7 @@ from robot_semantics.xml.schema import (
     Fields,
     FormatTable,
     NamedValue,
+    Reference,
     Root,
     child_keys,
     root_plan,
@@ -211,13 +215,13 @@ _MANY_ATTRIBUTES = 5_000
 _MAY_BE_STRAY = re.compile(rb">\s*[^<\s]")
 
 
-def read_table(document: XmlDocument, table: FormatTable[Root], found: Diagnostics) -> Root:
-    """Return the value of a document's root; add problems to `found`.
+def read_table(document: XmlDocument, table: FormatTable[Root], diagnostics: Diagnostics) -> Root:
+    """Return the value of a document's root; add problems to `diagnostics`.
 
     Raises:
         DescriptionError: the root belongs to another format, or cannot be read at all.
     """
-    return TableReader(document, table, found).read_root()
+    return TableReader(document, table, diagnostics).read_root()
 
 
 class TableReader(ProblemReporter, Generic[Root]):
@@ -291,19 +295,19 @@ class TableReader(ProblemReporter, Generic[Root]):
             self.error("newer-version", f"<{plan.tag}> needs version {plan.since} of <{self.table.root.tag}>", at)
             return LEFT_OUT
         values: Fields = {}
-        kept: list[object] = [] if plan.keeps else above
+        content: list[object] = [] if plan.keeps else above
         order: list[str] = []
-        good = self._attributes(node, plan, at, values, kept)
-        there = plan.required.issubset(values) or self._required(node, plan, at, values)
-        good = self._content(node, plan, at, values, kept, order) and good
-        if plan.check is not None and good and there:
+        good = self._attributes(node, plan, at, values, content)
+        is_complete = plan.required.issubset(values) or self._required(node, plan, at, values)
+        good = self._content(node, plan, at, values, content, order) and good
+        if plan.check is not None and good and is_complete:
             self.node = node
             good = plan.check(self, values, at)
-        if plan.keeps and (kept or (order and self._ordered)):
-            self.keeper.put(values, kept, order)
-        if not (good and there):
+        if plan.keeps and (content or (order and self._ordered)):
+            self.keeper.put(values, content, order)
+        if not (good and is_complete):
             self.faulty.add(plan.tag)
-            if not there or not _is_usable(plan, values):
+            if not is_complete or not _is_usable(plan, values):
                 return LEFT_OUT if not good else None
         if plan.make is None:
             return values.get("")
@@ -329,14 +333,14 @@ class TableReader(ProblemReporter, Generic[Root]):
 
     def _attributes(self, node: etree._Element, plan: ElementPlan, at: int, values: Fields, kept: list[object]) -> bool:
         """Read the attributes; return False if an error makes the element invalid."""
-        known = plan.attributes
+        attributes = plan.attributes
         unknown: dict[str, str] = {}
         good = True
         for key, text in self._attributes_of(node):
-            if key not in known:
+            if key not in attributes:
                 unknown[key] = text
                 continue
-            field, parse = known[key]
+            field, parse = attributes[key]
             try:
                 values[field] = text if parse is None else parse(text)
             except BadValueError as error:
@@ -349,7 +353,7 @@ class TableReader(ProblemReporter, Generic[Root]):
 
     def _required(self, node: etree._Element, plan: ElementPlan, at: int, values: Fields) -> bool:
         """Return True if no required attribute is missing."""
-        there = True
+        is_complete = True
         for name in plan.element.required:
             field, default = plan.element.attributes[name].field, plan.element.attributes[name].default
             if field not in values:
@@ -357,10 +361,10 @@ class TableReader(ProblemReporter, Generic[Root]):
                 if self.table.key(name) not in node.attrib:
                     self.missing(plan.tag, name, at)
                 if default is None:
-                    there = False
+                    is_complete = False
                 else:
                     values[field] = default
-        return there
+        return is_complete
 
     def _bad_value(
         self, values: Fields, field: str, error: BadValueError, what: str, at: int, attribute: str | None
@@ -406,9 +410,9 @@ class TableReader(ProblemReporter, Generic[Root]):
         for child in below_node:
             tag = child.tag
             if tag in children:
-                known, below = children[tag]
-                field, child_at = known.field, next(numbers)
-                if field in values and not known.many:
+                child_plan, below = children[tag]
+                field, child_at = child_plan.field, next(numbers)
+                if field in values and not child_plan.many:
                     self.duplicate(child, child_at, plan, kept, len(order))
                     self._pass_over(child)
                 else:
@@ -418,17 +422,17 @@ class TableReader(ProblemReporter, Generic[Root]):
                     if value is LEFT_OUT:
                         value = self.read(child, below, kept, child_at)
                     if value is None or value is LEFT_OUT:
-                        good = _without_value(known, values, is_error=value is LEFT_OUT) and good
-                    elif known.keyed:
+                        good = _without_value(child_plan, values, is_error=value is LEFT_OUT) and good
+                    elif child_plan.keyed:
                         self._entry(value, child_at, below, field, values)
                     else:
-                        if known.many:
+                        if child_plan.many:
                             many: list[object] = values.setdefault(field, [])  # type: ignore[assignment]  # made here
                             many.append(value)
                         else:
                             values[field] = value
-                            if known.at:
-                                values[known.at] = child_at
+                            if child_plan.at:
+                                values[child_plan.at] = child_at
                         order.append(below.tag)
             else:
                 self._unknown_child(child, plan, values, kept, len(order))
@@ -510,3 +514,42 @@ def _without_value(child: Child, values: Fields, *, is_error: bool) -> bool:
         return True
     values[child.field] = child.default
     return not (is_error and child.vital)
+
+
+class Mention(NamedTuple):
+    """One occurrence of a name.
+
+    Attributes:
+        reference: the place in the format's table.
+        at: number of the element in its document.
+        name: the value of the attribute, without surrounding white space.
+    """
+
+    reference: Reference
+    at: int
+    name: str
+
+    @property
+    def attribute(self) -> str:
+        """The attribute, as the text has it."""
+        return self.reference[2]
+
+
+def mentions(document: XmlDocument, references: Iterable[Reference]) -> Iterator[Mention]:
+    """Yield every name at the `references`, in document order; elements of a namespace unlike the root's are ignored.
+
+    An attribute may have the usual prefix of its format, as in ``rs:parent_link``.
+    """
+    by_tags: dict[tuple[str, str], list[Reference]] = {}
+    for reference in dict.fromkeys(references):
+        by_tags.setdefault(reference[:2], []).append(reference)
+    own = etree.QName(document.root).namespace
+    for number, element in enumerate(document.elements):
+        tag, above = etree.QName(element), element.getparent()
+        if tag.namespace != own:
+            continue
+        for reference in by_tags.get(("" if above is None else etree.QName(above).localname, tag.localname), ()):
+            prefix, _, local = reference[2].rpartition(":")
+            value = element.get(f"{{{element.nsmap.get(prefix)}}}{local}" if prefix else local)
+            if value is not None and value.strip():
+                yield Mention(reference, number, value.strip())

@@ -32,19 +32,19 @@ def write_table(
     value: object,
     table: FormatTable[object],
     source: str,
-    found: Diagnostics,
+    diagnostics: Diagnostics,
     namespaces: Iterable[tuple[str, str]] = (),
 ) -> str:
-    """Return the text of a value, without an XML declaration; parts that cannot be written are added to `found`.
+    """Return the text of a value, without an XML declaration; parts that cannot be written are added to `diagnostics`.
 
     Arguments:
         value: value of the table's root.
         table: the format.
         source: name of the text in messages.
-        found: receives the problems, with their paths.
+        diagnostics: receives the problems, with their paths.
         namespaces: prefixes and URIs that the root declares, besides the format's own.
     """
-    return _Writer(table, source, found).document(value, namespaces)
+    return _Writer(table, source, diagnostics).document(value, namespaces)
 
 
 class _ChildField(NamedTuple):
@@ -108,13 +108,13 @@ class _Writer:
         return f"{start}{attributes}{body[len(start) :]}"
 
     def _element(
-        self, tag: str, element: Element, value: object, indent: str, kept: KeptContent | None, within: str
+        self, tag: str, element: Element, value: object, indent: str, foreign_content: KeptContent | None, within: str
     ) -> None:
-        """Write an element; `kept` is unknown content of the value that `within` begins at."""
+        """Write an element; `foreign_content` is unknown content of the value that `within` begins at."""
         self._path.append((tag, value))
         if element.keeps:
-            kept, within = self._table.kept(value), ""
-        elif kept is not None:
+            foreign_content, within = self._table.kept(value), ""
+        elif foreign_content is not None:
             within = f"{within}/{tag}" if within else tag
         head = f"{indent}<{tag}"
         fields = value if element.fields is None else element.fields(value)
@@ -122,8 +122,8 @@ class _Writer:
             content = getattr(fields, attribute.field) if element.make else None if attribute.field else value
             if content is not None:
                 head += f" {name}={self._attribute(attribute.kind, content, name)}"
-        if kept is not None:
-            head += self._allowed(kept.start_tag(within), "")
+        if foreign_content is not None:
+            head += self._allowed(foreign_content.start_tag(within), "")
         if element.text is not None:
             content = value if element.make is None else getattr(value, element.text_field)
             self._lines.append(f"{head}>{self._text(element.text, content)}</{tag}>\n")
@@ -131,24 +131,26 @@ class _Writer:
             lines = self._lines
             lines.append(f"{head}>\n")
             length = len(lines)
-            self._children(element, value, indent + _INDENT, kept, within)
+            self._children(element, value, indent + _INDENT, foreign_content, within)
             if len(lines) == length:
                 lines[-1] = f"{head}/>\n"
             else:
                 lines.append(f"{indent}</{tag}>\n")
         self._path.pop()
 
-    def _children(self, element: Element, value: object, indent: str, kept: KeptContent | None, within: str) -> None:
-        if kept is None:
+    def _children(
+        self, element: Element, value: object, indent: str, foreign_content: KeptContent | None, within: str
+    ) -> None:
+        if foreign_content is None:
             for tag, child, item in _parts(element, value):
                 self._element(tag, child, item, indent, None, "")
             return
         parts = list(_parts(element, value))
-        for index in kept.arranged(within, [tag for tag, _, _ in parts]):
+        for index in foreign_content.arranged(within, [tag for tag, _, _ in parts]):
             if isinstance(index, str):
                 self._lines.append(f"{indent}{index}\n")
             else:
-                self._element(*parts[index], indent, kept, within)
+                self._element(*parts[index], indent, foreign_content, within)
 
     def _attribute(self, kind: ValueKind, content: object, name: str) -> str:
         text = self._written(kind, content, name)

@@ -56,19 +56,19 @@ class SourceMap:
     def _index(self) -> ElementIndex:
         return ElementIndex(self.text)
 
-    def place(self, at: int, attribute: str | None = None) -> SourcePlace:
-        """Return the place of element number `at`, or of its `attribute` if the tag has it.
+    def place(self, number: int, attribute: str | None = None) -> SourcePlace:
+        """Return the place of element number `number`, or of its `attribute` if the tag has it.
 
-        A negative `at` means an element that is in no text; its place is the whole source.
+        A negative `number` means an element that is in no text; its place is the whole source.
         """
         index = self._index
-        if at < 0 or at >= len(index.offset):
+        if number < 0 or number >= len(index.offset):
             return SourcePlace(self.source)
-        path = index.path(at)
-        offset = index.offset[at]
+        path = index.path(number)
+        offset = index.offset[number]
         if attribute is not None:
             path = f"{path}/@{attribute}"
-            offset = index.attribute(at, attribute.encode())
+            offset = index.attribute(number, attribute.encode())
         return SourcePlace(self.source, *index.line_column(offset), path)
 
     def element_at(self, line: int, column: int) -> int | None:
@@ -257,28 +257,28 @@ class ElementIndex:
         end = start_tag_end(self._text, self.offset[at])
         return end, self._text[end - 2 : end] == b"/>"
 
-    def path(self, at: int) -> str:
-        """Return the path of element `at` from the root; as an XPath, its first match is the element.
+    def path(self, number: int) -> str:
+        """Return the path of element `number` from the root; as an XPath, its first match is the element.
 
         Each step has the tag and name, and a number if earlier siblings have the same tag and name.
         """
         labels: list[str] = []
-        while at >= 0:
-            if at not in self._labels:
-                self._labels[at] = self._label(at)
-            labels.append(self._labels[at])
-            at = self._parents[at]
+        while number >= 0:
+            if number not in self._labels:
+                self._labels[number] = self._label(number)
+            labels.append(self._labels[number])
+            number = self._parents[number]
         return "/" + "/".join(reversed(labels))
 
-    def _label(self, at: int) -> str:
-        tag, name = self._tag_and_name(at)
-        parent = self._parents[at]
+    def _label(self, number: int) -> str:
+        tag, name = self._tag_and_name(number)
+        parent = self._parents[number]
         if parent < 0:
             return tag
         if name is not None:
             quote = '"' if "'" in name else "'"
             tag = f"{tag}[@name={quote}{name}{quote}]"
-        nth = self._numbers_below(parent)[at]
+        nth = self._numbers_below(parent)[number]
         return tag if nth == 1 else f"{tag}[{nth}]"
 
     def _numbers_below(self, parent: int) -> dict[int, int]:

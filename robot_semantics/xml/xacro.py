@@ -305,16 +305,16 @@ class _Expansion:
                 line = process.stdout.readline()
             except OSError:
                 return {}
-            asked: dict[str, Any] = json.loads(line) if line.endswith(b"\n") else {}
-            if "read" in asked:
-                message = self._read(str(asked["read"]))
-            elif "find" in asked:
-                message = self._find(str(asked["find"]))
-            elif "watch" in asked:
+            request: dict[str, Any] = json.loads(line) if line.endswith(b"\n") else {}
+            if "read" in request:
+                message = self._read(str(request["read"]))
+            elif "find" in request:
+                message = self._find(str(request["find"]))
+            elif "watch" in request:
                 threading.Thread(target=watch_memory, daemon=True).start()
                 message = {}
             else:
-                return asked
+                return request
 
     def _read(self, file: str) -> JsonObject:
         try:

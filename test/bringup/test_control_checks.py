@@ -19,7 +19,7 @@ import pytest
 from support.marks import unmarked
 
 from robot_semantics import Diagnostics, Severity
-from robot_semantics.bringup.control_checks import check_control
+from robot_semantics.bringup.description import check_control
 from robot_semantics.cli.main import main
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.urdf.writer import write_urdf

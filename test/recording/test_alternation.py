@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from robot_semantics.recording.read.alternation import alternates
+from robot_semantics.recording.read.recording import alternates
 
 
 def told(values: npt.NDArray[Any]) -> bool:

@@ -19,7 +19,7 @@ import pytest
 from rosbags.rosbag2 import Reader
 
 from robot_semantics import RobotSemanticsError, read_world
-from robot_semantics.convert.topic_names import topic_namespaces
+from robot_semantics.convert.messages import topic_namespaces
 from robot_semantics.examples import FOLDER, example
 from robot_semantics.usdf.frames import resolve
 

@@ -24,7 +24,7 @@ from support.bags import KINDS
 
 from robot_semantics.cdr.message_types import FIELDS
 from robot_semantics.examples import example
-from robot_semantics.recording.bags import definition_text
+from robot_semantics.recording.bags import encodings
 from robot_semantics.recording.bags import libraries as bag_libraries
 from robot_semantics.recording.bags import source as bag_source
 from robot_semantics.recording.bags.source import Channel, DefinitionFormat, MessageDefinition
@@ -43,11 +43,11 @@ def with_rosbag2_py(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(bag_source, "_LIBRARY_ERRORS", (RuntimeError,))
     for module in (bag_libraries, stretches):
         monkeypatch.setattr(module, "HAS_ROSBAGS", False)
-        monkeypatch.setattr(module, "definition_problem", definition_text.definition_problem)
-        monkeypatch.setattr(module, "starts_with_header", definition_text.starts_with_header)
-    definition_text._installed.cache_clear()
+        monkeypatch.setattr(module, "definition_problem", encodings.definition_problem)
+        monkeypatch.setattr(module, "starts_with_header", encodings.starts_with_header)
+    encodings._installed.cache_clear()
     yield
-    definition_text._installed.cache_clear()
+    encodings._installed.cache_clear()
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.startswith("ros1")])
@@ -143,11 +143,11 @@ def test_a_definition_is_compared_with_the_installed_one(with_rosbag2_py: None, 
         return Channel("/topic", msgtype, MessageDefinition(DefinitionFormat.MSG, data), False, 1)
 
     commented = "# a comment with float64 x = 1\nint32 MOST=7 # a constant\n" + text
-    assert definition_text.definition_problem(channel(commented)) is None
-    assert definition_text.starts_with_header(channel(commented)) == text.startswith("std_msgs/Header")
+    assert encodings.definition_problem(channel(commented)) is None
+    assert encodings.starts_with_header(channel(commented)) == text.startswith("std_msgs/Header")
     main, *others = text.split("=" * 80)
     longer = ("=" * 80).join([f"{main}float64 more\n", *others])
-    other = definition_text.definition_problem(channel(longer))
+    other = encodings.definition_problem(channel(longer))
     assert other == f"its definition of {msgtype} is another than the real one, from more float64 on"
 
 

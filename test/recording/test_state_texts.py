@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import robot_semantics.recording.series.texts as module
+import robot_semantics.recording.series.outputs as module
 from robot_semantics import DescriptionError, WorldState, write_world
 from robot_semantics.live.model_series import ABSENT, ModelSeries
+from robot_semantics.recording.series.outputs import aged_states, state_texts
 from robot_semantics.recording.series.series import Series
-from robot_semantics.recording.series.texts import aged_states, state_texts
 from robot_semantics.usdf.reader import parse_world
 
 GAP_NS = 10**9

@@ -30,14 +30,15 @@ from robot_semantics.usdf.world_state import Frame, JointState, LinkState, Model
 
 pytest.importorskip("rclpy")
 
-from robot_semantics.ros.messages.state_messages import (
+from robot_semantics.ros.messages.tf_messages import from_transforms, to_transforms
+from robot_semantics.ros.messages.world_messages import (
     from_joint_state,
     from_multi_dof_joint_state,
     to_joint_state,
     to_multi_dof_joint_state,
+    world_from_message,
+    world_to_message,
 )
-from robot_semantics.ros.messages.tf_messages import from_transforms, to_transforms
-from robot_semantics.ros.messages.world_messages import world_from_message, world_to_message
 
 ZERO = (0.0,) * 6
 

@@ -13,7 +13,7 @@ from robot_semantics import RobotModel
 from robot_semantics.base.names import LinkPair
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.rigid_bodies import rigid_bodies
-from robot_semantics.simulation.collision_shapes import excluded_pairs
+from robot_semantics.simulation.sim_models import excluded_pairs
 
 LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
 

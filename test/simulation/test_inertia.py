@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_semantics.simulation.inertia import SMALLEST_MASS, body_inertia
+from robot_semantics.simulation.sim_models import SMALLEST_MASS, body_inertia
 from robot_semantics.transforms import matrix_from_quat
 from robot_semantics.urdf.tree import Inertial, Origin
 

@@ -18,7 +18,7 @@ from support.worlds import model_from_text
 from robot_semantics.kinematics.motions import elementary_motions
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.loading import start
-from robot_semantics.simulation.sim_joints import sim_joints
+from robot_semantics.simulation.sim_models import sim_joints
 from robot_semantics.simulation.world_spec import WorldSpec
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'

@@ -24,12 +24,12 @@ from robot_semantics import ForwardKinematics, RobotModel, write_world
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.examples import example
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.simulation.collision_shapes import excluded_pairs
 from robot_semantics.simulation.drake_directives import directives_of
 from robot_semantics.simulation.loading import start
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.mujoco_export import mjcf_of
 from robot_semantics.simulation.sdf_export import sdf_of
+from robot_semantics.simulation.sim_models import excluded_pairs
 from robot_semantics.simulation.simulator import ControlMode, Simulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.usdf.reader import parse_world

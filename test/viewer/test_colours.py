@@ -14,8 +14,8 @@ import re
 import numpy as np
 import pytest
 
-from robot_semantics.viewer.colours import GROUP_COLOURS
 from robot_semantics.viewer.page import ASSETS
+from robot_semantics.viewer.shading import GROUP_COLOURS
 
 # How linear colours look to people without one of the three kinds of cones: Machado, Oliveira and Fernandes (2009).
 SIGHTS = {

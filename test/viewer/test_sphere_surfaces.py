@@ -24,9 +24,8 @@ pytest.importorskip("mujoco", reason="mujoco is not installed (pip install '.[co
 from robot_semantics import Diagnostics
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.picture import View, render
-from robot_semantics.viewer.scene import Scene
+from robot_semantics.viewer.scene import Scene, with_spheres
 from robot_semantics.viewer.scene_data import MAGIC, scene_bytes
-from robot_semantics.viewer.sphere_surfaces import with_spheres
 
 CUBE = '<collision><geometry><box size="2 2 2"/></geometry></collision>'
 

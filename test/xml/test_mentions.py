@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from robot_semantics.srdf.table import SRDF_REFERENCES
 from robot_semantics.usdf.table import USDF_REFERENCES
-from robot_semantics.xml.mentions import mentions
 from robot_semantics.xml.reader import parse_xml
+from robot_semantics.xml.schema_reader import mentions
 
 
 def test_names_are_found_at_the_places_of_the_table_only() -> None:

@@ -26,7 +26,7 @@ from robot_semantics.base.diagnostic import Diagnostic
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.bringup.checking import is_yaml
-from robot_semantics.bringup.yaml_fixing import fixed_yaml
+from robot_semantics.bringup.decimal_numbers import fixed_yaml
 from robot_semantics.cli.frame.printing import print_line
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.srdf.table import SRDF

@@ -25,7 +25,7 @@ try:
     HAS_ROSBAGS = True
 except ImportError as error:
     try:
-        from robot_semantics.recording.bags.definition_text import definition_problem, starts_with_header
+        from robot_semantics.recording.bags.encodings import definition_problem, starts_with_header
         from robot_semantics.recording.bags.rosbag2_py import Rosbag2Source, Rosbag2Writer
     except ImportError:
         raise MissingExtraError("rosbags", "bag", "reading and writing recordings") from error

@@ -18,7 +18,7 @@ from rosbag2_py._storage import QoS
 
 from robot_semantics.base.errors import install_hint
 from robot_semantics.cdr.generated_types import RosMessage
-from robot_semantics.cdr.serialize import cdr_bytes
+from robot_semantics.cdr.walk import cdr_bytes
 from robot_semantics.recording.bags.mcap_check import mcap_damage
 from robot_semantics.recording.bags.source import (
     ROS1_ENDINGS,

@@ -56,7 +56,7 @@ from robot_semantics.base.yaml_reader import MAX_BYTES, check_limits
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.message_types import FIELDS
 from robot_semantics.recording.bags.compression import COMPRESSIONS, unpack
-from robot_semantics.recording.bags.definition_text import Flat, difference
+from robot_semantics.recording.bags.encodings import Flat, difference
 from robot_semantics.recording.bags.source import (
     ROS1_ENDINGS,
     Batch,

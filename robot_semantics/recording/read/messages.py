@@ -18,7 +18,7 @@ import numpy as np
 
 from robot_semantics.base.names import frame_name, shown
 from robot_semantics.cdr.layout import CdrError, LayoutError
-from robot_semantics.cdr.match import LayoutMatch, LayoutTable
+from robot_semantics.cdr.match import LayoutMatch, LayoutTable, transform_columns
 from robot_semantics.cdr.message_types import (
     FIELDS,
     JOINT_STATE,
@@ -30,7 +30,6 @@ from robot_semantics.cdr.message_types import (
     TF_MESSAGE,
     TRANSFORM_STAMPED,
 )
-from robot_semantics.cdr.transform_columns import transform_columns
 from robot_semantics.live.joint_state import take_joint_state
 from robot_semantics.live.settings import Invalid
 from robot_semantics.recording.bags.columns import Array, Columns, GroupKey

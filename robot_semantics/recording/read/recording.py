@@ -15,14 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_semantics.base.diagnostic import SourcePlace
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.names import quoted
 from robot_semantics.base.nanoseconds import short_seconds
 from robot_semantics.cdr.message_types import JOINT_STATE, STRING
-from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Pieces, in_order
+from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Array, Pieces, in_order
 from robot_semantics.recording.bags.source import RequestError, free_frame, topic_name
-from robot_semantics.recording.read.alternation import report_alternation
 from robot_semantics.recording.read.clocks import (
     OTHER_CLOCK_TO_NS,
     WALL_CLOCK_FROM_NS,
@@ -35,11 +33,60 @@ from robot_semantics.recording.read.clocks import (
 from robot_semantics.recording.read.messages import REFUSED, Refusals, Text
 from robot_semantics.recording.read.plan import TF_TYPES, RecordedRobot, RecordingPlan, describe_robot, frame_aliases
 from robot_semantics.recording.read.stretches import Stretch, Task, first_joint_names
-from robot_semantics.recording.tracks.frames import transform_history
-from robot_semantics.recording.tracks.history import TransformHistory
+from robot_semantics.recording.tracks.history import TransformHistory, transform_history
 from robot_semantics.recording.tracks.namespaces import EACH_ROBOTS_OWN, TF_KINDS, FrameNames, frame_names
-from robot_semantics.transforms.arrays import IntArray
+from robot_semantics.transforms.arrays import FloatArray, IntArray
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD
+
+FAR, NEAR, FEWEST, SAMPLES = 0.01, 0.25, 5, 512
+"""Least distance of paths [m, rad], most share of it for other steps, least number of returns, samples at a time."""
+
+QUANTITIES = {"joints": "position", "tf": "pose", "odometry": "pose", "multi_dof": "pose"}
+
+
+def report_alternation(pieces: Pieces, problems: Diagnostics, place: SourcePlace) -> None:
+    """Warn of topics with joints or frames whose values alternate."""
+    topics: dict[str, dict[str, list[tuple[IntArray, Array]]]] = {}
+    for key, parts in pieces.items():
+        quantity = QUANTITIES.get(key.kind, "")
+        for part in (part for part in parts if quantity in part):
+            for column, name in enumerate(key.names):
+                values = part[quantity] if key.kind == "odometry" else part[quantity][:, column]
+                topics.setdefault(key.topic, {}).setdefault(name, []).append((part["log"], values))
+    for topic, samples in topics.items():
+        if names := [name for name, parts in samples.items() if alternates(parts)]:
+            text = f"values of {quoted(names, 3)} alternate between two paths; are there two publishers?"
+            problems.warning("two-senders", f"topic '{topic}': {text}", place)
+
+
+def alternates(parts: Sequence[tuple[IntArray, Array]]) -> bool:
+    """Return True if the samples, log times (n,) and values (n, k), alternate; 16 stretches of them are checked."""
+    ends = np.cumsum([len(logs) for logs, _ in parts])
+    order = np.argsort(np.concatenate([logs for logs, _ in parts]), kind="stable")
+    for start in range(0, len(order), max(SAMPLES, len(order) // 16)):
+        samples = order[start : start + SAMPLES]
+        places = np.searchsorted(ends, samples, side="right")
+        values = np.empty((len(samples), parts[0][1][:1].size))
+        for part in np.unique(places):
+            mine = places == part
+            values[mine] = parts[part][1][samples[mine] - ends[part]].reshape(-1, values.shape[1])
+        if _two_paths(values[~np.isnan(values).any(axis=1)]):
+            return True
+    return False
+
+
+def _two_paths(values: FloatArray) -> bool:
+    # Angles at π and -π are equal, and so are quaternions q and -q.
+    one = values.shape[1] == 1
+    values = np.hstack([np.sin(values), np.cos(values)] if one else [values[:, :3], np.abs(values[:, 3:])])
+    step, over = (np.abs(values[n:] - values[:-n]).max(axis=1, initial=0.0) for n in (1, 2))
+    away = np.minimum(step[:-1], step[1:])
+    returns = (away > FAR) & (over < NEAR * away)
+    if returns.sum() < FEWEST:
+        return False
+    others = step[~(np.append(returns, False) | np.insert(returns, 0, False))]
+    return not len(others) or bool(np.quantile(others, 0.9) < NEAR * np.median(away[returns]))
+
 
 # The parent frames of virtual joints in a recording; a link called ``world`` is not the world frame.
 

@@ -39,9 +39,8 @@ from robot_semantics.recording.series.arrays import (
     series_head,
     table,
 )
-from robot_semantics.recording.series.outputs import Job, Output
+from robot_semantics.recording.series.outputs import Job, Output, Rendered
 from robot_semantics.recording.series.series import Series, SeriesError
-from robot_semantics.recording.series.texts import Rendered
 
 KEY = b"robot_semantics"
 FORMAT = "robot_semantics series 1"

@@ -9,25 +9,44 @@
 
 Poses become quaternions. A message cannot hold the engines' own states and foreign XML; they are in the USDF text that
 the services return with the message.
+
+Also as JointState and MultiDOFJointState messages: each conversion lists the data that the message cannot hold. A state
+without a time has the stamp zero in messages, and the reverse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
+import numpy as np
 from robot_semantics_interfaces.msg import StateItem, WorldFrame, WorldJoint, WorldLink, WorldModel
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
+from sensor_msgs.msg import JointState as JointStateMessage
+from sensor_msgs.msg import MultiDOFJointState as MultiDOFJointStateMessage
 
+from robot_semantics.base.errors import ArrayError
+from robot_semantics.base.names import frame_name
 from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.cdr.generated_types import RosMessage
+from robot_semantics.convert.conversion import Converted
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.ros.messages.maker import MAKER, pose_message, pose_of, row_of_twist, row_of_wrench
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.local import LocalTransforms
+from robot_semantics.kinematics.motions import SUBSPACE
+from robot_semantics.kinematics.observe import JointObserver
+from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.ros.messages.maker import MAKER, matrix_of, pose_message, pose_of, row_of_twist, row_of_wrench
+from robot_semantics.simulation.world_spec import ModelSpec
+from robot_semantics.transforms import invert, xyz_quat_from_matrix
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.pose import pose_from_matrix, pose_matrix, six, xyz_quat_of
 from robot_semantics.usdf.fields import ElementField, ElementList, fields_of, lists_of
 from robot_semantics.usdf.frames import without_parent_links
+from robot_semantics.usdf.joint_values import joint_values, stated_velocities
 from robot_semantics.usdf.restore_report import RestoreItem
 from robot_semantics.usdf.robot import with_carriers
 from robot_semantics.usdf.table import TWIST_VECTORS, USDF, WRENCH_VECTORS, FieldQuantity, ValueForm
@@ -195,3 +214,183 @@ CODECS: dict[FieldQuantity | ValueForm, Codec] = {
     WRENCH_VECTORS: (MAKER.wrench, row_of_wrench),
 }
 """How quantities become message fields, and back; other values go as they are, tuples as lists."""
+
+
+_ARRAYS = (("positions", "position"), ("velocities", "velocity"), ("torques", "effort"))
+
+
+def to_joint_state(state: ModelState, time_ns: int | None = None) -> Converted[JointStateMessage]:
+    """Return the JointState of a model's joints with one degree of freedom; NaN for values that a joint does not
+    have.
+    """
+    message, lost = JointStateMessage(), _beside_joints(state)
+    message.header.stamp = MAKER.time(time_ns or 0)
+    chosen = []
+    for joint in state.joints:
+        counts = {len(row) for row in (joint.positions, joint.velocities, joint.torques) if row is not None}
+        if counts <= {1}:
+            chosen.append(joint)
+        else:
+            lost.append(f"joint '{joint.name}', which has {max(counts)} values")
+    message.name = [joint.name for joint in chosen]
+    for ours, theirs in _ARRAYS:
+        rows = [getattr(joint, ours) for joint in chosen]
+        if any(row is not None for row in rows):
+            setattr(message, theirs, [math.nan if row is None else row[0] for row in rows])
+    return Converted(message, tuple(lost))
+
+
+def from_joint_state(message: JointStateMessage, name: str) -> Converted[ModelState]:
+    """Return the state of the model `name` of a JointState; NaN values are not stated.
+
+    Raises:
+        ArrayError: an array has another length than the names, or a value is infinite.
+    """
+    rows: dict[str, list[tuple[float, ...] | None]] = {}
+    for ours, theirs in _ARRAYS:
+        values = list(getattr(message, theirs))
+        if values and len(values) != len(message.name):
+            raise ArrayError(theirs, f"there are {len(values)} values for {len(message.name)} joints")
+        if any(map(math.isinf, values)):
+            raise ArrayError(theirs, "a value is infinite")
+        values = values or [math.nan] * len(message.name)
+        rows[ours] = [None if math.isnan(value) else (value,) for value in values]
+    if len(set(message.name)) < len(message.name):
+        raise ArrayError("name", "a joint is named twice")
+    lost = (f"the frame '{message.header.frame_id}'",) if message.header.frame_id else ()
+    columns = zip(message.name, rows["positions"], rows["velocities"], rows["torques"], strict=True)
+    return Converted(ModelState(name, joints=tuple(JointState(*column) for column in columns)), lost)
+
+
+def to_multi_dof_joint_state(
+    state: ModelState, robot: RobotModel, time_ns: int | None = None
+) -> Converted[MultiDOFJointStateMessage]:
+    """Return the MultiDOFJointState of a robot's planar and floating joints, a virtual root joint included.
+
+    A joint's transform is its motion from the joint frame, as in MoveIt; twist and wrench are in the axes of this
+    frame. The frame of the message is the parent frame of the model.
+    """
+    message, lost = MultiDOFJointStateMessage(), _beside_joints(state, pose=robot.root_joint.position_count > 1)
+    message.header.stamp = MAKER.time(time_ns or 0)
+    message.header.frame_id = state.parent
+    space = JointSpace.of(robot)
+    values = joint_values(state, space)
+    local = LocalTransforms(robot).matrices(values.q)
+    stated = {joint.name: joint for joint in state.joints}
+    twists: list[FloatArray | None] = []
+    wrenches: list[FloatArray | None] = []
+    for joint in robot.joints:
+        if joint.position_count <= 1 or not (joint.name in values.positions_of or (joint.virtual and state.pose)):
+            if joint.name in stated:
+                lost.append(f"joint '{joint.name}', which is {joint.type.value}")
+            continue
+        T_parent_child = pose_matrix(state.pose) if joint.virtual else local[joint.index]
+        message.joint_names.append(joint.name)
+        message.transforms.append(
+            MAKER.transform(xyz_quat_from_matrix(invert(joint.T_parent_joint) @ T_parent_child).tolist())
+        )
+        if joint.virtual:
+            twists.append(None if state.twist is None else np.array(state.twist))
+            wrenches.append(None)
+            continue
+        said = stated.get(joint.name, JointState(joint.name))
+        velocity = stated_velocities(joint, said)
+        effort = stated_velocities(joint, JointState(joint.name, velocities=said.torques))
+        twists.append(None if velocity is None else _unit_twists(joint) @ velocity)
+        wrenches.append(None if effort is None else _unit_twists(joint) @ effort)
+    message.twist = [MAKER.twist(row) for row in _of_all(twists, message.joint_names, "twist", lost)]
+    message.wrench = [MAKER.wrench(row) for row in _of_all(wrenches, message.joint_names, "torques", lost)]
+    return Converted(message, tuple(lost))
+
+
+def _of_all(rows: Sequence[FloatArray | None], names: Sequence[str], what: str, lost: list[str]) -> list[list[float]]:
+    """Return the rows if every joint has one, else none: an array of the message is for all joints or empty."""
+    found = [row.tolist() for row in rows if row is not None]
+    if len(found) == len(rows):
+        return found
+    lost.extend(f"the {what} of '{name}'" for name, row in zip(names, rows, strict=True) if row is not None)
+    return []
+
+
+def from_multi_dof_joint_state(
+    message: MultiDOFJointStateMessage, robot: RobotModel, name: str | None = None
+) -> Converted[ModelState]:
+    """Return the state of a robot of a MultiDOFJointState.
+
+    Raises:
+        ArrayError: the arrays have different lengths, a transform is not finite, or a joint cannot have it.
+    """
+    count = len(message.joint_names)
+    for word in ("transforms", "twist", "wrench"):
+        if len(getattr(message, word)) != count and (word == "transforms" or getattr(message, word)):
+            raise ArrayError(word, f"there are {len(getattr(message, word))} for {count} joints")
+    space, lost, joints = JointSpace.of(robot), [], []
+    state = ModelState(robot.name if name is None else name, parent=frame_name(message.header.frame_id) or WORLD)
+    for at, joint_name in enumerate(message.joint_names):
+        index = robot.joint_index.get(joint_name)
+        if index is None or robot.joints[index].position_count <= 1:
+            lost.append(f"joint '{joint_name}', which the robot does not have as a planar or floating one")
+            continue
+        joint = robot.joints[index]
+        T_parent_child = joint.T_parent_joint @ matrix_of(message.transforms[at])
+        twist = np.array(row_of_twist(message.twist[at])) if message.twist else None
+        wrench = np.array(row_of_wrench(message.wrench[at])) if message.wrench else None
+        if joint.virtual:
+            state = replace(state, pose=pose_from_matrix(T_parent_child), twist=None if twist is None else six(twist))
+            continue
+        observer = JointObserver(robot, [joint_name])
+        q = observer.positions(T_parent_child[np.newaxis])
+        joints.append(
+            JointState(
+                joint_name,
+                tuple(q[space.joint_positions[joint_name]].tolist()),
+                None if twist is None else tuple((_unit_twists(joint).T @ twist).tolist()),
+                None if wrench is None else tuple((_unit_twists(joint).T @ wrench).tolist()),
+            )
+        )
+    return Converted(replace(state, joints=tuple(joints)), tuple(lost))
+
+
+def _unit_twists(joint: JointModel) -> FloatArray:
+    """Return (6, n) the twist of a unit rate of each velocity component, in the axes of the joint frame."""
+    return np.concatenate(SUBSPACE[joint.type](joint))
+
+
+def _beside_joints(state: ModelState, *, pose: bool = False) -> list[str]:
+    """Return the data of a model that joint messages cannot hold."""
+    lost = []
+    if state.links:
+        lost.append(f"the states of {len(state.links)} links")
+    if not pose and (state.pose is not None or state.twist is not None):
+        lost.append("where the model is, and how it moves")
+    if state.description is not None or state.semantic is not None or state.urdf_sha256 is not None:
+        lost.append("which robot it is (rs:description, rs:semantic, rs:hash)")
+    return lost
+
+
+def joint_state_message(spec: ModelSpec, model: ModelState) -> JointStateMessage:
+    """Return the joint states of one model; values of a planar or floating joint have MoveIt's variable names."""
+    names: list[str] = []
+    positions: list[float] = []
+    velocities: list[float] = []
+    efforts: list[float] = []
+    for joint in model.joints:
+        names += spec.robot.joint(joint.name).variable_names
+        positions += joint.positions or ()
+        velocities += joint.velocities or ()
+        efforts += joint.torques or ()
+    if len(velocities) != len(positions):
+        # A floating joint has six rates for seven variables; this message has no place for them.
+        velocities, efforts = [], []
+    return JointStateMessage(name=names, position=positions, velocity=velocities, effort=efforts)
+
+
+def base_state_message(spec: ModelSpec, model: ModelState) -> MultiDOFJointStateMessage:
+    """Return the root joint's state of one model: pose and twist relative to the parent, in the parent's axes."""
+    message = MultiDOFJointStateMessage(joint_names=[spec.root_joint.name])
+    message.header.frame_id = model.parent
+    if model.pose is not None:
+        message.transforms = [MAKER.transform(xyz_quat_of(model.pose))]
+    if model.twist is not None:
+        message.twist = [MAKER.twist(model.twist)]
+    return message

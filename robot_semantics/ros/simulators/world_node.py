@@ -30,12 +30,13 @@ from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.names import shown
 from robot_semantics.base.nanoseconds import float_seconds
 from robot_semantics.base.unpack_limit import DEFAULT_MB, VARIABLE, set_limit
-from robot_semantics.convert.topic_names import topic_namespaces
+from robot_semantics.convert.messages import topic_namespaces
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.maker import MAKER
-from robot_semantics.ros.messages.state_messages import base_state_message, joint_state_message
 from robot_semantics.ros.messages.world_messages import (
+    base_state_message,
     item_messages,
+    joint_state_message,
     note_messages,
     world_from_message,
     world_to_message,
