@@ -22,8 +22,9 @@ export PATH := $(CURDIR)/$(VENV):$(PATH)
 
 # Tests start nodes, browsers and clusters, three files at a time. A test that fails runs once more, alone: what fails
 # again is a defect, what passes only then needs a test that does not depend on the machine's load.
+PYTEST := $(VENV)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 define pytest
-$(VENV)/pytest -n 3 --dist loadfile --max-worker-restart 1 $(1) || { [ $$? = 1 ] && echo "make: the failed tests run once more, alone" && \
+$(PYTEST) --max-worker-restart 1 $(1) || { [ $$? = 1 ] && echo "make: the failed tests run once more, alone" && \
 	$(VENV)/pytest --last-failed --last-failed-no-failures none $(1); }
 endef
 
@@ -77,7 +78,7 @@ QUICK := test/test_*.py test/spec test/comparison test/xml/test_tables.py test/k
 	test/viewer/test_studio_kills.py test/ros/test_rsp_parity.py test/ros/test_live_and_recorded.py
 quick: setup
 	$(VENV)/ruff check .
-	$(VENV)/pytest -n 3 --dist loadfile $(filter-out $(if $(OFFLINE),test/ros/%),$(QUICK))
+	$(PYTEST) $(filter-out $(if $(OFFLINE),test/ros/%),$(QUICK))
 
 test: setup
 	@$(VENV)/python -m tools.corpus
@@ -96,7 +97,7 @@ bench: setup
 
 # 200 kills of each kind: of a node, of the server of the studio, of a language server; and of the writers of files.
 soak: setup
-	KILLS=200 $(VENV)/pytest -q -n 3 --dist loadfile test/lsp/test_kills.py test/viewer/test_studio_kills.py \
+	KILLS=200 $(PYTEST) -q test/lsp/test_kills.py test/viewer/test_studio_kills.py \
 		test/usdf/test_killed_writers.py test/ros/test_snapshots.py::test_a_node_that_is_killed_before_any_file_operation_loses_and_leaves_nothing
 	$(VENV)/python -m benchmark.soak
 

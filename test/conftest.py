@@ -16,7 +16,7 @@ import pytest
 from support.domains import Domain
 from support.optional import instead_of_failing
 
-pytest_plugins = ["support.processes"]
+pytest_plugins = ["support.processes", "support.order"]
 
 
 class Module(pytest.Module):
