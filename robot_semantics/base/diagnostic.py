@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import shown
+from robot_semantics.base.record import record
 
 
 class Severity(enum.Enum):
@@ -45,7 +46,7 @@ class SourcePlace:
         return f"{source}:{self.line}:{self.column}" if self.line else source
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Diagnostic:
     """One problem; `str()` gives one line, ``file:line:col: error: message [path]``, with any names in it.
 

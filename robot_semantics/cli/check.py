@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -241,17 +242,19 @@ def _diagnosed(arguments: argparse.Namespace) -> list[Diagnostic]:
     """Return all problems of the files."""
     diagnostics = Diagnostics()
     arguments = argparse.Namespace(**vars(arguments))
-    with scratch_folder() as folder:
-        spooled = _pipes_as_files(arguments, folder)
+    with ExitStack() as stack:
+        spooled = _pipes_as_files(arguments, stack)
         _Check(arguments, diagnostics).files(arguments.files)
     return [_named(diagnostic, spooled) for diagnostic in diagnostics]
 
 
-def _pipes_as_files(arguments: argparse.Namespace, folder: Path) -> dict[str, str]:
-    """Copy pipes, which can be read only once, to files; return the names of the pipes by file."""
+def _pipes_as_files(arguments: argparse.Namespace, stack: ExitStack) -> dict[str, str]:
+    """Copy pipes, which can be read only once, to files until the end of `stack`; return the pipes' names by file."""
     spooled: dict[str, str] = {}
+    folder: Path | None = None
 
     def spool(name: str) -> str:
+        nonlocal folder
         path = Path(name)
         if name == STANDARD_INPUT:
             # XML keeps its name, to which the names of meshes are relative; the ending of a file tells YAML.
@@ -262,6 +265,8 @@ def _pipes_as_files(arguments: argparse.Namespace, folder: Path) -> dict[str, st
             content, ending = read_text(path), path.suffix
         else:
             return name
+        if folder is None:
+            folder = stack.enter_context(scratch_folder())
         target = folder / f"{len(spooled)}{ending}"
         target.write_bytes(content)
         spooled[str(target)] = name

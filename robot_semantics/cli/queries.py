@@ -10,16 +10,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from lxml import etree
-from rich.console import RenderableType
-from rich.text import Text
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import declared_utf8
-from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import add_repeatable, number_in_range
 from robot_semantics.cli.frame.command import Command, UsageError
@@ -106,7 +103,7 @@ def _show_group(arguments: argparse.Namespace, group: Group) -> None:
     for name, value in members.items():
         if isinstance(value, tuple):
             # One name per line.
-            cell: RenderableType = Text("\n".join(map(shown, value)))
+            cell: str | Sequence[str] = value
         else:
             cell = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value or "")
         members_table.add_row(name.replace("_", " "), cell or "-")

@@ -15,7 +15,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
@@ -24,7 +23,7 @@ from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import output_file
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.console import console_for_output, table
+from robot_semantics.cli.frame.console import Table, console_for_output, table
 from robot_semantics.cli.frame.outputs import add_output, write_files
 from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_output, print_result
 from robot_semantics.kinematics.joint_orders import (

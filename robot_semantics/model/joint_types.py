@@ -12,10 +12,10 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from robot_semantics.base.record import record
 from robot_semantics.urdf import tree as urdf_tree
 from robot_semantics.urdf.tree import Joint, Origin, Vec3
 
@@ -46,7 +46,7 @@ class JointQuantity(enum.Enum):
     """A component of a unit quaternion x y z w."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Motion:
     """The state variables of a joint type; most of the package needs only this about a type.
 
@@ -188,7 +188,7 @@ def _given(value: float | None, default: float) -> float:
     return default if value is None else value
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class JointLimits:
     """A joint's limits [rad or m, s]; infinite if the description has none.
 

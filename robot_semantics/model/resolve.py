@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import quoted
+from robot_semantics.base.record import record
 from robot_semantics.model.element_checks import check_joint, check_links
 from robot_semantics.model.joint_types import MOTION, X_AXIS, JointFrames, JointLimits, JointType, unit_axis
 from robot_semantics.model.robot_model import ASSUMED_ROOT_JOINT, JointModel, LinkModel, MimicSource, RobotModel
@@ -28,7 +29,7 @@ from robot_semantics.urdf.tree import Joint, Link, Mimic, UrdfRobot
 Named = TypeVar("Named", Link, Joint)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tree:
     """A kinematic tree: links by name, and the joints depth first, siblings by name in byte order, as in MoveIt."""
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.base.record import record
 from robot_semantics.model.joint_types import (
     MOTION,
     UNLIMITED,
@@ -104,7 +105,7 @@ MIMIC_TOLERANCE = 1e-6
 """Largest difference between a mimic joint and the position from its leader, if both are given [rad, m]."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MimicSource:
     """``position = multiplier * source position + offset``, chains resolved to a joint that moves independently."""
 

@@ -10,16 +10,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from types import MappingProxyType
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import LinkPair
+from robot_semantics.base.record import record
 from robot_semantics.srdf import tree as srdf_tree
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Group:
     """A group with everything that MoveIt derives for it; every tuple of joints or links is in model order.
 
@@ -68,7 +69,7 @@ class Group:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NamedState:
     """A group state: joint name → values, one for each position variable [rad, m, unit quaternion x y z w].
 
@@ -88,7 +89,7 @@ class NamedState:
         return {**self.joints, **self.leaders}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EndEffector:
     """An end effector: `group` is mounted on `parent_link`; `parent_group` is resolved, and empty if there is none."""
 
@@ -98,7 +99,7 @@ class EndEffector:
     parent_group: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class VirtualJoint:
     """A virtual joint of the SRDF; `type` is fixed, planar or floating."""
 
@@ -108,7 +109,7 @@ class VirtualJoint:
     child_link: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Semantics:
     """The resolved SRDF of one robot; empty without an SRDF.
 

@@ -13,13 +13,14 @@ ignore `at`. Comments and foreign elements are not in the tree: the writer edits
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from robot_semantics.base.names import LinkPair
+from robot_semantics.base.record import record
 from robot_semantics.xml.source_map import SourceMap
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class NameReference:
     """A reference to a joint, link, group or other part by name."""
 
@@ -27,7 +28,7 @@ class NameReference:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SrdfVirtualJoint:
     """A virtual joint, as written."""
 
@@ -38,7 +39,7 @@ class SrdfVirtualJoint:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SrdfChain:
     """A serial chain of a group."""
 
@@ -47,7 +48,7 @@ class SrdfChain:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SrdfGroup:
     """A group with any mix of joints, links, chains and subgroups."""
 
@@ -59,7 +60,7 @@ class SrdfGroup:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class JointValue:
     """A joint of a group state; `values` is None if the text is not finite numbers."""
 
@@ -68,7 +69,7 @@ class JointValue:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class GroupState:
     """A named state of a group."""
 
@@ -78,7 +79,7 @@ class GroupState:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SrdfEndEffector:
     """An end effector; `parent_group` is None if the attribute is missing."""
 
@@ -89,7 +90,7 @@ class SrdfEndEffector:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class CollisionPair:
     """A disable_collisions or enable_collisions element."""
 
@@ -104,7 +105,7 @@ class CollisionPair:
         return LinkPair.of(self.link1, self.link2)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SrdfSphere:
     """A sphere of a link_sphere_approximation: centre in the link frame [m] and radius [m]."""
 
@@ -113,7 +114,7 @@ class SrdfSphere:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class LinkSpheres:
     """A link_sphere_approximation."""
 
@@ -122,7 +123,7 @@ class LinkSpheres:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class JointProperty:
     """A joint_property: a free name and value for a joint."""
 
@@ -132,7 +133,7 @@ class JointProperty:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SrdfDocument:
     """A whole SRDF; each tuple is in document order."""
 

@@ -14,11 +14,11 @@ A twist or a wrench of one body is a `Vec6`; the rules for levers and axes are i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.base.record import record
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.rotations import (
     matrix_from_quat,
@@ -34,7 +34,7 @@ Vec6 = tuple[float, float, float, float, float, float]
 Quaternion = tuple[float, float, float, float]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Pose:
     """A pose: position, and rpy about fixed axes X, Y, Z; `quat_xyzw`, if stated, is exact and has priority."""
 

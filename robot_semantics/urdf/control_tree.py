@@ -12,10 +12,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from robot_semantics.base.record import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ControlParameter:
     """A `<param>`, whose meaning the driver defines."""
 
@@ -24,7 +26,7 @@ class ControlParameter:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ControlInterface:
     """A command or state interface of a joint, sensor or GPIO; `limited` is False if its limits are not enforced."""
 
@@ -36,7 +38,7 @@ class ControlInterface:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ControlComponent:
     """A joint, sensor or GPIO; `mimic` is None if the attribute is missing."""
 
@@ -49,7 +51,7 @@ class ControlComponent:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class TransmissionPart:
     """A joint or actuator of a transmission; `offset` in [rad or m]."""
 
@@ -62,7 +64,7 @@ class TransmissionPart:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ControlTransmission:
     """A transmission between actuators and joints of a block."""
 
@@ -74,7 +76,7 @@ class ControlTransmission:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ControlHardware:
     """The driver of a block."""
 
@@ -84,7 +86,7 @@ class ControlHardware:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ControlThread:
     """The thread of a block that runs asynchronously."""
 
@@ -94,7 +96,7 @@ class ControlThread:
     print_warnings: bool = True
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ControlBlock:
     """One hardware component: its driver, and the joints, sensors and GPIOs with their interfaces.
 

@@ -14,10 +14,11 @@ order. Comparisons ignore `at` and `order`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
 
+from robot_semantics.base.record import record
 from robot_semantics.urdf.extras import Extra
 from robot_semantics.xml.source_map import SourceMap
 
@@ -25,7 +26,7 @@ Vec3 = tuple[float, float, float]
 Vec4 = tuple[float, float, float, float]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Origin:
     """A frame in its parent: rpy about the fixed axes X, Y, Z, or (version 1.1) a quaternion x y z w, which has
     priority.
@@ -37,7 +38,7 @@ class Origin:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Box:
     """A box centred on its frame; `size` is its full edge lengths."""
 
@@ -45,7 +46,7 @@ class Box:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Cylinder:
     """A cylinder along z, centred on its frame."""
 
@@ -54,7 +55,7 @@ class Cylinder:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Capsule:
     """A cylinder along z with half-sphere caps, centred on its frame; `length` is without the caps."""
 
@@ -63,7 +64,7 @@ class Capsule:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Sphere:
     """A sphere centred on its frame."""
 
@@ -71,7 +72,7 @@ class Sphere:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Mesh:
     """A mesh file, with the name in the text."""
 
@@ -83,7 +84,7 @@ class Mesh:
 Geometry = Box | Cylinder | Capsule | Sphere | Mesh
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Material:
     """A material: a definition if it has a colour or a texture, else a reference by name."""
 
@@ -106,7 +107,7 @@ class Inertia(NamedTuple):
     izz: float
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Inertial:
     """Mass and inertia about `origin`, the centre of mass; `inertia` has the numbers of `Inertia`."""
 
@@ -120,7 +121,7 @@ class Inertial:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Visual:
     """Shape of a link for display."""
 
@@ -133,7 +134,7 @@ class Visual:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Collision:
     """Shape of a link for collision checking."""
 
@@ -145,7 +146,7 @@ class Collision:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Link:
     """A rigid body."""
 
@@ -158,7 +159,7 @@ class Link:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Limit:
     """A joint's limits as written; None for a missing attribute."""
 
@@ -172,7 +173,7 @@ class Limit:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Dynamics:
     """Damping [N s/m or N m s/rad] and static friction [N or N m]."""
 
@@ -181,7 +182,7 @@ class Dynamics:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SafetyController:
     """Soft limits and the gains of their controller."""
 
@@ -192,7 +193,7 @@ class SafetyController:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Calibration:
     """Positions at which a calibration flag rises or falls, or (2009 review) the reference position."""
 
@@ -202,7 +203,7 @@ class Calibration:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Mimic:
     """``position = multiplier * position of joint + offset``; None for a missing attribute."""
 
@@ -212,7 +213,7 @@ class Mimic:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Joint:
     """A joint; `axis` is as written, in the joint frame; None if missing."""
 
@@ -235,7 +236,7 @@ class Joint:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Constraint:
     """A connection of two links that closes a loop; None for a missing origin or axis.
 
@@ -262,7 +263,7 @@ class Constraint:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class UrdfRobot:
     """A whole description; `content` has everything at robot level in document order.
 

@@ -17,12 +17,13 @@ angular velocity vectors [m/s, rad/s]. Wrenches are force then torque [N, N m]. 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import TypeVar
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.names import frame_name
+from robot_semantics.base.record import record
 from robot_semantics.transforms.pose import Pose, Vec6
 
 WORLD = "world"
@@ -32,7 +33,7 @@ SEPARATOR = "::"
 """Between a model's and a link's name where one name means a link: ``pr2::base_link``."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class JointState:
     """A joint's state: one number per degree of freedom; a planar joint's are x y theta.
 
@@ -49,7 +50,7 @@ class JointState:
     age_ns: int | None = None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class LinkState:
     """A link's state: pose ``T_model_link``; twist and wrench at the link's origin, in the link's own axes."""
 
@@ -61,7 +62,7 @@ class LinkState:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Frame:
     """A frame: pose ``T_parent_frame``; twist relative to the parent, in the parent's axes.
 
@@ -78,7 +79,7 @@ class Frame:
     parent_link: str | None = None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ModelState:
     """A model's state: pose ``T_parent_model`` of its root link; twist relative to the parent, in the parent's axes.
 
@@ -127,7 +128,7 @@ def carrier_of(body: ModelState | Frame) -> str:
     return body.parent if body.parent_link is None else f"{body.parent}{SEPARATOR}{body.parent_link}"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class EngineState:
     """Additional data of one simulator, to continue bit for bit.
 
@@ -146,7 +147,7 @@ class EngineState:
     foreign: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class WorldState:
     """The state of a world at one time; `time_ns` is in integer nanoseconds, None if not stated.
 

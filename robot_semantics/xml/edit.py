@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from lxml import etree
 
+from robot_semantics.base.record import record
 from robot_semantics.xml.reader import forgiving_utf8, parse_xml
 from robot_semantics.xml.source_map import start_tag_end
 
@@ -35,7 +35,7 @@ class Edit(NamedTuple):
     text: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NewElement:
     """A new element to write: tag, attributes in order, children."""
 

@@ -23,6 +23,7 @@ from lxml import etree
 
 from robot_semantics.base.diagnostic import Severity
 from robot_semantics.base.json_value import Json
+from robot_semantics.base.record import record
 from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.foreign import ForeignKeeper, KeptContent
 
@@ -103,7 +104,7 @@ TEXT = ValueKind("text", "<text/>", _same, lambda text, _: text)
 """Any text, unchanged."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Attribute:
     """An attribute: the field it becomes, and its conversion.
 
@@ -128,7 +129,7 @@ class Attribute:
     quantity: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Child:
     """A child element and the field it becomes.
 

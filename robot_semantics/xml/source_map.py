@@ -17,11 +17,11 @@ import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import accumulate
 
 from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.record import record
 
 _TAG_MARK = re.compile(rb"""[>"']""")
 _ATTRIBUTE = re.compile(rb"""\s([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')""")
@@ -157,7 +157,7 @@ def _continuation_count(text: bytes) -> int:
     return len(text) - len(text.translate(None, _CONTINUATION))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SourceText:
     """The UTF-8 text of a source, which messages call `source`."""
 

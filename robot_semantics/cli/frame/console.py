@@ -12,18 +12,17 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-from typing import TYPE_CHECKING, Any, Literal
-
-from rich.console import Console, RenderableType
-from rich.measure import Measurement
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from robot_semantics.base.names import LONGEST_LINE, shown
 from robot_semantics.cli.frame.printing import is_quiet, print_line, wants_colour
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.progress import Progress, TaskID
+
+# rich is imported only for a terminal, trees and progress: its import takes longer than most commands.
 
 
 class OutputConsole:
@@ -33,27 +32,45 @@ class OutputConsole:
     have no blanks at their end: a pager or a file takes any length.
     """
 
-    def __init__(self, columns: int | None = None) -> None:
-        colours: Literal["auto"] | None = "auto" if wants_colour(sys.stdout) else None
-        self._console = Console(highlight=False, markup=False, emoji=False, width=columns, color_system=colours)
-        self._is_terminal = self._console.is_terminal
-        if not self._is_terminal:
-            self._console.width = 10_000
+    def __init__(self) -> None:
+        self._is_terminal = sys.stdout.isatty()
 
-    def print(self, renderable: RenderableType = "") -> None:
+    def print(self, output: Table | RenderableType = "") -> None:
         """Print a table, a tree or a text."""
+        if not self._is_terminal and isinstance(output, (str, Table)):
+            for line in output.lines() if isinstance(output, Table) else [output]:
+                print(line.rstrip())
+            return
+        from rich.console import Console
+        from rich.measure import Measurement
+
+        console = Console(
+            highlight=False,
+            markup=False,
+            emoji=False,
+            force_terminal=self._is_terminal,
+            width=None if self._is_terminal else _ENDLESS,
+            color_system="auto" if wants_colour(sys.stdout) else None,
+        )
         if not self._is_terminal:
-            with self._console.capture() as capture:
-                self._console.print(renderable)
+            with console.capture() as capture:
+                console.print(output)
             for line in capture.get().split("\n")[:-1]:
                 print(line.rstrip())
             return
-        width = self._console.options.max_width
-        if isinstance(renderable, _ShownTable) and renderable.width_in(self._console) > width:
-            for line in renderable.as_list(width):
-                print_line(line, most=len(line))
-            return
-        self._console.print(renderable)
+        width = console.options.max_width
+        if isinstance(output, Table):
+            unfolded = output.as_rich()
+            if Measurement.get(console, console.options.update(width=_ENDLESS), unfolded).maximum > width:
+                for line in output.as_list(width):
+                    print_line(line, most=len(line))
+                return
+            output = unfolded
+        console.print(output)
+
+
+_ENDLESS = 10_000
+"""Width of lines that are not folded [characters]."""
 
 
 def console_for_output() -> OutputConsole:
@@ -61,27 +78,66 @@ def console_for_output() -> OutputConsole:
     return OutputConsole()
 
 
-class _ShownTable(Table):
-    """A table whose cells cannot control the terminal."""
+class Table:
+    """Rows of cells below the names of their columns, which cannot control the terminal."""
 
-    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
-        """Add a row, as in rich."""
-        super().add_row(*(shown(cell, LONGEST_LINE) if isinstance(cell, str) else cell for cell in cells), **options)
+    def __init__(self, columns: Sequence[str], title: str | None = None) -> None:
+        self._title = None if title is None else shown(title, LONGEST_LINE)
+        self._columns = [shown(column, LONGEST_LINE) for column in columns]
+        self._rows: list[list[str]] = []
 
-    def width_in(self, console: Console) -> int:
-        """Return the width of the table if no cell is folded."""
-        wide = console.options.update(width=10_000)
-        return Measurement.get(console, wide, self).maximum
+    def add_row(self, *cells: str | Sequence[str]) -> None:
+        """Add a row; a cell is a text, or a sequence with a text for each of its lines."""
+        lines = ((cell,) if isinstance(cell, str) else cell for cell in cells)
+        self._rows.append(["\n".join(shown(line, LONGEST_LINE) for line in cell) for cell in lines])
+
+    @property
+    def row_count(self) -> int:
+        """Number of rows."""
+        return len(self._rows)
+
+    def lines(self) -> list[str]:
+        """Return the lines of the table; no cell is folded."""
+        table = [self._columns, *self._rows] if self._columns else self._rows
+        count = max(map(len, table), default=0)
+        cells = [[cell.split("\n") for cell in (*row, *[""] * (count - len(row)))] for row in table]
+        widths = [max(_width(line) for row in cells for line in row[at]) for at in range(count)]
+        lines = [] if self._title is None else [self._title]
+        for row in cells:
+            for number in range(max(map(len, row))):
+                parts = [cell[number] if number < len(cell) else "" for cell in row]
+                padded = (f"{part}{' ' * (width - _width(part))}" for part, width in zip(parts, widths, strict=True))
+                lines.append("  ".join(padded).rstrip())
+        return lines
+
+    def as_rich(self) -> RenderableType:
+        """Return the table for a terminal; it folds long cells and does not cut them."""
+        from rich import table, text
+
+        made = table.Table(
+            title=self._title,
+            title_justify="left",
+            title_style="bold",
+            header_style="bold",
+            show_header=bool(self._columns),
+            box=None,
+            pad_edge=False,
+            padding=(0, 2, 0, 0),
+        )
+        for column in self._columns:
+            made.add_column(column, overflow="fold")
+        for row in self._rows:
+            made.add_row(*map(text.Text, row))
+        return made
 
     def as_list(self, width: int) -> list[str]:
         """Return the rows one below the other, each cell with the name of its column, folded only at blanks."""
-        titles = [str(column.header) for column in self.columns]
-        lines = [str(self.title)] if self.title else []
-        for row in zip(*(column.cells for column in self.columns), strict=True):
-            first, *others = row
-            lines.append(str(first))
-            for title, cell in zip(titles[1:], others, strict=True):
-                text = " ".join(str(cell).split("\n")) if isinstance(cell, (str, Text)) else ""
+        lines = [self._title] if self._title else []
+        for first, *others in self._rows:
+            lines.append(first)
+            for number, cell in enumerate(others, 1):
+                title = self._columns[number] if self._columns else ""
+                text = " ".join(cell.split("\n"))
                 if text and text != "-":
                     lines += textwrap.wrap(
                         f"{title}: {text}" if title else text,
@@ -94,21 +150,18 @@ class _ShownTable(Table):
         return lines
 
 
+def _width(text: str) -> int:
+    """Return the number of a terminal's columns that a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
 def table(*columns: str, title: str | None = None) -> Table:
-    """Return an empty table; it folds long cells and does not cut them."""
-    made = _ShownTable(
-        title=None if title is None else shown(title, LONGEST_LINE),
-        title_justify="left",
-        title_style="bold",
-        header_style="bold",
-        show_header=bool(columns),
-        box=None,
-        pad_edge=False,
-        padding=(0, 2, 0, 0),
-    )
-    for column in columns:
-        made.add_column(shown(column, LONGEST_LINE), overflow="fold")
-    return made
+    """Return an empty table."""
+    return Table(columns, title)
 
 
 class Bar:

@@ -122,6 +122,8 @@ def package_paths() -> list[str]:
 def _codes(codes: object, where: str) -> frozenset[str]:
     if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
         raise UsageError(f"{where} must be a list of codes, not {codes!r}")
+    if not codes:
+        return frozenset()
     # Import here what only some reports need: it reads the pages of all codes.
     from robot_semantics.cli.frame.explanations import explanations
 

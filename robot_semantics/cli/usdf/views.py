@@ -15,14 +15,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from rich.table import Table
 
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.base.names import shown
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.cli.frame.argument_values import add_repeatable, number_in_range
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.console import console_for_output, table
+from robot_semantics.cli.frame.console import Table, console_for_output, table
 from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, world_of_node
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_json, print_line, print_result
 from robot_semantics.cli.usdf import files as usdf_files
