@@ -26,6 +26,7 @@ from rich.table import Table
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model import mesh_files
+from robot_semantics.model.loading import RobotOptions
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.page import page
 from robot_semantics.viewer.picture import render
@@ -58,7 +59,7 @@ def real_robots(console: Console) -> None:
         path = sorted((share / "example-robot-data" / "robots" / name).glob("**/*.urdf"))[0]
         mesh_files._surface.cache_clear()
         start = time.perf_counter()
-        scene = open_files([path], Opening(package_paths=(str(share),)), Diagnostics())
+        scene = open_files([path], Opening(options=RobotOptions(package_paths=(str(share),))), Diagnostics())
         opened = time.perf_counter() - start
         start = time.perf_counter()
         page(scene)

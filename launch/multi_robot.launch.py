@@ -12,26 +12,22 @@ from launch.launch_context import LaunchContext
 from launch_ros.actions import Node
 
 from launch import LaunchDescription
-from robot_semantics.ros.launch_arguments import PARAMS_FILE, USE_SIM_TIME, declare_arguments, node_parameters
+from robot_semantics.ros.launch_arguments import (
+    PARAMS_FILE,
+    USE_SIM_TIME,
+    declare_arguments,
+    robot_arguments,
+    robot_parameters,
+)
 
 ARGUMENTS = (
-    ("model_1", "", "Path of the first robot's URDF, plain or xacro; empty: as in params_file."),
-    ("semantic_model_1", "", "Path of the first robot's SRDF; empty: as in params_file."),
-    ("loops_1", "", "Path of the first robot's robot.yaml of Extended URDF; empty: as in params_file."),
-    ("model_2", "", "Path of the second robot's URDF, plain or xacro; empty: as in params_file."),
-    ("semantic_model_2", "", "Path of the second robot's SRDF; empty: as in params_file."),
-    ("loops_2", "", "Path of the second robot's robot.yaml of Extended URDF; empty: as in params_file."),
+    *robot_arguments("_1", "the first robot"),
+    *robot_arguments("_2", "the second robot"),
     USE_SIM_TIME,
     PARAMS_FILE,
 )
-NAMES = ("robot_1", "robot_2")
-DESCRIPTIONS = {
-    "robot_1.robot_description": "model_1",
-    "robot_1.robot_description_semantic": "semantic_model_1",
-    "robot_2.robot_description": "model_2",
-    "robot_2.robot_description_semantic": "semantic_model_2",
-}
-LOOPS = {"robot_1.robot_description_loops": "loops_1", "robot_2.robot_description_loops": "loops_2"}
+ROBOTS = {"robot_1.": "_1", "robot_2.": "_2"}
+NAMES = tuple(prefix.rstrip(".") for prefix in ROBOTS)
 
 
 def start(context: LaunchContext) -> list[Node]:
@@ -41,7 +37,7 @@ def start(context: LaunchContext) -> list[Node]:
         executable="robot_semantics_node",
         parameters=[
             {f"{name}.frame_prefix": f"{name}/" for name in NAMES},
-            *node_parameters(context, DESCRIPTIONS, {"models": list(NAMES)}, LOOPS, use_sim_time=bool),
+            *robot_parameters(context, ROBOTS, {"models": list(NAMES)}, use_sim_time=bool),
         ],
         output="screen",
     )

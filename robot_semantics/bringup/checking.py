@@ -44,7 +44,7 @@ from robot_semantics.bringup.name_checks import (
     texts_of,
     unknown_names,
 )
-from robot_semantics.model.resolve import resolve_urdf
+from robot_semantics.model.loading import NAMED_FILES, RobotOptions
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantic_names import DeclaredNames
@@ -524,7 +524,7 @@ def check_files(
     srdf: str | None = None,
     by_name: bool = False,
     resolver: PackageResolver | None = None,
-    implicit_links: bool = False,
+    options: RobotOptions = NAMED_FILES,
 ) -> CheckedFiles:
     """Check URDF, SRDF and YAML files together; those that belong together are chosen by `choose_descriptions`.
 
@@ -546,9 +546,7 @@ def check_files(
     contents = {file: tree(read.urdf, file) for file in dict.fromkeys([*filter(None, [urdf]), *urdfs])}
     robots = {file: None if urdf is None else tree(read.robot, urdf) for file, urdf in contents.items()}
     semantics = {file: tree(read.semantic, file) for file in dict.fromkeys([*srdfs, *filter(None, [srdf])])}
-    checked = check_chosen(
-        choice, robots, semantics, found, resolver=resolver, urdfs=contents, implicit_links=implicit_links
-    )
+    checked = check_chosen(choice, robots, semantics, found, resolver=resolver, urdfs=contents, options=options)
     sections: list[Section] = []
     configured: list[str] = []
     for file in filter(is_yaml, own):
@@ -582,7 +580,7 @@ def _names_by_kind(
     return names
 
 
-def check_texts(texts: Mapping[str, str | bytes], *, implicit_links: bool = False) -> list[Diagnostic]:
+def check_texts(texts: Mapping[str, str | bytes], *, options: RobotOptions = NAMED_FILES) -> list[Diagnostic]:
     """Check the texts of a robot together, each with its name: as `check_files`, with URDF and SRDF expanded.
 
     Without a URDF, names are not checked. Files that the texts name, such as meshes, are not read.
@@ -592,9 +590,9 @@ def check_texts(texts: Mapping[str, str | bytes], *, implicit_links: bool = Fals
     readers = FileReaders(
         lambda name: parse_xml(texts[name], name, forgiving=True),
         lambda name: parse_urdf(texts[name], name, found),
-        lambda urdf: resolve_urdf(urdf, found, implicit_links=implicit_links),
+        lambda urdf: options.resolve(urdf, found),
         lambda name: parse_srdf(texts[name], name, found),
         lambda name: read_sections(texts[name], name),
     )
-    check_files(texts, readers, found, implicit_links=implicit_links)
+    check_files(texts, readers, found, options=options)
     return list(found)

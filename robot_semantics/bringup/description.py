@@ -22,6 +22,7 @@ from robot_semantics.base.diagnostic import Severity
 from robot_semantics.base.diagnostics import NOT_COMPARED, Diagnostics, SourcePlace
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
 from robot_semantics.model.foreign_checks import check_foreign
+from robot_semantics.model.loading import NAMED_FILES, RobotOptions
 from robot_semantics.model.resources import PackageResolver, check_files
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.model.semantic_names import DeclaredNames, check_names_of, declared_names
@@ -218,7 +219,7 @@ def check_description(
     resolver: PackageResolver | None = None,
     file: str | None = None,
     urdf: UrdfRobot | None = None,
-    implicit_links: bool = False,
+    options: RobotOptions = NAMED_FILES,
 ) -> CheckedDescription:
     """Report the problems of a URDF and of its SRDFs that their readers do not report.
 
@@ -230,11 +231,11 @@ def check_description(
         resolver: finds the files that the URDF names; without it, they are not checked.
         file: the URDF's own file.
         urdf: the content of a URDF without a valid tree; the names in the SRDFs are compared with it.
-        implicit_links: whether joints declare links in it.
+        options: how the URDF is read.
     """
     of_srdf = diagnostics if semantic_diagnostics is None else semantic_diagnostics
     if robot is None:
-        names = None if urdf is None else declared_names(urdf, implicit_links=implicit_links)
+        names = None if urdf is None else declared_names(urdf, implicit_links=options.implicit_links)
         for semantic in semantics:
             check_alone(semantic, of_srdf)
             if names is not None:
@@ -314,7 +315,7 @@ def check_chosen(
     *,
     resolver: PackageResolver | None = None,
     urdfs: Mapping[str, UrdfRobot | None] = MappingProxyType({}),
-    implicit_links: bool = False,
+    options: RobotOptions = NAMED_FILES,
 ) -> CheckedDescription:
     """Check every URDF with its SRDFs, and return the robot of the other files.
 
@@ -322,7 +323,7 @@ def check_chosen(
         choice: which files belong together.
         robots: the robot of each URDF; None if it has no valid tree.
         urdfs: the content of each URDF; None if it is refused.
-        implicit_links: as in `check_description`.
+        options: as in `check_description`.
         semantics: the tree of each SRDF; None if it is refused.
         diagnostics: gets the problems.
         resolver: as in `check_description`.
@@ -343,7 +344,7 @@ def check_chosen(
             resolver=resolver,
             file=own_urdf,
             urdf=urdfs.get(own_urdf) if own_urdf else None,
-            implicit_links=implicit_links,
+            options=options,
         )
         if own_urdf and own_urdf == choice.urdf:
             is_certain = choice.srdf is not None and semantics.get(choice.srdf) is not None

@@ -15,23 +15,16 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.cli.frame.argument_values import (
-    by_model,
-    recorded_robot_argument,
-    robots_by_model,
-    single_value,
-)
+from robot_semantics.cli.frame.argument_values import one_by_model, recorded_robot_argument
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.inputs import (
-    add_loops_argument,
-    add_package_argument,
-    add_reading_arguments,
+    add_reader_options,
     add_urdf_option,
     exit_code,
+    options_by_model,
     print_diagnostics,
     read_robot,
     require_urdf,
-    xacro_of,
 )
 from robot_semantics.cli.frame.outputs import add_result, place_of_result
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_output
@@ -49,9 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("states", metavar="STATES", nargs="+", help=f"USDF files, or a series ({SERIES_WORDS})")
     add_result(parser, None, metavar="DIR", text="folder to write")
     add_urdf_option(parser, read=recorded_robot_argument)
-    add_loops_argument(parser, several=True)
-    add_package_argument(parser)
-    add_reading_arguments(parser)
+    add_reader_options(parser, several=True)
     parser.add_argument("--no-links", action="store_true", help="do not write the robots' links to /tf")
     parser.add_argument("--force", action="store_true", help="replace a folder that is not empty")
     parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings")
@@ -117,18 +108,18 @@ def _described(
 
     names = list(dict.fromkeys(model.name for state in loaded.states for model in state.models))
     called: set[str] = set()
-    robots = robots_by_model(arguments.urdf, names, "the states", called)
-    loops = by_model("loops", arguments.loops, names, called)
+    robots = one_by_model("urdf", arguments.urdf, names, called, "the states")
+    options = options_by_model(arguments, names, called, "the states")
     result: dict[str, ModelDescription] = {}
     for name in names:
         urdf, srdf = loaded.urdf.get(name, ""), loaded.srdf.get(name, "")
-        given, loops_file = robots.get(name), single_value("loops", loops[name])
-        require_urdf(None if given is None else given.urdf or None, loops_file)
+        given = robots.get(name)
+        require_urdf(None if given is None else given.urdf or None, options[name])
         if given is not None and given.srdf is not None:
-            srdf = srdf_from_file(Path(given.srdf), Diagnostics(), xacro=xacro_of(arguments)).places.text.decode()
+            srdf = srdf_from_file(Path(given.srdf), Diagnostics(), xacro=options[name].xacro).places.text.decode()
         model = None
         if given is not None and given.urdf:
-            model = read_robot(arguments, given.urdf, diagnostics=inside, loops=loops_file)
+            model = read_robot(arguments, given.urdf, diagnostics=inside, options=options[name])
             urdf = model.urdf_text
             if srdf:
                 model = apply_semantics(model, parse_srdf(srdf, f"<{name} semantic>", inside), inside)
@@ -139,7 +130,7 @@ def _described(
                     urdf,
                     srdf or None,
                     strict=False,
-                    implicit_links=arguments.implicit_links,
+                    implicit_links=options[name].implicit_links,
                     urdf_source=f"<{name}>",
                     srdf_source=f"<{name} semantic>",
                     diagnostics=found,

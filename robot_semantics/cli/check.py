@@ -38,8 +38,7 @@ from robot_semantics.cli.frame.problems import (
     without_known,
     write_baseline,
 )
-from robot_semantics.model.loading import load_robot, load_urdf
-from robot_semantics.model.resolve import resolve_urdf
+from robot_semantics.model.loading import RobotOptions, load_urdf
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.table import srdf_from_file
@@ -128,8 +127,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="check each SRDF with the URDF of its name",
     )
     parser.add_argument("--no-robots", action="store_true", help="do not read the robots that worlds name")
-    inputs.add_loading_arguments(parser)
-    inputs.add_loops_argument(parser, several=True)
+    inputs.add_loading_arguments(parser, several=True)
     parser.add_argument(
         "--for", dest="purpose", choices=PURPOSES, metavar="USE", help="warn of what these would say: %(choices)s"
     )
@@ -146,6 +144,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the files and print the problems; 1 if there is an error (with ``--strict``: a warning)."""
+    if arguments.force and not arguments.write_baseline:
+        raise UsageError("--force needs --write-baseline: it overwrites this file")
     node = asked_node(arguments)
     if node is not None:
         return _check_node(node, arguments)
@@ -172,22 +172,6 @@ def _of_all(arguments: argparse.Namespace) -> RobotArgument | None:
     return unnamed[0] if unnamed else None
 
 
-def _loops_by_robot(arguments: argparse.Namespace) -> dict[str | None, str]:
-    """Return the files of ``--loops`` by the names of their robots; None: of the robot without a file of its own.
-
-    Raises:
-        UsageError: a robot has several.
-    """
-    found: dict[str | None, str] = {}
-    for text in arguments.loops:
-        name, equals, file = text.partition("=")
-        key, file = (name, file) if equals and not Path(text).exists() else (None, text)
-        if key in found:
-            raise UsageError(f"--loops '{text}': the robot has another file already: {found[key]}")
-        found[key] = file
-    return found
-
-
 def _check_node(node: AskedNode, arguments: argparse.Namespace) -> int:
     """Check the descriptions of a running node, as texts with the names of the node's parameters."""
     for option in ("urdf", "loops", "fix", "dry_run", "purpose", "by_name"):
@@ -196,7 +180,8 @@ def _check_node(node: AskedNode, arguments: argparse.Namespace) -> int:
             raise UsageError(f"--{name} is for files: do not give it with --node")
     texts = texts_of_node(node)
     named = {"robot_description": texts.urdf, "robot_description_semantic": texts.srdf}
-    found = check_texts({name: text for name, text in named.items() if text}, implicit_links=texts.implicit_links)
+    options = RobotOptions(implicit_links=texts.implicit_links)
+    found = check_texts({name: text for name, text in named.items() if text}, options=options)
     return report(_new(found, arguments), arguments, sum(map(bool, named.values())))
 
 
@@ -291,8 +276,11 @@ class _Check:
     def __init__(self, arguments: argparse.Namespace, diagnostics: Diagnostics) -> None:
         self.arguments = arguments
         self.diagnostics = diagnostics
-        self._resolver = PackageResolver(arguments.package_path)
-        self._loops = _loops_by_robot(arguments)
+        # The robots have no names yet: None is every robot without options of its own.
+        names = dict.fromkeys((None, *(value.name for value in arguments.loops)))
+        self._options = inputs.options_by_model(arguments, names)
+        self._usual = inputs.robot_options(arguments)
+        self._resolver = self._usual.resolver()
         self._robots: set[str] = set()
         self._has_urdf = False
         self._models: set[str] = set()
@@ -312,12 +300,13 @@ class _Check:
             srdf=srdf,
             by_name=by_name,
             resolver=self._resolver,
-            implicit_links=self.arguments.implicit_links,
+            options=self._usual,
         )
         if not found.is_complete:
             print_note("note: without --urdf, names of links and joints are not checked")
         given = [robot for robot in self.arguments.urdf if robot.name is not None]
-        named = {str(robot.name): self._named(robot) for robot in given}
+        is_alone = len(given) == 1 and not self._has_urdf
+        named = {str(robot.name): self._named(robot, is_alone=is_alone) for robot in given}
         if self.arguments.purpose is not None and found.robot is not None:
             # Import here what only this option needs.
             from robot_semantics.bringup.purposes import check_for
@@ -330,9 +319,9 @@ class _Check:
             if robot.name not in self._models:
                 message = str(UnknownNameError("model", str(robot.name), self._models))
                 self.diagnostics.error("unknown-model", message, SourcePlace(robot.urdf))
-        if self._loops and not (self._has_urdf or named):
+        if self.arguments.loops and not (self._has_urdf or named):
             raise UsageError("--loops needs the URDF of the robot with these loops")
-        for name in self._loops.keys() - {None, *named, *self._robots}:
+        for name in self._options.keys() - {None, *named, *self._robots}:
             raise UnknownNameError("robot", str(name), (*named, *self._robots))
 
     def _yaml(self, file: str) -> YamlText:
@@ -347,47 +336,32 @@ class _Check:
     def _urdf(self, file: str) -> UrdfRobot:
         self._has_urdf = True
         arguments = {**self.arguments.found_files.get(file, {}), **self.arguments.xacro_arguments}
-        xacro = replace(inputs.xacro_of(self.arguments), arguments=arguments)
+        xacro = replace(self._usual.xacro, arguments=arguments)
         return load_urdf(file, xacro, self._resolver, self.diagnostics)
 
     def _robot(self, urdf: UrdfRobot) -> RobotModel | None:
-        robot = resolve_urdf(urdf, self.diagnostics, implicit_links=self.arguments.implicit_links)
-        if robot is None or not self._loops:
-            return robot
+        robot = self._usual.resolve(urdf, self.diagnostics)
+        if robot is None:
+            return None
         self._robots.add(robot.name)
-        file = self._loops.get(robot.name, self._loops.get(None))
-        if file is None:
-            return robot
-        # Import here: few robots have such a file.
-        from robot_semantics.base.yaml_reader import read_yaml
-        from robot_semantics.model.extended_urdf import with_loops
-
-        return with_loops(robot, read_yaml(file), self.diagnostics)
+        return self._options.get(robot.name, self._options[None]).close_loops(robot, self.diagnostics)
 
     def _semantic(self, file: str) -> SrdfDocument:
-        find, xacro = inputs.package_finder(self.arguments, file), inputs.xacro_of(self.arguments)
-        return srdf_from_file(file, self.diagnostics, xacro=xacro, find_package=find)
+        find = inputs.package_finder(self.arguments, file)
+        return srdf_from_file(file, self.diagnostics, xacro=self._usual.xacro, find_package=find)
 
-    def _named(self, given: RobotArgument) -> RobotModel:
-        """Return the robot of a model that ``--urdf`` names."""
-        return load_robot(
-            given.urdf,
-            given.srdf,
-            strict=False,
-            implicit_links=self.arguments.implicit_links,
-            xacro=inputs.xacro_of(self.arguments),
-            resolver=self._resolver,
-            loops=self._loops.get(given.name),
-            diagnostics=self.diagnostics,
-        )
+    def _named(self, given: RobotArgument, *, is_alone: bool) -> RobotModel:
+        """Return the robot of a model that ``--urdf`` names; options without a name are of the only robot."""
+        options = self._options.get(given.name, self._options[None] if is_alone else self._usual)
+        return options.load(given.urdf, given.srdf, resolver=self._resolver, diagnostics=self.diagnostics)
 
     def _world(self, file: str, robot: RobotModel | None, named: Mapping[str, RobotModel]) -> None:
         from robot_semantics.usdf.check import check_world_file
 
         try:
-            look, implicit = not self.arguments.no_robots, self.arguments.implicit_links
+            look = not self.arguments.no_robots
             find = partial(self._resolver.resolve, relative_to=Path(file))
-            how: dict[str, Any] = {"find": find, "look": look, "implicit_links": implicit}
+            how: dict[str, Any] = {"find": find, "look": look, "options": self._usual}
             state = check_world_file(Path(file), self.diagnostics, robot=robot, named=named, **how)
             self._models.update(model.name for model in state.models)
             if robot is not None and look and any(problem.code == "other-robot" for problem in self.diagnostics):

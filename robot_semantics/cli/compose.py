@@ -19,15 +19,14 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, UsageError
 from robot_semantics.base.names import LinkPair
+from robot_semantics.base.yaml_reader import read_yaml
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import (
     ROBOT_FORM,
-    add_repeatable,
-    by_model,
     number_in_range,
+    one_by_model,
     output_file,
     robot_argument,
-    single_value,
 )
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, URDF_ENDINGS, add_output, add_result, write_files
@@ -36,6 +35,7 @@ from robot_semantics.cli.frame.problems import print_problems
 from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
 from robot_semantics.collision.merging import undecided
 from robot_semantics.model.composing import ComposedText, compose_srdf, compose_urdf
+from robot_semantics.model.extended_urdf import add_prefix, with_loops
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError
 from robot_semantics.model.robot_model import RobotModel
@@ -47,7 +47,7 @@ from robot_semantics.xml.reader import read_text
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("base", metavar="BASE", type=robot_argument, help=f"base: {ROBOT_FORM}")
-    parser.add_argument("part", metavar="PART", type=robot_argument, help="part: URDF[,SRDF]")
+    parser.add_argument("part", metavar="PART", type=robot_argument, help="part, as the base")
     parser.add_argument("--at", required=True, metavar="LINK", help="link of the base that carries the part")
     parser.add_argument("--prefix", default="", metavar="P", help="prefix of the names of the part")
     parser.add_argument(
@@ -66,7 +66,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OUT.srdf",
         help="SRDF to write (OUT.urdf with .srdf)",
     )
-    add_repeatable(parser, "--loops", "[NAME=]FILE", "closed loops of the base: Extended URDF")
+    inputs.add_loops_argument(parser, "closed loops of the base: Extended URDF", several=True)
     inputs.add_package_argument(parser)
     add_sampling_arguments(parser)
     add_json_argument(parser)
@@ -76,12 +76,13 @@ def _run(arguments: argparse.Namespace) -> None:
     """Write the composed URDF and SRDF; nothing is written if the robot has errors.
 
     Raises:
-        UsageError: the part has a name, or a file of ``--loops`` is not of the base.
+        UsageError: both robots have one name, or a file of ``--loops`` is not of one of them.
     """
-    if arguments.part.name is not None:
-        raise UsageError(f"'{arguments.part}': the result does not have the name of the part; --prefix renames it")
-    name_of_base = arguments.base.name
-    loops = single_value("loops", by_model("loops", arguments.loops, [name_of_base])[name_of_base])
+    names = (arguments.base.name, arguments.part.name)
+    if names[0] is not None and names[0] == names[1]:
+        raise UsageError(f"'{arguments.part}': the base has the name '{names[0]}' already")
+    # A part without a name has no loops: those without a name are of the base.
+    loops = one_by_model("loops", arguments.loops, names if names[1] is not None else names[:1])
     output = Path(arguments.output or "composed.urdf")
     base, part = (XmlText(read_text(robot.urdf), robot.urdf) for robot in (arguments.base, arguments.part))
     xyz, rpy = (" ".join(map(number_text, half)) for half in (arguments.origin[:3], arguments.origin[3:]))
@@ -103,13 +104,16 @@ def _run(arguments: argparse.Namespace) -> None:
         robot = robot_from_text(
             urdf.xml.utf8.decode(),
             None if semantic is None else str(semantic),
-            None if loops is None else read_text(loops).decode(),
             strict=False,
             urdf_source=str(output),
             srdf_source=str(srdf_output),
-            loops_source=str(loops),
             diagnostics=found,
         )
+        for name, prefix in zip(names, ("", arguments.prefix), strict=True):
+            if (file := loops.pop(name, None)) is not None:
+                root = read_yaml(file.value)
+                add_prefix(root, prefix)
+                robot = with_loops(robot, root, found)
     except DescriptionError as error:
         found.extend_new(error.diagnostics)
     diagnostics = _in_inputs(found, composed)

@@ -22,28 +22,26 @@ from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import quoted
 from robot_semantics.cli.frame.argument_values import (
+    add_named,
     add_repeatable,
     by_model,
     integer,
     nanoseconds,
     on_disk,
+    one_by_model,
     recorded_robot_argument,
-    robots_by_model,
-    single_value,
     time_step,
     time_word,
 )
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.console import Bar
 from robot_semantics.cli.frame.inputs import (
-    add_loops_argument,
-    add_package_argument,
-    add_reading_arguments,
+    add_reader_options,
     add_urdf_option,
     exit_code,
+    options_by_model,
     print_diagnostics,
     require_urdf,
-    xacro_of,
 )
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_error, print_note, print_output
 from robot_semantics.cli.frame.problems import print_problems
@@ -73,12 +71,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     robots = parser.add_argument_group("robots (default: one, described by /robot_description)")
     add_repeatable(robots, "--model", "NAME[:NAMESPACE]", "robot and its namespace")
     add_urdf_option(robots, "its files", read=recorded_robot_argument)
-    add_loops_argument(robots, several=True)
-    add_repeatable(robots, "--joint-states", "[NAME=]TOPIC", "topics")
-    add_repeatable(robots, "--odometry", "[NAME=]TOPIC", "topics")
-    add_repeatable(robots, "--pose-topic", "[NAME=]TOPIC", "topics")
-    add_repeatable(robots, "--base-frame", "[NAME=]NAME", "base frame, or prefix")
-    add_repeatable(robots, "--frame-prefix", "[NAME=]NAME", "base frame, or prefix")
+    add_named(robots, "--joint-states", "[NAME=]TOPIC", "topics")
+    add_named(robots, "--odometry", "[NAME=]TOPIC", "topics")
+    add_named(robots, "--pose-topic", "[NAME=]TOPIC", "topics")
+    add_named(robots, "--base-frame", "[NAME=]NAME", "base frame, or prefix")
+    add_named(robots, "--frame-prefix", "[NAME=]NAME", "base frame, or prefix")
     add_repeatable(robots, "--tf-topic", "TOPIC", "other topic with transforms")
     robots.add_argument("--world-frame", metavar="FRAME", help="world frame (root of the TF tree)")
     robots.add_argument("--links", action="store_true", help="add link states by forward kinematics")
@@ -117,8 +114,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--dry-run", action="store_true", help="print the plan; write nothing")
     parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings")
-    add_package_argument(parser)
-    add_reading_arguments(parser)
+    add_reader_options(parser, several=True, own=robots)
     add_json_argument(parser)
 
 
@@ -405,28 +401,24 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
 
     models = _models(arguments)
     called: set[str] = set()
-    robots = robots_by_model(arguments.urdf, models, "the command line", called)
-    given = {
-        option: by_model(option, getattr(arguments, option), models, called)
-        for option in ("loops", "joint_states", *SINGLE_TOPICS)
-    }
+    robots = one_by_model("urdf", arguments.urdf, models, called)
+    options = options_by_model(arguments, models, called)
+    joint_states = by_model("joint_states", arguments.joint_states, models, called)
+    topics = {option: one_by_model(option, getattr(arguments, option), models, called) for option in SINGLE_TOPICS}
     for key, namespace in models.items():
-        files, loops = robots.get(key), single_value("loops", given["loops"][key])
-        names = {option: single_value(option, given[option][key]) for option in SINGLE_TOPICS}
+        files = robots.get(key)
+        names = {option: given[key].value if key in given else None for option, given in topics.items()}
         if names["odometry"] is not None and names["pose_topic"] is not None:
             raise UsageError("--odometry and --pose-topic exclude each other for one robot")
         urdf, srdf = (None, None) if files is None else (files.urdf, files.srdf)
-        require_urdf(urdf or None, loops)
+        require_urdf(urdf or None, options[key])
         yield RobotRequest(
             key,
             namespace,
             Path(urdf) if urdf else None,
             Path(srdf) if srdf else None,
-            tuple(given["joint_states"][key]),
-            implicit_links=arguments.implicit_links,
-            xacro=xacro_of(arguments),
-            package_paths=tuple(arguments.package_path),
-            loops=None if loops is None else Path(loops),
+            tuple(topic.value for topic in joint_states[key]),
+            options=options[key],
             called=tuple(sorted(called)),
             **names,
         )

@@ -15,10 +15,10 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.frame import inputs
+from robot_semantics.cli.frame.argument_values import add_joint_option
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.joint_arguments import (
     STATE_FORM,
-    add_joint_option,
     named_state,
     positions_by_variable,
     state_word,

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.system import replace_file
-from robot_semantics.cli.frame.argument_values import add_repeatable, by_model, robots_by_model, single_value
+from robot_semantics.cli.frame.argument_values import add_repeatable, one_by_model
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.inputs import (
-    add_loops_argument,
-    add_package_argument,
-    add_reading_arguments,
+    add_reader_options,
     add_urdf_option,
     exit_code,
+    options_by_model,
     print_diagnostics,
     read_robot,
 )
@@ -43,9 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_repeatable(parser, "--joint", "NAME", "draw only this joint")
     parser.add_argument("--model", metavar="NAME", help="draw only this model")
     add_urdf_option(parser, "robot with the joint limits")
-    add_loops_argument(parser, several=True)
-    add_package_argument(parser)
-    add_reading_arguments(parser)
+    add_reader_options(parser, several=True)
     parser.add_argument("--title", default="", help="title of the picture")
     add_json_argument(parser)
 
@@ -55,6 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_semantics.recording.target import whole_or_nothing
     from robot_semantics.viewer.plotting import PlotData, draw, load_plot_data
 
+    if arguments.loops and not arguments.urdf:
+        raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
     problems, inside = Diagnostics(), Diagnostics()
     try:
         data = load_plot_data([Path(path) for path in arguments.series], problems)
@@ -90,13 +89,14 @@ def _limits(arguments: argparse.Namespace, data: PlotData, inside: Diagnostics) 
     unnamed = [robot for robot in arguments.urdf if robot.name is None]
     if len(unnamed) > 1:
         raise UsageError(f"--urdf {unnamed[1]}: name the model as in NAME=...")
-    robots = robots_by_model([robot for robot in arguments.urdf if robot.name is not None], names, "the series")
-    loops = by_model("loops", arguments.loops, names)
+    named = [robot for robot in arguments.urdf if robot.name is not None]
+    robots = one_by_model("urdf", named, names, source="the series")
+    options = options_by_model(arguments, names, source="the series")
     limits = dict(data.limits)
     for name in names:
         robot = robots.get(name) or next(iter(unnamed), None)
         if robot is not None:
-            model = read_robot(arguments, robot.urdf, robot.srdf, inside, single_value("loops", loops[name]))
+            model = read_robot(arguments, robot.urdf, robot.srdf, inside, options[name])
             limits[name] = {joint.name: (joint.limits.lower, joint.limits.upper) for joint in model.joints}
     return limits
 

@@ -18,7 +18,7 @@ from lxml import etree
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import declared_utf8
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.argument_values import add_repeatable, number_in_range
+from robot_semantics.cli.frame.argument_values import add_joint_option, number_in_range
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.console import console_for_output, table
 from robot_semantics.cli.frame.printing import (
@@ -133,7 +133,7 @@ def add_states_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
     parser.add_argument("group", metavar="GROUP[/STATE]", nargs="?", help="group, or one state")
     parser.add_argument("--fill", action="store_true", help="add default positions of joints without value")
-    add_repeatable(parser, "--joint", "NAME=NUMBERS", "find states with this position [rad, m]")
+    add_joint_option(parser, "find states with this position [rad, m]")
     parser.add_argument(
         "--tolerance",
         type=number_in_range(0.0),

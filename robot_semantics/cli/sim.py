@@ -21,24 +21,21 @@ from robot_semantics.base.files import resolved, save_bytes
 from robot_semantics.base.nanoseconds import short_seconds
 from robot_semantics.cli.frame.argument_values import (
     RobotArgument,
-    by_model,
     integer,
     number_in_range,
-    robots_by_model,
-    single_value,
+    one_by_model,
 )
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.console import Bar
 from robot_semantics.cli.frame.inputs import (
-    add_loops_argument,
-    add_package_argument,
-    add_reading_arguments,
+    add_reader_options,
     add_urdf_option,
+    options_by_model,
     print_diagnostics,
     print_report,
     read_robot,
     refuse_warnings,
-    xacro_of,
+    robot_options,
 )
 from robot_semantics.cli.frame.outputs import (
     add_result,
@@ -94,21 +91,18 @@ def _add_export_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_world_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("world", metavar="WORLD.usdf", help="world state with models and objects")
     add_urdf_option(parser, "other files of a model")
-    add_loops_argument(parser, several=True)
     parser.add_argument(
         "--timestep", type=number_in_range(above=0.0), default=0.002, metavar="S", help="time step [s] (0.002)"
     )
     parser.add_argument("--no-ground", action="store_true", help="no floor at z = 0")
     parser.add_argument("--partial", action="store_true", help="start even if some items cannot be restored")
     parser.add_argument("--strict", action="store_true", help="refuse descriptions with warnings")
-    add_package_argument(parser)
-    add_reading_arguments(parser)
+    add_reader_options(parser, several=True)
 
 
 def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, WorldState, RestoreReport]:
     """Return the world's simulator, its initial state, and the report, which is also printed."""
     # Import here: a simulator is optional, and the error names a missing one.
-    from robot_semantics.model.resources import PackageResolver
     from robot_semantics.simulation.loading import ModelFiles, start, world_from_state
     from robot_semantics.simulation.magnitudes import check_magnitudes
     from robot_semantics.usdf.reader import read_world
@@ -118,20 +112,17 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
     state = read_world(path, diagnostics)
     check_magnitudes(state)
     names = [model.name for model in state.models]
-    loops = by_model("loops", arguments.loops, names)
-    given = robots_by_model(_named(arguments, state), names, str(path))
-    loops_files = {name: single_value("loops", files) for name, files in loops.items()}
+    options = options_by_model(arguments, names, source=str(path))
+    given = one_by_model("urdf", _named(arguments, state), names, source=str(path))
     spec = world_from_state(
         state,
         path,
-        PackageResolver(arguments.package_path),
         overrides={name: ModelFiles(robot.urdf, robot.srdf) for name, robot in given.items()},
-        loops={name: Path(file) for name, file in loops_files.items() if file is not None},
+        options=robot_options(arguments),
+        options_of=options,
         diagnostics=diagnostics,
         timestep=arguments.timestep,
         ground=not arguments.no_ground,
-        xacro=xacro_of(arguments),
-        implicit_links=arguments.implicit_links,
     )
     if arguments.strict:
         refuse_warnings(diagnostics)

@@ -234,9 +234,7 @@ def add_file_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_robot_arguments(parser: argparse.ArgumentParser) -> None:
-    inputs.add_loops_argument(parser)
-    inputs.add_package_argument(parser)
-    inputs.add_reading_arguments(parser)
+    inputs.add_reader_options(parser)
     add_json_argument(parser)
 
 

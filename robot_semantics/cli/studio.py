@@ -41,7 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--force", action="store_true", help="overwrite another file")
     inputs.add_loading_arguments(parser)
-    inputs.add_loops_argument(parser)
     parser.add_argument(
         "--timeout", type=wait, default=5.0, metavar="S", help="time to wait for a running robot [s] (5)"
     )

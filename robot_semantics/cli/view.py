@@ -20,18 +20,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError, UnknownNameError
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import (
+    add_joint_option,
     add_repeatable,
     number_in_range,
     output_file,
-    single_value,
 )
 from robot_semantics.cli.frame.command import NODE, Command, UsageError
 from robot_semantics.cli.frame.joint_arguments import (
     STATE_FORM,
-    add_joint_option,
     named_state,
     positions_by_model,
     state_word,
@@ -42,6 +41,7 @@ from robot_semantics.cli.frame.pages import add_page_arguments, page_options
 from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_result
 
 if TYPE_CHECKING:
+    from robot_semantics.model.loading import RobotOptions
     from robot_semantics.ros.tools.live_view import LiveRobots
     from robot_semantics.viewer.link_surfaces import Kind
     from robot_semantics.viewer.opening import GivenRobot
@@ -71,8 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     words = "URDF, SRDF, USDF, recording or series"
     parser.add_argument("files", metavar="FILE", nargs="*", help=words)
     inputs.add_urdf_option(parser)
-    inputs.add_loading_arguments(parser)
-    inputs.add_loops_argument(parser, several=True)
+    inputs.add_loading_arguments(parser, several=True)
     out = parser.add_argument_group("where to", "without one of these, a page is served on 127.0.0.1 and opened")
     add_output(out, "--png", metavar="OUT.png", type=output_file(".png"), help="write a picture; needs no display")
     add_output(
@@ -149,23 +148,16 @@ def run(arguments: argparse.Namespace) -> None:
     only: Kind = "collision" if arguments.collision_geometry else "visual"
     # A picture shows one geometry kind, a page can switch.
     kinds: tuple[Kind, ...] = ("visual", "collision") if arguments.html or not arguments.png else (only,)
-    robots, loops = _named_robots(arguments)
-    opening = Opening(
-        tuple(arguments.package_path),
-        kinds,
-        arguments.strict,
-        arguments.implicit_links,
-        inputs.xacro_of(arguments),
-        loops=loops,
-        robots=robots,
-    )
+    called: set[str] = set()
+    robots, options = _named_robots(arguments, called)
+    opening = Opening(kinds, arguments.strict, options, robots)
     files = [Path(file) for file in arguments.files]
 
     def opened(diagnostics: Diagnostics) -> Scene:
         shown = open_files(files, opening, diagnostics)
         if arguments.spheres:
             # A page draws the spheres itself.
-            shown = with_spheres(shown, opening.package_paths, diagnostics, balls=bool(arguments.png))
+            shown = with_spheres(shown, opening.options.package_paths, diagnostics, balls=bool(arguments.png))
         return _posed(shown, arguments) if arguments.state or arguments.joint else shown
 
     diagnostics = Diagnostics()
@@ -173,6 +165,7 @@ def run(arguments: argparse.Namespace) -> None:
         scene = opened(diagnostics)
     finally:
         inputs.print_diagnostics(diagnostics)
+    _check_called(called, scene)
     check_groups(scene, arguments.group)
     made: list[MadeFile] = []
     found = _witnesses(scene, arguments.witnesses) if arguments.witnesses else ()
@@ -245,22 +238,32 @@ def _unnamed_files(arguments: argparse.Namespace) -> list[str]:
     return [file for robot in robots for file in (robot.urdf, robot.srdf) if file is not None]
 
 
-def _named_robots(arguments: argparse.Namespace) -> tuple[tuple[GivenRobot, ...], str | None]:
-    """Return the robots of ``--urdf`` with names, and the closed loops of the robot without a name."""
+def _named_robots(arguments: argparse.Namespace, called: set[str]) -> tuple[tuple[GivenRobot, ...], RobotOptions]:
+    """Return the robots of ``--urdf`` with names, and the options of the robot without a name.
+
+    `called` takes names of the robot without a name.
+    """
     # Import here: the help needs no viewer.
     from robot_semantics.viewer.opening import GivenRobot
 
     names = [robot.name for robot in arguments.urdf if robot.name is not None]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UsageError(f"--urdf: model '{twice}' has two robots")
-    loops: dict[str | None, list[str]] = {name: [] for name in (None, *names)}
-    for text in arguments.loops:
-        name, equals, file = text.partition("=")
-        key = name if equals and name in names else None
-        loops[key].append(text if key is None else file)
-    files = {name: single_value("loops", texts) for name, texts in loops.items()}
+    options = inputs.options_by_model(arguments, (None, *names), called)
     named = (robot for robot in arguments.urdf if robot.name is not None)
-    return tuple(GivenRobot(robot.name, robot.urdf, robot.srdf, files[robot.name]) for robot in named), files[None]
+    given = (GivenRobot(robot.name, robot.urdf, robot.srdf, options[robot.name]) for robot in named)
+    return tuple(given), options[None]
+
+
+def _check_called(called: set[str], scene: Scene) -> None:
+    """Check the names of the robot without a name: they must be those of a model or of its URDF.
+
+    Raises:
+        UnknownNameError: one is not.
+    """
+    known = dict.fromkeys(name for actor in scene.actors for name in (actor.name, actor.kinematics.model.name))
+    for name in called - known.keys():
+        raise UnknownNameError("robot", name, known)
 
 
 class MadeFile(NamedTuple):

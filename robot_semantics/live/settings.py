@@ -18,7 +18,7 @@ from typing import NamedTuple
 from robot_semantics.base.diagnostic import Diagnostic, Severity
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
-from robot_semantics.model.loading import robot_from_text
+from robot_semantics.model.loading import RobotTexts
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.pose import Vec6
 
@@ -29,15 +29,12 @@ class Description(NamedTuple):
     """The texts of a robot and its model.
 
     Attributes:
-        implicit_links: whether joints may name links that no ``<link>`` declares.
+        texts: the texts, and how they were read.
         problems: errors, whose parts were left out of the model, and warnings.
 
     """
 
-    urdf: str
-    srdf: str
-    loops: str
-    implicit_links: bool
+    texts: RobotTexts
     model: RobotModel
     problems: tuple[Diagnostic, ...]
 
@@ -58,10 +55,8 @@ def one_line_a_kind(problems: Iterable[Diagnostic]) -> list[str]:
     return [str(same[0]) + (f" (and {len(same) - 1} more of this kind)" if same[1:] else "") for same in kinds.values()]
 
 
-def read_description(
-    urdf: str, srdf: str, loops: str = "", *, strict: bool, implicit_links: bool = False, prefix: str = ""
-) -> Description:
-    """Return the description of the texts; an empty SRDF means no SRDF, and empty `loops` no ``robot.yaml``.
+def read_description(texts: RobotTexts, *, strict: bool, prefix: str = "") -> Description:
+    """Return the description of the texts.
 
     `prefix` is the prefix of the parameters with the texts; it is part of the problems' places.
 
@@ -70,24 +65,14 @@ def read_description(
 
     """
     before = f"{prefix}." if prefix else ""
-    if not urdf.strip():
+    if not texts.urdf.strip():
         raise RobotSemanticsError(f"parameter '{before}robot_description' is empty: it must hold the robot's URDF")
     diagnostics = Diagnostics()
     try:
-        model = robot_from_text(
-            urdf,
-            srdf if srdf.strip() else None,
-            loops if loops.strip() else None,
-            strict=strict,
-            implicit_links=implicit_links,
-            urdf_source=f"<{before}robot_description>",
-            srdf_source=f"<{before}robot_description_semantic>",
-            loops_source=f"<{before}robot_description_loops>",
-            diagnostics=diagnostics,
-        )
+        model = texts.load(strict=strict, diagnostics=diagnostics, prefix=before)
     except DescriptionError as error:
         raise RefusedDescriptionError(error.diagnostics) from None
-    return Description(urdf, srdf, loops, implicit_links, model, tuple(problem for problem in diagnostics))
+    return Description(texts, model, tuple(problem for problem in diagnostics))
 
 
 class Source(enum.Enum):

@@ -38,6 +38,15 @@ _JOINT_TYPES: dict[str, tuple[ConstraintType, FloatArray, FloatArray]] = {
 _KEYS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
 
 
+def add_prefix(root: YamlNode, prefix: str) -> None:
+    """Put a prefix before all names of links and joints of a document, as in the robot that has it as a part."""
+    nodes = [node for key in ("closed_loop", "name_mot", "joint_name") if (node := root.get(key)) is not None]
+    while nodes:
+        node = nodes.pop()
+        nodes += node.items
+        node.text = prefix + node.text
+
+
 def with_loops(model: RobotModel, root: YamlNode, diagnostics: Diagnostics) -> RobotModel:
     """Return a robot with the constraints of a document; joints of its loops that are not in `name_mot` are passive.
 

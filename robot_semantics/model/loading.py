@@ -10,8 +10,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
@@ -22,7 +23,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.urdf.reader import parse_urdf, read_robot
 from robot_semantics.urdf.tree import UrdfRobot
-from robot_semantics.xml.xacro import FindPackage, XacroOptions, read_document
+from robot_semantics.xml.xacro import NO_XACRO, FindPackage, XacroOptions, read_document
 
 
 def load_robot(
@@ -58,27 +59,121 @@ def load_robot(
             XML, a URDF has no valid tree, or the file of loops has an error.
         OSError: the file of loops cannot be read.
     """
-    own_diagnostics, packages = Diagnostics(), resolver or PackageResolver()
-    how = XacroOptions.of(xacro, xacro_arguments)
+    options = RobotOptions(implicit_links, XacroOptions.of(xacro, xacro_arguments), loops=loops)
+    return options.load(urdf_path, srdf_path, strict=strict, resolver=resolver, diagnostics=diagnostics)
 
-    def read() -> RobotModel:
-        model = resolve_urdf(
-            load_urdf(urdf_path, how, packages, own_diagnostics), own_diagnostics, implicit_links=implicit_links
-        )
-        semantic = None
-        if srdf_path is not None:
-            from robot_semantics.srdf.table import read_semantic
 
-            semantic = read_semantic(read_document(srdf_path, how, _finder(packages, srdf_path)), own_diagnostics)
-        complete = _with_semantics(model, semantic, strict, own_diagnostics)
-        if loops is None:
-            return complete
+@dataclass(frozen=True)
+class RobotOptions:
+    """How a robot is read: the options of every reader of robots. They are handed on whole.
+
+    Attributes:
+        implicit_links: let joints name links that no ``<link>`` declares.
+        xacro: whether and how xacro files are expanded.
+        package_paths: folders of packages, before the usual places.
+        loops: the file with the closed loops of this robot: ``robot.yaml`` of Extended URDF.
+    """
+
+    implicit_links: bool = False
+    xacro: XacroOptions = field(default_factory=XacroOptions)
+    package_paths: tuple[str, ...] = ()
+    loops: str | Path | None = None
+
+    def resolver(self) -> PackageResolver:
+        """Return a new finder of the packages."""
+        return PackageResolver(self.package_paths)
+
+    def of_named_files(self) -> RobotOptions:
+        """Return the options for files that another document names: their expressions must not run."""
+        return replace(self, xacro=NO_XACRO, loops=None)
+
+    def load(
+        self,
+        urdf_path: str | Path,
+        srdf_path: str | Path | None = None,
+        *,
+        strict: bool = False,
+        resolver: PackageResolver | None = None,
+        diagnostics: Diagnostics | None = None,
+    ) -> RobotModel:
+        """Load a robot from its files, as `load_robot`."""
+        own_diagnostics, packages = Diagnostics(), resolver or self.resolver()
+
+        def read() -> RobotModel:
+            model = self.resolve(load_urdf(urdf_path, self.xacro, packages, own_diagnostics), own_diagnostics)
+            semantic = None
+            if srdf_path is not None:
+                from robot_semantics.srdf.table import read_semantic
+
+                semantic = read_semantic(
+                    read_document(srdf_path, self.xacro, _finder(packages, srdf_path)), own_diagnostics
+                )
+            return self.close_loops(_with_semantics(model, semantic, strict, own_diagnostics), own_diagnostics)
+
+        return _with_omissions(read, own_diagnostics, diagnostics)
+
+    def resolve(self, urdf: UrdfRobot, diagnostics: Diagnostics) -> RobotModel | None:
+        """Return the robot of a URDF, without semantics and loops, as `resolve_urdf`."""
+        return resolve_urdf(urdf, diagnostics, implicit_links=self.implicit_links)
+
+    def close_loops(self, model: RobotModel, diagnostics: Diagnostics) -> RobotModel:
+        """Return a robot with the closed loops of the file of these options.
+
+        Raises:
+            DescriptionError: the file has an error.
+            OSError: it cannot be read.
+        """
+        if self.loops is None:
+            return model
+        # Import here: few robots have such a file.
         from robot_semantics.base.yaml_reader import read_yaml
         from robot_semantics.model.extended_urdf import with_loops
 
-        return with_loops(complete, read_yaml(loops), own_diagnostics)
+        return with_loops(model, read_yaml(self.loops), diagnostics)
 
-    return _with_omissions(read, own_diagnostics, diagnostics)
+
+NAMED_FILES = RobotOptions(xacro=NO_XACRO)
+"""The usual options for files that another document names."""
+
+
+class RobotTexts(NamedTuple):
+    """The description of a robot as the parameters of a node have it.
+
+    Attributes:
+        urdf: text of the URDF.
+        srdf: text of the SRDF; empty without one.
+        loops: text of the ``robot.yaml`` of Extended URDF; empty without one.
+        implicit_links: as in `RobotOptions`.
+    """
+
+    urdf: str
+    srdf: str = ""
+    loops: str = ""
+    implicit_links: bool = False
+
+    def load(self, *, strict: bool = False, diagnostics: Diagnostics | None = None, prefix: str = "") -> RobotModel:
+        """Load the robot, as `robot_from_text`; `prefix` is before the names of the parameters in problems."""
+        urdf, srdf, loops, *_ = (f"<{prefix}{name}>" for name in TEXT_PARAMETERS)
+        return robot_from_text(
+            self.urdf,
+            self.srdf if self.srdf.strip() else None,
+            self.loops if self.loops.strip() else None,
+            strict=strict,
+            implicit_links=self.implicit_links,
+            urdf_source=urdf,
+            srdf_source=srdf,
+            loops_source=loops,
+            diagnostics=diagnostics,
+        )
+
+
+TEXT_PARAMETERS: dict[str, type[str | bool]] = {
+    "robot_description": str,
+    "robot_description_semantic": str,
+    "robot_description_loops": str,
+    "implicit_links": bool,
+}
+"""The parameters of a node for the fields of `RobotTexts`, in their order, with their types."""
 
 
 def load_urdf(path: str | Path, xacro: XacroOptions, resolver: PackageResolver, diagnostics: Diagnostics) -> UrdfRobot:

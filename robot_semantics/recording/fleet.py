@@ -42,7 +42,7 @@ from robot_semantics.recording.bags.source import (
 )
 from robot_semantics.recording.export import ExportRequest, Report, export
 from robot_semantics.recording.parallel import Workers
-from robot_semantics.recording.read.plan import PlannedRobot
+from robot_semantics.recording.read.plan import PlannedRobot, RobotRequest
 from robot_semantics.recording.read.times import NoTimeError
 from robot_semantics.recording.target import check_target, whole_or_nothing
 
@@ -218,7 +218,7 @@ def fleet_tasks(request: ExportRequest, bags: Sequence[FleetBag], folder: Path, 
     Raises:
         DescriptionError: a file of a robot cannot be read, or gives no robot.
     """
-    robots = tuple(replace(robot, xacro=replace(robot.xacro, asked=set())) for robot in request.robots)
+    robots = tuple(_asked_nothing(robot) for robot in request.robots)
     options = replace(
         request, bags=(), out=None, jobs=1, dask=None, force=False, dry_run=False, robots=robots, skip_outside=True
     )
@@ -264,12 +264,19 @@ def _clashes(results: Sequence[str], bags: Sequence[FleetBag]) -> dict[str, str]
     return errors
 
 
+def _asked_nothing(robot: RobotRequest) -> RobotRequest:
+    """Return a request with its own record of used xacro arguments."""
+    xacro = replace(robot.options.xacro, asked=set())
+    return replace(robot, options=replace(robot.options, xacro=xacro))
+
+
 def _wanted(options: str, robots: Iterable[PlannedRobot]) -> str:
     """Return the digest of the options and of the descriptions, with the files that a xacro includes and loads."""
     texts = set()
     for robot in robots:
         semantics = None if robot.model is None else robot.model.semantics.srdf
-        loops = b"" if robot.request.loops is None else robot.request.loops.read_bytes()
+        file = robot.request.options.loops
+        loops = b"" if file is None else Path(file).read_bytes()
         urdf = "" if robot.model is None else robot.model.urdf_text
         srdf = (robot.srdf_text or "").encode() if semantics is None else semantics.places.text
         texts.add((urdf.encode(), bytes(srdf), loops))

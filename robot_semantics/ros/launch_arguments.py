@@ -33,14 +33,27 @@ PARAMS_FILE = (
 
 USE_SIM_TIME = ("use_sim_time", "", "Take the time from /clock; empty: as in params_file.")
 
-ONE_ROBOT = (
+_FILES = (
     (
+        "robot_description",
         "model",
-        "",
-        "Path of the robot's URDF, plain or xacro, then xacro arguments name:=value; empty: as in params_file.",
+        "Path of {}'s URDF, plain or xacro, then xacro arguments name:=value; empty: as in params_file.",
     ),
-    ("semantic_model", "", "Path of the robot's SRDF, plain or xacro; empty: as in params_file."),
-    ("loops", "", "Path of a robot.yaml of Extended URDF with closed loops; empty: as in params_file."),
+    ("robot_description_semantic", "semantic_model", "Path of {}'s SRDF, plain or xacro; empty: as in params_file."),
+    ("robot_description_loops", "loops", "Path of {}'s robot.yaml of Extended URDF; empty: as in params_file."),
+)
+"""For each text parameter of a robot: the launch argument that takes its file, and the description."""
+_PLAIN_TEXTS = ("robot_description_loops",)
+"""Text parameters whose files are no descriptions with macros."""
+
+
+def robot_arguments(ending: str = "", robot: str = "the robot") -> tuple[tuple[str, str, str], ...]:
+    """Return the arguments for the files of a robot; `ending` distinguishes those of several robots."""
+    return tuple((f"{argument}{ending}", "", text.format(robot)) for _, argument, text in _FILES)
+
+
+ONE_ROBOT = (
+    *robot_arguments(),
     ("namespace", "", "Namespace of the node and its topics."),
     ("frame_prefix", "", "Prefix of every link name on TF, for example 'robot1/'; empty: as in params_file."),
     USE_SIM_TIME,
@@ -93,15 +106,39 @@ def node_parameters(
     return [path, {**(fixed or {}), **given, **_descriptions(context, files)}]
 
 
+def robot_parameters(
+    context: LaunchContext, robots: Mapping[str, str], fixed: Mapping[str, object] | None = None, **types: type
+) -> list[LaunchDescriptionEntity]:
+    """Return the parameter sources of a node with robots, as `node_parameters`, from the arguments `robot_arguments`.
+
+    Args:
+        context: the launch context with the values of the arguments.
+        robots: for each robot the ending of its arguments, by the prefix of its parameters.
+        fixed: parameters that no argument sets.
+        types: as in `node_parameters`.
+
+    Raises:
+        LaunchArgumentError: as `node_parameters`.
+    """
+    files, texts = (
+        {
+            f"{prefix}{parameter}": f"{argument}{ending}"
+            for prefix, ending in robots.items()
+            for parameter, argument, _ in _FILES
+            if (parameter in _PLAIN_TEXTS) is is_plain
+        }
+        for is_plain in (False, True)
+    )
+    return node_parameters(context, files, fixed, texts, **types)
+
+
 def one_robot(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return the parameter sources of a node with one robot, from the arguments `ONE_ROBOT`.
 
     Raises:
         LaunchArgumentError: as `node_parameters`.
     """
-    descriptions = {"robot_description": "model", "robot_description_semantic": "semantic_model"}
-    loops = {"robot_description_loops": "loops"}
-    return node_parameters(context, descriptions, texts=loops, frame_prefix=str, use_sim_time=bool)
+    return robot_parameters(context, {"": ""}, frame_prefix=str, use_sim_time=bool)
 
 
 def is_true(context: LaunchContext, name: str) -> bool:

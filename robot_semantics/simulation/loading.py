@@ -11,20 +11,21 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.files import resolved
 from robot_semantics.base.names import suggestion
-from robot_semantics.model.loading import load_robot
+from robot_semantics.model.loading import RobotOptions
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.simulation.simulator import Simulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.usdf.world_state import ModelState, WorldState
-from robot_semantics.xml.xacro import NO_XACRO, XacroOptions
+from robot_semantics.xml.xacro import NO_XACRO
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +56,13 @@ def world_from_state(
     resolver: PackageResolver | None = None,
     *,
     overrides: Mapping[str, ModelFiles] | None = None,
-    loops: Mapping[str, Path] | None = None,
+    options: RobotOptions | None = None,
+    options_of: Mapping[str, RobotOptions] = MappingProxyType({}),
     more_models: bool = False,
     strict: bool = False,
     diagnostics: Diagnostics | None = None,
     timestep: float = 0.002,
     ground: bool = True,
-    xacro: XacroOptions | None = None,
-    implicit_links: bool = False,
 ) -> WorldSpec:
     """Return the world of all models of `state`, described by its ``rs:description`` or by `overrides`.
 
@@ -71,14 +71,13 @@ def world_from_state(
         source: the state's file; relative paths in the state start from its folder.
         resolver: finds files; by default in the usual places.
         overrides: other files, by model; relative to the working directory.
-        loops: files with closed loops, by model: robot.yaml of Extended URDF.
+        options: how the files are read.
+        options_of: other options, by model. Files that the state names are never expanded as xacro.
         more_models: `overrides` may name models that the state does not have; they are added to the world.
         strict: refuse robots with errors. Otherwise parts in error are left out, and `diagnostics` has the errors.
         diagnostics: collects the problems of the descriptions.
         timestep: [s].
         ground: whether there is a floor.
-        xacro: expands xacros among `overrides`. Files that the state names are never expanded.
-        implicit_links: whether joints may name links without a ``<link>``.
 
     Raises:
         WorldSpecError: a model without description; files for a model that the state does not have.
@@ -86,20 +85,15 @@ def world_from_state(
         ResourceNotFoundError: a file that does not exist; the message lists the tried places.
 
     """
-    package_resolver = resolver or PackageResolver()
+    usual = options or RobotOptions()
+    package_resolver = resolver or usual.resolver()
 
-    def load(name: str, files: ModelFiles, relative_to: Path | None, how: XacroOptions | None) -> ModelSpec:
+    def load(name: str, files: ModelFiles, relative_to: Path | None, *, is_named: bool = False) -> ModelSpec:
+        how = options_of.get(name, usual)
+        how = replace(how, xacro=NO_XACRO) if is_named else how
         urdf = package_resolver.resolve(files.urdf, relative_to)
         srdf = None if files.srdf is None else package_resolver.resolve(files.srdf, relative_to)
-        robot = load_robot(
-            urdf,
-            srdf,
-            strict=strict,
-            implicit_links=implicit_links,
-            xacro=how,
-            loops=(loops or {}).get(name),
-            diagnostics=diagnostics,
-        )
+        robot = how.load(urdf, srdf, strict=strict, resolver=package_resolver, diagnostics=diagnostics)
         return ModelSpec(
             name,
             robot,
@@ -123,10 +117,10 @@ def world_from_state(
     for model in state.models:
         chosen = others.pop(model.name, None)
         if chosen is None:
-            specs.append(load(model.name, _files_of_state(model), source, NO_XACRO))
+            specs.append(load(model.name, _files_of_state(model), source, is_named=True))
         else:
-            specs.append(load(model.name, chosen, None, xacro))
-    specs += [load(name, files, None, xacro) for name, files in others.items()]
+            specs.append(load(model.name, chosen, None))
+    specs += [load(name, files, None) for name, files in others.items()]
     return WorldSpec(tuple(specs), timestep=timestep, ground=ground)
 
 

@@ -25,6 +25,7 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import followings
 from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.model.joint_types import LIMIT_TOLERANCE
+from robot_semantics.model.loading import NAMED_FILES, RobotOptions
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.apply import apply_model_state, resolve_with
@@ -52,15 +53,15 @@ def check_world_file(
     named: Mapping[str, RobotModel] = MappingProxyType({}),
     find: FileFinder | None = None,
     look: bool = True,
-    implicit_links: bool = False,
+    options: RobotOptions = NAMED_FILES,
 ) -> WorldState:
     """Read and check a USDF file; problems are added to `diagnostics`. With `text`, this text is checked instead of the
     file's content: an editor has not saved it yet.
 
     `robot` is checked against the model of its name, or the only model; the `named` robots against the models of these
     names. Other models are checked against the files that they name. `find` finds these files; by default, paths are
-    relative to the USDF file, and packages are those of ROS. Without `look`, no file is searched. With
-    `implicit_links`, joints of these files may name links that are not declared.
+    relative to the USDF file, and packages are those of ROS. Without `look`, no file is searched. The
+    `options` say how these files are read.
 
     Raises:
         DescriptionError: the file has errors; the exception has them, and the problems that the robots show.
@@ -68,7 +69,7 @@ def check_world_file(
     state, places, problems = examine(path) if text is None else examine_text(text, str(path))
     failed = problems.failed()
     finder = (find or beside(path)) if look else None
-    files = RobotFiles(() if robot is None else (robot,), finder, implicit_links, named=named)
+    files = RobotFiles(() if robot is None else (robot,), finder, options, named=named)
     robots = robots_for(state, files, diagnostics=problems, places=places)
     if failed:
         # Parts omitted because of errors would seem to be missing: check only the existing parts.

@@ -20,7 +20,7 @@ from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import relative_path, resolved
-from robot_semantics.model.loading import load_robot
+from robot_semantics.model.loading import NAMED_FILES, RobotOptions
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.identity import is_of
@@ -28,7 +28,6 @@ from robot_semantics.usdf.saved_descriptions import DamagedDescriptionError, che
 from robot_semantics.usdf.validity import SOURCE, path_of
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.xml.source_map import SourceMap
-from robot_semantics.xml.xacro import NO_XACRO
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
@@ -45,14 +44,14 @@ class RobotFiles(NamedTuple):
     Attributes:
         robots: given robots, whose models are found by their names.
         find: finds the file of a description; None: descriptions are not read.
-        implicit_links: whether joints may name links that are not declared.
+        options: how the files of descriptions are read; their expressions never run.
         known: robots by the names of their models, for models without another source.
         named: robots by the names of their models, before any other source.
     """
 
     robots: tuple[RobotModel, ...] = ()
     find: FileFinder | None = None
-    implicit_links: bool = False
+    options: RobotOptions = NAMED_FILES
     known: Mapping[str, RobotModel] = MappingProxyType({})
     named: Mapping[str, RobotModel] = MappingProxyType({})
 
@@ -89,7 +88,7 @@ def robots_for(
             key = (model.description, model.semantic)
             if key not in loaded:
                 place = place_of(places, model, path_of(model))
-                loaded[key] = _load(model, files.find, diagnostics, place, files.implicit_links)
+                loaded[key] = _load(model, files.find, diagnostics, place, files.options)
             described = loaded[key]
         robot = described or files.known.get(model.name)
         if robot is not None:
@@ -115,7 +114,7 @@ def _given_robot(
 
 
 def _load(
-    model: ModelState, find: FileFinder, diagnostics: Diagnostics | None, place: SourcePlace, implicit_links: bool
+    model: ModelState, find: FileFinder, diagnostics: Diagnostics | None, place: SourcePlace, options: RobotOptions
 ) -> RobotModel | None:
     """Return the robot that a model names; problems inside its files are not reported."""
     try:
@@ -124,7 +123,7 @@ def _load(
         for path in (urdf, srdf):
             if path is not None:
                 check_content(path, _MAX_BYTES)
-        return load_robot(urdf, srdf, strict=False, implicit_links=implicit_links, xacro=NO_XACRO)
+        return options.of_named_files().load(urdf, srdf)
     except DamagedDescriptionError as error:
         if diagnostics is not None:
             diagnostics.error("damaged-description", str(error), place)

@@ -21,7 +21,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.base.nanoseconds import float_seconds, short_seconds
 from robot_semantics.kinematics.motions import JointMotion, joint_motion
-from robot_semantics.model.loading import load_robot, robot_from_text
+from robot_semantics.model.loading import RobotOptions, robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.bags.source import is_recording
@@ -40,7 +40,6 @@ from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance, alone
 from robot_semantics.xml import document_kind
 from robot_semantics.xml.other_formats import other_format
 from robot_semantics.xml.reader import read_xml
-from robot_semantics.xml.xacro import XacroOptions
 
 MOST_MOMENTS = 300
 """Largest number of states of a recording that are shown, evenly over its length."""
@@ -59,12 +58,12 @@ class FileKind(enum.Enum):
 
 
 class GivenRobot(NamedTuple):
-    """The files of the robot of a model; `loops` is robot.yaml of Extended URDF."""
+    """The files of the robot of a model, and how they are read."""
 
     name: str
     urdf: str
-    srdf: str | None = None
-    loops: str | None = None
+    srdf: str | None
+    options: RobotOptions
 
 
 @dataclass(frozen=True)
@@ -72,21 +71,15 @@ class Opening:
     """How files are opened.
 
     Attributes:
-        package_paths: folders of packages, for ``package://``.
         kinds: visuals, collision geometry, or both, for a page with a choice.
         strict: refuse descriptions with any problem.
-        implicit_links: let joints name links that no ``<link>`` declares.
-        xacro: how given xacro files are expanded; files named in a world state are never expanded.
-        loops: file with the closed loops of the given URDF: robot.yaml of Extended URDF.
+        options: how the given URDF and SRDF are read; files named in a world state are never expanded.
         robots: the files of the robots of models.
     """
 
-    package_paths: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = ("visual",)
     strict: bool = False
-    implicit_links: bool = False
-    xacro: XacroOptions = field(default_factory=XacroOptions)
-    loops: str | None = None
+    options: RobotOptions = field(default_factory=RobotOptions)
     robots: tuple[GivenRobot, ...] = ()
 
 
@@ -126,9 +119,9 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
     kinds = [(kind_of(path), path) for path in paths]
     files, opening = _given(kinds, opening)
     urdf, srdf = (Path(file) if file else None for file in (files.urdf, files.srdf))
-    if urdf is None and files.loops is not None:
+    if urdf is None and files.options.loops is not None:
         raise RobotSemanticsError("--loops needs the URDF of the robot with these loops")
-    robot = None if urdf is None else _robot(urdf, srdf, opening, diagnostics)
+    robot = None if urdf is None else _robot(files, opening.strict, opening.options.resolver(), diagnostics)
     worlds = [source for kind, path in kinds for source in _sources(kind, path, files, opening, diagnostics)]
     actors = _Actors(opening, diagnostics, robot, urdf, srdf)
     states = [state for source in worlds for state in source.states]
@@ -151,9 +144,9 @@ def _sources(
     if kind is FileKind.USDF:
         yield _Source(path, (read_world(path, diagnostics),), {})
     elif kind is FileKind.SERIES:
-        yield _loaded(path, opening.implicit_links, diagnostics)
+        yield _loaded(path, opening.options, diagnostics)
     elif kind is FileKind.BAG:
-        yield _recorded(path, files, opening, diagnostics)
+        yield _recorded(path, files, diagnostics)
 
 
 def _given(kinds: Sequence[tuple[FileKind, Path]], opening: Opening) -> tuple[GivenRobot, Opening]:
@@ -161,26 +154,21 @@ def _given(kinds: Sequence[tuple[FileKind, Path]], opening: Opening) -> tuple[Gi
 
     Beside one recording alone, the only robot with a name is this robot: the name may be that of its URDF.
     """
-    if len(opening.robots) == 1 and [kind for kind, _ in kinds] == [FileKind.BAG]:
-        return opening.robots[0], replace(opening, robots=(), loops=opening.robots[0].loops)
     urdf, srdf = (_only(kind, kinds) for kind in (FileKind.URDF, FileKind.SRDF))
-    return GivenRobot("", str(urdf or ""), None if srdf is None else str(srdf), opening.loops), opening
+    if urdf is None and len(opening.robots) == 1 and opening.robots[0].options.loops is None:
+        # Loops without a name are of the only robot.
+        robot = opening.robots[0]._replace(options=opening.options)
+        opening = replace(opening, robots=(robot,), options=replace(opening.options, loops=None))
+    if len(opening.robots) == 1 and [kind for kind, _ in kinds] == [FileKind.BAG]:
+        return opening.robots[0], replace(opening, robots=())
+    return GivenRobot("", str(urdf or ""), None if srdf is None else str(srdf), opening.options), opening
 
 
-def _robot(urdf: Path, srdf: Path | None, opening: Opening, diagnostics: Diagnostics) -> RobotModel:
+def _robot(given: GivenRobot, strict: bool, resolver: PackageResolver, diagnostics: Diagnostics) -> RobotModel:
     """Return the robot of the given files."""
     found = Diagnostics()
-    robot = load_robot(
-        urdf,
-        srdf,
-        strict=False,
-        implicit_links=opening.implicit_links,
-        xacro=opening.xacro,
-        resolver=PackageResolver(opening.package_paths),
-        loops=opening.loops,
-        diagnostics=found,
-    )
-    if opening.strict:
+    robot = given.options.load(given.urdf, given.srdf, resolver=resolver, diagnostics=found)
+    if strict:
         found.raise_if_failed(strict=True)
     diagnostics.extend(found)
     return robot
@@ -200,7 +188,7 @@ class _Source(NamedTuple):
     robots: Mapping[str, RobotModel]
 
 
-def _recorded(path: Path, files: GivenRobot, opening: Opening, problems: Diagnostics) -> _Source:
+def _recorded(path: Path, files: GivenRobot, problems: Diagnostics) -> _Source:
     """Return states of a recording, evenly over its length; `files`: those of its robot, with its name in options.
 
     Raises:
@@ -213,13 +201,10 @@ def _recorded(path: Path, files: GivenRobot, opening: Opening, problems: Diagnos
     from robot_semantics.recording.read.plan import RobotRequest
     from robot_semantics.recording.sample.world import Sampling
 
-    loops = None if opening.loops is None else Path(opening.loops)
     robot = RobotRequest(
         urdf=Path(files.urdf) if files.urdf else None,
         srdf=Path(files.srdf) if files.srdf else None,
-        xacro=opening.xacro,
-        implicit_links=opening.implicit_links,
-        loops=loops,
+        options=files.options,
         called=(files.name,) if files.name else (),
     )
     world = read_requested([path], [robot], Sampling())
@@ -231,7 +216,7 @@ def _recorded(path: Path, files: GivenRobot, opening: Opening, problems: Diagnos
     return _Source(path, tuple(series.states()), robots)
 
 
-def _loaded(path: Path, implicit_links: bool, problems: Diagnostics) -> _Source:
+def _loaded(path: Path, options: RobotOptions, problems: Diagnostics) -> _Source:
     """Return the states of a series in the order of time."""
     loaded = load_states([path], problems)
     # Description files are read from their own folder, because their meshes may be beside them.
@@ -242,7 +227,9 @@ def _loaded(path: Path, implicit_links: bool, problems: Diagnostics) -> _Source:
     for name in sorted(name for name in inside if loaded.urdf[name]):
         texts = loaded.urdf[name], loaded.srdf.get(name)
         try:
-            robots[name] = robot_from_text(*texts, strict=False, implicit_links=implicit_links, diagnostics=problems)
+            robots[name] = robot_from_text(
+                *texts, strict=False, implicit_links=options.implicit_links, diagnostics=problems
+            )
         except DescriptionError as error:
             problems.extend(error.diagnostics)
     return _Source(path / "states" if path.is_dir() else path, loaded.states, robots)
@@ -268,7 +255,7 @@ class _Actors:
     ) -> None:
         self._opening, self._diagnostics = opening, diagnostics
         self._robot, self._urdf, self._srdf = robot, urdf, srdf
-        self._resolver = PackageResolver(opening.package_paths)
+        self._resolver = opening.options.resolver()
         self._surfaces: dict[int, tuple[LinkSurface, ...]] = {}
         self._named: dict[str, RobotModel] = {}
         self._files: dict[int, tuple[Path | None, Path | None]] = {} if robot is None else {id(robot): (urdf, srdf)}
@@ -277,21 +264,8 @@ class _Actors:
 
     def give(self, given: GivenRobot) -> None:
         """Read the robot of a model."""
-        found = Diagnostics()
-        how, srdf = self._opening, None if given.srdf is None else Path(given.srdf)
-        robot = load_robot(
-            given.urdf,
-            srdf,
-            strict=False,
-            implicit_links=how.implicit_links,
-            xacro=how.xacro,
-            resolver=self._resolver,
-            loops=given.loops,
-            diagnostics=found,
-        )
-        if how.strict:
-            found.raise_if_failed(strict=True)
-        self._diagnostics.extend(found)
+        robot = _robot(given, self._opening.strict, self._resolver, self._diagnostics)
+        srdf = None if given.srdf is None else Path(given.srdf)
         self._named[given.name], self._files[id(robot)] = robot, (Path(given.urdf), srdf)
 
     def take(self, state: WorldState, source: _Source) -> None:
@@ -300,9 +274,9 @@ class _Actors:
         models = [model for model in state.models if model.name not in self.by_name]
         if not models:
             return
-        find, implicit = partial(self._resolver.resolve, relative_to=path), self._opening.implicit_links
+        find = partial(self._resolver.resolve, relative_to=path)
         given = () if self._robot is None else (self._robot,)
-        files = RobotFiles(given, find, implicit, source.robots, self._named)
+        files = RobotFiles(given, find, self._opening.options, source.robots, self._named)
         known = robots_for(state, files, diagnostics=self._diagnostics)
         for model in models:
             robot = known.get(model.name)

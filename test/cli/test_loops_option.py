@@ -20,6 +20,7 @@ from support.loops import FOUR_BAR, four_bar_positions, four_bar_text
 from robot_semantics import Diagnostics, read_world
 from robot_semantics.cli.main import main
 from robot_semantics.kinematics.loops import ClosedLoops
+from robot_semantics.model.loading import RobotOptions
 from robot_semantics.recording.read.plan import RobotRequest
 from robot_semantics.viewer.opening import Opening, open_files
 
@@ -143,8 +144,8 @@ def test_a_simulation_keeps_the_loops_of_the_file(files: tuple[str, str], tmp_pa
 
 def test_export_and_view_read_the_loops_of_their_robot(files: tuple[str, str], tmp_path: Path) -> None:
     urdf, loops = files
-    exported = RobotRequest(urdf=Path(urdf), loops=Path(loops)).load().model
-    viewed = open_files([Path(urdf)], Opening(loops=loops), Diagnostics()).actors[0].model
+    exported = RobotRequest(urdf=Path(urdf), options=RobotOptions(loops=loops)).load().model
+    viewed = open_files([Path(urdf)], Opening(options=RobotOptions(loops=loops)), Diagnostics()).actors[0].model
     for robot in (exported, viewed):
         assert robot is not None
         closed = ClosedLoops.of(robot)
@@ -178,11 +179,20 @@ def test_compose_reads_the_loops_of_the_base(
     assert "--loops is given twice for one robot" in capsys.readouterr().err
 
 
-def test_compose_refuses_a_name_of_the_part(
+def test_compose_reads_the_loops_of_a_part_with_a_name(
     files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    urdf, _ = files
-    out = tmp_path / "both.urdf"
-    assert main(["compose", urdf, f"tool={urdf}", "--at", "A", "--prefix", "t_", "-o", str(out)]) == 2
-    assert "the result does not have the name of the part; --prefix" in capsys.readouterr().err
-    assert not out.exists()
+    urdf, loops = files
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("closed_loop: [[A, nowhere]]\ntype: ['3d']\nname_mot: [crank]\n")
+    words = ["--at", "A", "--prefix", "t_", "--force", "-o", str(tmp_path / "both.urdf")]
+    for base in (urdf, f"bar={urdf}"):
+        assert main(["compose", base, f"tool={urdf}", *words, "--loops", f"tool={loops}"]) == 0
+        assert main(["compose", base, f"tool={urdf}", *words, "--loops", f"tool={wrong}"]) == 1
+        assert (
+            f"{wrong}:1:19: error: closed_loop: no link and no joint is called 't_nowhere'" in capsys.readouterr().err
+        )
+    both = ["--loops", f"bar={loops}", "--loops", f"tool={loops}"]
+    assert main(["compose", f"bar={urdf}", f"tool={urdf}", *words, *both]) == 0
+    assert main(["compose", f"bar={urdf}", f"bar={urdf}", *words]) == 2
+    assert "the base has the name 'bar' already" in capsys.readouterr().err

@@ -12,11 +12,15 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.commands import RunCommand
 
+from robot_semantics.base.errors import RobotSemanticsError, UsageError
+from robot_semantics.cli.frame.argument_values import recorded_robot_argument, robot_argument
 from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.running import all_commands
 from robot_semantics.usdf.reader import read_world
@@ -68,6 +72,7 @@ def parser_of(command: Command) -> argparse.ArgumentParser:
     return parser
 
 
+NONE = argparse.Action([], "")
 PARSERS = {words: parser_of(command) for words, command in all_commands() if command.run is not None}
 
 
@@ -171,8 +176,6 @@ def test_two_readings_of_a_robot_that_exist_are_an_error_which_names_both(folder
 
 
 def test_a_robot_on_windows_is_split_at_its_signs_only() -> None:
-    from robot_semantics.cli.frame.argument_values import robot_argument
-
     assert robot_argument(r"arm=C:\r.urdf,C:\r.srdf") == ("arm", r"C:\r.urdf", r"C:\r.srdf")
     assert robot_argument(r"C:\r.urdf,C:\r.srdf") == (None, r"C:\r.urdf", r"C:\r.srdf")
 
@@ -192,6 +195,116 @@ def test_robots_of_several_models_are_given_by_name(folder: Path, run: RunComman
     ):
         code, _, err = told(run, *words.split(), "--urdf", "c=robot.urdf")
         assert (code, "unknown model 'c'" in err) == (1, True), (words, err)
+
+
+def of_robots() -> Iterator[tuple[str, argparse.Action]]:
+    """Yield every word and option ``[NAME=]VALUE``, with its command."""
+    for words, parser in PARSERS.items():
+        for action in parser._actions:
+            if form(action).startswith("[NAME=]") or action.type in (robot_argument, recorded_robot_argument):
+                yield words, action
+
+
+def reading(action: argparse.Action, word: str) -> tuple[str | None, tuple[str, ...]]:
+    assert callable(action.type)
+    value: Any = action.type(word)
+    return value.name, value.files
+
+
+def test_a_named_value_is_read_in_one_way_in_all_commands(folder: Path) -> None:
+    for file in ("plain", "a=b", "b", "x=y=z"):
+        (folder / file).touch()
+    (folder / "folder").mkdir()
+    absolute = str(folder / "a=b")
+    files = {
+        "plain": (None, "plain"),
+        "m=plain": ("m", "plain"),
+        "x=y=plain": ("x=y", "plain"),
+        "x=y=z": (None, "x=y=z"),
+        "m=x=y=z": ("m", "x=y=z"),
+        "./a=b": (None, "./a=b"),
+        "m=./a=b": ("m", "./a=b"),
+        absolute: (None, absolute),
+        f"m={absolute}": ("m", absolute),
+        "-": (None, "-"),
+        "m=-": ("m", "-"),
+        # What is not there is data, so the error is for a later step; a path with a slash is whole.
+        "missing": (None, "missing"),
+        "m=missing": ("m", "missing"),
+        "m=a=missing": ("m", "a=missing"),
+        "./a=missing": (None, "./a=missing"),
+        "/a=missing": (None, "/a=missing"),
+        "m=./a=missing": ("m", "./a=missing"),
+        "folder": (None, "folder"),
+        "m=folder": ("m", "folder"),
+        "package://p/a=b": (None, "package://p/a=b"),
+    }
+    plain = {"plain": (None, "plain"), "m=plain": ("m", "plain"), "m=a=b": ("m", "a=b"), "m=/a": ("m", "/a")}
+    count = 0
+    for words, action in of_robots():
+        is_file = form(action) not in ("[NAME=]TOPIC", "[NAME=]NAME")
+        for word, (name, file) in (files if is_file else plain).items():
+            assert reading(action, word) == (name, (file,)), (words, form(action), word)
+        for wrong in ("", " ", "m=", "=plain", "=", "m= "):
+            with pytest.raises(UsageError):
+                reading(action, wrong)
+        if is_file:
+            with pytest.raises(RobotSemanticsError, match=r"can be .*'a=b'.*, or .*'b'.*these files exist") as error:
+                reading(action, "a=b")
+            assert not isinstance(error.value, UsageError)
+        count += 1
+    assert count > 40
+
+
+# For each command with `--loops [NAME=]FILE`: a line that reads the robot with these loops.
+LOOPS = {
+    "check": "robot.urdf",
+    "diff": "m=robot.urdf robot.urdf",
+    "compose": "m=robot.urdf block.urdf --at palm_link --prefix l_ -o c.urdf",
+    "bag": "world.usdf -o b --urdf rover_arm=robot.urdf",
+    "plot": "world.usdf -o p.svg --urdf rover_arm=robot.urdf",
+    "view": "robot.urdf --html p.html",
+    "sim run": "world.usdf --steps 1",
+    "sim export": "world.usdf -o m.xml",
+    "usdf new": "m=robot.urdf",
+    "usdf resolve": "world.usdf --urdf robot.urdf",
+    "usdf edit": "world.usdf --urdf robot.urdf --joint elbow_joint=1",
+    "usdf merge": "world.usdf --urdf robot.urdf",
+    "usdf split": "world.usdf --urdf robot.urdf -o d",
+    "usdf interpolate": "world.usdf world.usdf --share 0.5 --urdf robot.urdf",
+    "usdf convert": "world.usdf --to sdformat --urdf robot.urdf",
+}
+
+
+SEVERAL = {"diff", "bag", "plot", "sim run", "sim export"}
+"""The lines of `LOOPS` with several models, so that a value needs its name."""
+
+
+def test_loops_of_several_robots_are_tried_below() -> None:
+    several = {words for words in PARSERS if form(options(words).get("--loops", NONE)) == "[NAME=]FILE"}
+    # An export needs a recording, and `test_loops_option` makes one.
+    assert several == {*LOOPS, "export"}
+
+
+@pytest.mark.parametrize("words", LOOPS)
+def test_loops_are_read_for_their_robot_in_all_commands(words: str, folder: Path, run: RunCommand) -> None:
+    (folder / "a=b.yaml").write_text("closed_loop: [[palm_link, nowhere]]\ntype: [3d]\n")
+    (folder / "none.yaml").write_text("closed_loop: []\ntype: []\n")
+    name = re.search(r"\bm(?==robot)", LOOPS[words])
+    model = name[0] if name else "rover_arm"
+    for start in ("", f"{model}=") if words not in SEVERAL else (f"{model}=",):
+        for file in ("a=b.yaml", "./a=b.yaml", str(folder / "a=b.yaml")):
+            code, out, err = told(run, *words.split(), *LOOPS[words].split(), "--loops", f"{start}{file}")
+            assert (code, "a=b.yaml:1:27: error" in out + err) == (1, True), (start, file, out + err)
+        code, out, err = told(run, *words.split(), *LOOPS[words].split(), "--loops", f"{start}./missing=x.yaml")
+        assert (code, "missing=x.yaml" in out + err) == (1, True), out + err
+        assert "unknown robot" not in err
+    code, _, err = told(run, *words.split(), *LOOPS[words].split(), "--loops", "rovr=none.yaml")
+    assert (code in (1, 2), "unknown" in err and "'rovr'" in err) == (True, True), err
+    assert told(run, *words.split(), *LOOPS[words].split(), "--loops", f"{model}=")[0] == 2
+    twice = ("--loops", f"{model}=a=b.yaml") * 2
+    code, _, err = told(run, *words.split(), *LOOPS[words].split(), *twice)
+    assert (code, "--loops is given twice for one robot" in err) == (2, True), err
 
 
 # Rule 2: values.

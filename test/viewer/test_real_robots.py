@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from robot_semantics import Diagnostics
+from robot_semantics.model.loading import RobotOptions
 from robot_semantics.model.mesh_files import mesh_surface
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.scene import link_poses
@@ -62,7 +63,7 @@ def description(name: str) -> Path:
 @pytest.mark.parametrize("name", ROBOTS)
 def test_every_mesh_is_shown(name: str) -> None:
     problems = Diagnostics()
-    scene = open_files([description(name)], Opening(package_paths=(str(SHARE),)), problems)
+    scene = open_files([description(name)], Opening(options=RobotOptions(package_paths=(str(SHARE),))), problems)
     assert [str(item) for item in problems if item.code == "unshown-mesh"] == []
     parts = scene.actors[0].surfaces
     assert sum(len(part.surface.faces) for part in parts) > 300
@@ -74,7 +75,7 @@ def test_every_mesh_is_shown(name: str) -> None:
 @pytest.mark.parametrize("name", ["panda_description", "tiago_description", "ur_description"])
 def test_meshes_stand_where_pinocchio_puts_them(name: str) -> None:
     path = description(name)
-    scene = open_files([path], Opening(package_paths=(str(SHARE),)), Diagnostics())
+    scene = open_files([path], Opening(options=RobotOptions(package_paths=(str(SHARE),))), Diagnostics())
     actor, stance = scene.actors[0], next(iter(scene.moments[0].stances.values()))
     model = pin.buildModelFromUrdf(str(path))
     visuals = pin.buildGeomFromUrdf(model, str(path), pin.GeometryType.VISUAL, [str(SHARE)])

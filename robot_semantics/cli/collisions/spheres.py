@@ -105,7 +105,6 @@ def _convert_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--group", metavar="NAME", help="group that the planner moves")
     parser.add_argument("--state", metavar="GROUP/NAME", help="state with the default positions")
     inputs.add_loading_arguments(parser)
-    inputs.add_loops_argument(parser)
 
 
 def convert(arguments: argparse.Namespace) -> None:

@@ -11,19 +11,66 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.files import UnknownEndingError, format_of
 from robot_semantics.cli.frame.command import UsageError
-from robot_semantics.xml.numbers import number
+from robot_semantics.xml.numbers import number, numbers_or_none
 from robot_semantics.xml.schema import BadValueError
 
 _Number = TypeVar("_Number", int, float)
 Model = TypeVar("Model", str, str | None)
+
+
+_SEPARATORS = {"/", os.sep}
+
+
+def readings(text: str) -> Iterator[tuple[str | None, str]]:
+    """Yield all readings of ``[NAME=]VALUE``, of which both parts may contain ``=``: first the one without a name."""
+    yield None, text
+    yield from ((text[:at], text[at + 1 :]) for at, letter in enumerate(text) if letter == "=")
+
+
+def _plain_reading(text: str) -> tuple[str | None, str]:
+    """Return the usual reading of ``[NAME=]VALUE``: the first ``=`` separates, unless a path is before it."""
+    name, equals, value = text.partition("=")
+    return (name, value) if equals and not _SEPARATORS & set(name) else (None, text)
+
+
+class NamedValue(NamedTuple):
+    """A value of one robot, ``[NAME=]VALUE``; the name is None if the word has none."""
+
+    name: str | None
+    value: str
+
+    def __str__(self) -> str:
+        """Return the word."""
+        return self.value if self.name is None else f"{self.name}={self.value}"
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that the word names, if it is one of files."""
+        return (self.value,)
+
+    def with_known_name(self, names: Collection[str]) -> NamedValue:
+        """Return the reading of the word whose name is in `names`; a name may contain ``=``.
+
+        Raises:
+            RobotSemanticsError: there are two.
+        """
+        if self.name is None or self.name in names:
+            return self
+        ways = [NamedValue(name, value) for name, value in readings(str(self)) if name in names and value]
+        if len(ways) > 1:
+            first, second, *_ = ways
+            raise RobotSemanticsError(f"'{self}' can be of '{first.name}' or of '{second.name}': rename one")
+        return ways[0] if ways else self
 
 
 class RobotArgument(NamedTuple):
@@ -44,39 +91,60 @@ class RobotArgument(NamedTuple):
         name = "" if self.name is None else f"{self.name}="
         return name + self.urdf + ("" if self.srdf is None else f",{self.srdf}")
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that the word names."""
+        return tuple(filter(None, (self.urdf, self.srdf)))
 
-ROBOT_FORM = "[NAME=]URDF[,SRDF]"
+    def with_known_name(self, _: Collection[str]) -> RobotArgument:
+        """Return this word: its files have decided its reading."""
+        return self
+
+
+Value = TypeVar("Value", NamedValue, RobotArgument)
+FILE_FORM, ROBOT_FORM, JOINT_FORM = "[NAME=]FILE", "[NAME=]URDF[,SRDF]", "NAME=NUMBERS"
 
 
 def robot_argument(text: str) -> RobotArgument:
     """Argparse type: the files of one robot, ``[NAME=]URDF[,SRDF]``.
 
     A path may contain ``=`` and ``,``: the reading whose files exist is used. If no reading has its files, the first
-    ``=`` and the first ``,`` separate.
+    ``=`` that is not in a path and the first ``,`` separate.
 
     Raises:
         UsageError: the text has another form.
         RobotSemanticsError: the files of two readings exist.
     """
-    readings = [robot for robot in _robot_readings(text) if all(part is None or part.strip() for part in robot)]
-    there = [robot for robot in readings if _is_there(robot.urdf) and (robot.srdf is None or _is_there(robot.srdf))]
-    there = there or [robot for robot in readings if _is_there(robot.urdf)]
+    ways = [robot for robot in _robot_readings(text) if all(part is None or part.strip() for part in robot)]
+    there = [robot for robot in ways if _is_there(robot.urdf) and (robot.srdf is None or _is_there(robot.srdf))]
+    there = there or [robot for robot in ways if _is_there(robot.urdf)]
+    return _only_reading(text, there, _in_words) or _plain_robot(text)
+
+
+def _only_reading(text: str, there: Sequence[Value], in_words: Callable[[Value], str]) -> Value | None:
+    """Return the only reading whose files exist, where a ``/`` is rather of a path than of a name; None without one.
+
+    Raises:
+        RobotSemanticsError: there are two.
+    """
     if len(there) > 1:
-        first, second = map(_in_words, there[:2])
-        raise RobotSemanticsError(f"'{text}' can be {first}, or {second}: these files exist; rename one")
-    return there[0] if there else _plain_robot(text)
+        there = [way for way in there if way.name is None or not _SEPARATORS & set(way.name)] or there
+    if len(there) > 1:
+        first, second = map(in_words, there[:2])
+        raise RobotSemanticsError(f"'{text}' can be {first}, or {second}: these files exist; './' begins a path")
+    return there[0] if there else None
 
 
 def _plain_robot(text: str) -> RobotArgument:
     """Return the reading of ``[NAME=]URDF[,SRDF]`` that does not look at files."""
     if numbers := unquoted_numbers([text]):
         raise UsageError(numbers)
-    name, equals, rest = text.partition("=")
-    urdf, comma, srdf = (rest if equals else text).partition(",")
-    parts = [urdf, *[name] * bool(equals), *[srdf] * bool(comma)]
-    if "," in srdf or not all(part.strip() for part in parts):
+    name, files = _plain_reading(text)
+    urdf, comma, srdf = files.partition(",")
+    parts = [urdf, *[name] * (name is not None), *[srdf] * bool(comma)]
+    if "," in srdf or not all(part and part.strip() for part in parts):
         raise UsageError(f"a robot must be {ROBOT_FORM}, not '{text}'")
-    return RobotArgument(name if equals else None, urdf, srdf if comma else None)
+    return RobotArgument(name, urdf, srdf if comma else None)
 
 
 def recorded_robot_argument(text: str) -> RobotArgument:
@@ -89,8 +157,7 @@ def recorded_robot_argument(text: str) -> RobotArgument:
 
 def _robot_readings(text: str) -> Iterator[RobotArgument]:
     """Yield all readings of ``[NAME=]URDF[,SRDF]``."""
-    named = [(text[:at], text[at + 1 :]) for at, letter in enumerate(text) if letter == "="]
-    for name, files in ((None, text), *named):
+    for name, files in readings(text):
         yield RobotArgument(name, files, None)
         for at, letter in enumerate(files):
             if letter == ",":
@@ -100,6 +167,54 @@ def _robot_readings(text: str) -> Iterator[RobotArgument]:
 def _in_words(robot: RobotArgument) -> str:
     name = "" if robot.name is None else f"model '{robot.name}' with "
     return f"{name}the URDF '{robot.urdf}'" + ("" if robot.srdf is None else f" and the SRDF '{robot.srdf}'")
+
+
+def add_named(parser: argparse._ActionsContainer, option: str, form: str, text: str) -> None:
+    """Add an option for ``[NAME=]FILE`` or ``[NAME=]`` and another value, one for each robot."""
+    read = _named_file if form == FILE_FORM else _named_word
+    add_repeatable(parser, option, form, text, type=partial(read, option, form))
+
+
+def _named_file(option: str, form: str, text: str) -> NamedValue:
+    """Argparse type: a file of one robot, ``[NAME=]FILE``; the path may contain ``=``, as in `robot_argument`.
+
+    Raises:
+        UsageError: the text has another form.
+        RobotSemanticsError: the files of two readings exist.
+    """
+    ways = [NamedValue(*way) for way in readings(text) if all(part is None or part.strip() for part in way)]
+    there = [way for way in ways if _is_there(way.value)]
+
+    def in_words(way: NamedValue) -> str:
+        return f"the file '{way.value}'" + ("" if way.name is None else f" of robot '{way.name}'")
+
+    only = _only_reading(text, there, in_words)
+    return _complete(option, form, text, *_plain_reading(text)) if only is None else only
+
+
+def _named_word(option: str, form: str, text: str) -> NamedValue:
+    """Argparse type: a topic or frame of one robot, ``[NAME=]VALUE``; the first ``=`` separates.
+
+    Raises:
+        UsageError: the text has another form.
+    """
+    name, equals, value = text.partition("=")
+    return _complete(option, form, text, *((name, value) if equals else (None, text)))
+
+
+def _complete(option: str, form: str, text: str, name: str | None, value: str) -> NamedValue:
+    """Return a reading whose parts are not empty.
+
+    Raises:
+        UsageError: a part is empty.
+    """
+    if name is not None and not value.strip():
+        raise UsageError(f"{option} '{text}': there is no value after the '='")
+    if not value.strip():
+        raise UsageError(f"{option} takes {form}, not '{text}'")
+    if name is not None and not name.strip():
+        raise UsageError(f"{option} '{text}': there is no name before the '='")
+    return NamedValue(name, value)
 
 
 def _is_there(file: str) -> bool:
@@ -203,97 +318,68 @@ def pair_of(word: str, separator: str, option: str, form: str) -> tuple[str, str
 
 
 def by_model(
-    option: str, texts: Sequence[str], models: Collection[Model], called: set[str] | None = None
-) -> dict[Model, list[str]]:
+    option: str,
+    values: Sequence[Value],
+    models: Collection[Model],
+    called: set[str] | None = None,
+    source: str | None = None,
+) -> dict[Model, list[Value]]:
     """Return the values of ``[NAME=]VALUE`` by model; a value without a name is for the only model.
 
     Args:
         option: the option's name.
-        texts: its values.
+        values: its values.
         models: the names of the models; None for a model whose name is not known yet.
-        called: takes other names of the only model, such as that of its URDF, for the caller to check.
+        called: takes other names of the only model, or of that without a name, such as the name of its URDF, for the
+            caller to check.
+        source: the data that have the models; None: the command line has them.
 
     Raises:
-        UsageError: there are several models, and a value does not name one; or the name is not that of the only model.
+        UsageError: there are several models, and a value does not name one; or the command line has no such model.
+        UnknownNameError: `source` has no model of a value's name.
     """
-    result: dict[Model, list[str]] = {model: [] for model in models}
+    result: dict[Model, list[Value]] = {model: [] for model in models}
     names = {model or "": model for model in models}
-    words = f"--{option.replace('_', '-')}"
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if equals and not value:
-            raise UsageError(f"{words} '{text}': there is no value after the '='")
-        if equals and name and name in names:
-            result[names[name]].append(value)
-        elif len(models) != 1:
-            raise UsageError(f"{words} '{text}': name the robot as in NAME=..., one of {', '.join(names)}")
-        elif not equals or _is_path(option, text, name, value):
-            result[next(iter(models))].append(text)
-        elif not name:
-            raise UsageError(f"{words} '{text}': there is no name before the '='")
-        elif called is None:
-            raise UsageError(f"{words} '{text}': {UnknownNameError('robot', name, names)}")
+    for word in values:
+        value = word.with_known_name(names)
+        words = f"--{option.replace('_', '-')} '{value}'"
+        if value.name is not None and value.name in names:
+            model = names[value.name]
+        elif value.name is None and (len(models) == 1 or "" in names):
+            model = names.get("", next(iter(models)))
+        elif value.name is None:
+            first = next(iter(names), None)
+            hint = "" if first is None else f"; for example '{first}={value}'"
+            raise UsageError(f"{words}: name the robot as in NAME=..., one of {', '.join(names) or 'none'}{hint}")
+        elif called is not None and (len(models) == 1 or "" in names):
+            called.add(value.name)
+            model = names.get("", next(iter(models)))
+        elif source is None:
+            raise UsageError(f"{words}: {UnknownNameError('robot', value.name, names)}")
         else:
-            called.add(name)
-            result[next(iter(models))].append(value)
+            raise UnknownNameError("model", value.name, names, source)
+        result[model].append(value)
     return result
 
 
-def robots_by_model(
-    given: Sequence[RobotArgument], models: Collection[Model], source: str, called: set[str] | None = None
-) -> dict[Model, RobotArgument]:
-    """Return the robots of ``--urdf`` by model; a robot without a name is of the only model.
-
-    Args:
-        given: the values of the option.
-        models: the names of the models; None for a model whose name is not known yet.
-        source: what has the models, for errors.
-        called: takes other names of the only model, such as that of its URDF, for the caller to check.
+def one_by_model(
+    option: str,
+    values: Sequence[Value],
+    models: Collection[Model],
+    called: set[str] | None = None,
+    source: str | None = None,
+) -> dict[Model, Value]:
+    """Return the value of each model that has one; the arguments are as in `by_model`.
 
     Raises:
-        UsageError: a model has two robots, or a robot without a name is given for one of several models.
-        UnknownNameError: `source` has no model of a robot's name.
+        UsageError, UnknownNameError: as `by_model`; also UsageError for two values of one model.
     """
-    result: dict[Model, RobotArgument] = {}
-    names = {model or "": model for model in models}
-    for robot in given:
-        if robot.name is None and len(models) != 1:
-            raise UsageError(f"--urdf '{robot}': name the robot as in NAME=..., one of {', '.join(names) or 'none'}")
-        if robot.name is not None and robot.name not in names:
-            if called is None or len(models) != 1:
-                raise UnknownNameError("model", robot.name, names, source)
-            called.add(robot.name)
-        model = names.get(robot.name or "", next(iter(models)))
-        if model in result:
-            raise UsageError(f"--urdf '{robot}': the robot has other files already: '{result[model]}'")
-        result[model] = robot
-    return result
-
-
-def _is_path(option: str, text: str, name: str, value: str) -> bool:
-    """Return True for the path of a file with "=" in it.
-
-    Raises:
-        UsageError: the file exists, and so does the one after the "=".
-    """
-    if option != "loops":
-        return False
-    if not Path(text).exists():
-        return "/" in name
-    if Path(value).exists() and "/" not in name:
-        raise UsageError(f"both '{text}' and '{value}' exist; write './{text}' for the first")
-    return True
-
-
-def single_value(option: str, values: Sequence[str]) -> str | None:
-    """Return the only value of an option for a model; None if it was not given.
-
-    Raises:
-        UsageError: the option has several values.
-    """
-    if len(values) > 1:
-        raise UsageError(f"--{option.replace('_', '-')} is given twice for one robot")
-    return values[0] if values else None
+    found = by_model(option, values, models, called, source)
+    for rows in found.values():
+        if len(rows) > 1:
+            words = f"--{option.replace('_', '-')}"
+            raise UsageError(f"{words} is given twice for one robot: '{rows[0]}' and '{rows[1]}'")
+    return {model: rows[0] for model, rows in found.items() if rows}
 
 
 def nanoseconds(text: str) -> int:
@@ -326,3 +412,31 @@ def time_step(text: str) -> str:
         )
         raise argparse.ArgumentTypeError(f"'{text}' {problem}")
     return text
+
+
+def assignment(option: str, word: str) -> tuple[str, tuple[float, ...]]:
+    """Return the name and the numbers of ``NAME=NUMBERS``; a name may contain ``=``, numbers do not.
+
+    Raises:
+        UsageError: the word has another form, or a number is not finite.
+    """
+    name, equals, text = word.rpartition("=")
+    numbers = numbers_or_none(text)
+    if not equals or not name or not numbers:
+        raise UsageError(f"{option} takes {JOINT_FORM} with finite numbers apart by blanks, not '{word}'")
+    return name, numbers
+
+
+def joint_word(word: str) -> str:
+    """Argparse type: ``NAME=NUMBERS``; the name is found later.
+
+    Raises:
+        UsageError: the word has another form.
+    """
+    assignment("--joint", word)
+    return word
+
+
+def add_joint_option(parser: argparse._ActionsContainer, text: str = "set a joint [rad, m]") -> None:
+    """Add ``--joint NAME=NUMBERS``."""
+    add_repeatable(parser, "--joint", JOINT_FORM, text, type=joint_word)

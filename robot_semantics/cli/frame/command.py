@@ -35,11 +35,12 @@ def with_node_name(words: Sequence[str]) -> list[str]:
     return [f"--node={NODE}" if word == "--node" and at < last else word for at, word in enumerate(words)]
 
 
-def _words(value: object) -> list[str]:
-    """Return the file names in the value of an argument, which may have the form ``NAME=URDF,SRDF``."""
-    if isinstance(value, (list, tuple)):
-        return [word for item in value for word in _words(item)]
-    return re.split("[=,]", str(value)) if value else []
+def _files(value: object) -> list[str]:
+    """Return the file names in the value of an argument; words such as ``[NAME=]URDF[,SRDF]`` know theirs."""
+    named: Sequence[object] | None = getattr(value, "files", None)
+    if named is None and isinstance(value, (list, tuple)):
+        return [file for item in value for file in _files(item)]
+    return [str(value)] if named is None and value else [*map(str, named or ())]
 
 
 class LazyCommand(NamedTuple):
@@ -87,7 +88,7 @@ def check_standard_input(arguments: argparse.Namespace) -> None:
     Raises:
         UsageError: it is not; or a file is to be changed in place, and standard input is no file.
     """
-    words = {name: _words(getattr(arguments, name)) for name in getattr(arguments, "read_files", ())}
+    words = {name: _files(getattr(arguments, name)) for name in getattr(arguments, "read_files", ())}
     if any(STANDARD_INPUT in words[name] for name in words.keys() & getattr(arguments, "only_files", set())):
         raise UsageError("'-' is standard input, which this command does not read: give a file")
     count = sum(row.count(STANDARD_INPUT) for row in words.values())

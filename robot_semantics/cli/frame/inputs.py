@@ -10,7 +10,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,14 @@ from robot_semantics.base.diagnostic import Diagnostic, Severity
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.cli.frame.argument_values import (
+    FILE_FORM,
     ROBOT_FORM,
+    Model,
     RobotArgument,
+    add_named,
     add_repeatable,
-    by_model,
+    one_by_model,
     robot_argument,
-    single_value,
 )
 from robot_semantics.cli.frame.command import UsageError
 from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, robot_of_node
@@ -33,6 +36,7 @@ from robot_semantics.model.omissions import refuse_omissions
 from robot_semantics.model.robot_model import RobotModel
 
 if TYPE_CHECKING:
+    from robot_semantics.model.loading import RobotOptions
     from robot_semantics.usdf.restore_report import RestoreItem
 
 
@@ -65,14 +69,17 @@ def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_needed: bool = 
         parser.add_argument("urdf", metavar="URDF", help="URDF, plain or xacro")
         add_srdf_argument(parser, needed=srdf_needed)
     add_loading_arguments(parser)
-    add_loops_argument(parser)
 
 
-def add_loops_argument(parser: argparse._ActionsContainer, *, several: bool = False) -> None:
-    """Add ``--loops`` to a command that reads its robot with `read_robot`; with `several`, one for each robot."""
-    text = "robot.yaml of Extended URDF with closed loops"
+def add_loops_argument(
+    parser: argparse._ActionsContainer,
+    text: str = "robot.yaml of Extended URDF with closed loops",
+    *,
+    several: bool = False,
+) -> None:
+    """Add ``--loops``; with `several`, one for each robot."""
     if several:
-        add_repeatable(parser, "--loops", "[NAME=]FILE", text)
+        add_named(parser, "--loops", FILE_FORM, text)
     else:
         parser.add_argument("--loops", metavar="FILE", help=text)
 
@@ -91,9 +98,9 @@ def add_urdf_option(
         parser.add_argument("--urdf", metavar=ROBOT_FORM, type=robot_argument, help=text)
 
 
-def require_urdf(urdf: str | None, loops: str | None) -> None:
+def require_urdf(urdf: str | None, options: RobotOptions) -> None:
     """Raise `UsageError` if ``--loops`` is given without ``--urdf``."""
-    if loops is not None and urdf is None:
+    if options.loops is not None and urdf is None:
         raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
 
 
@@ -104,11 +111,55 @@ def add_srdf_argument(
     parser.add_argument("srdf", metavar="SRDF", help=text, nargs=None if needed else "?")
 
 
-def add_loading_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the loading options; xacro arguments are given as ``name:=value`` anywhere on the line."""
+def add_loading_arguments(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Add ``--strict`` and the options of every reader of robots."""
     parser.add_argument("--strict", action="store_true", help="refuse descriptions with warnings")
+    add_reader_options(parser, several=several)
+
+
+def add_reader_options(
+    parser: argparse.ArgumentParser, *, several: bool = False, own: argparse._ActionsContainer | None = None
+) -> None:
+    """Add the options of every reader of robots, `RobotOptions`; `robot_options` and `options_by_model` return them.
+
+    Args:
+        parser: the parser.
+        several: there may be several robots; some options are given for each.
+        own: the group for the options of one robot.
+    """
+    add_loops_argument(own or parser, several=several)
     add_package_argument(parser)
     add_reading_arguments(parser)
+
+
+def robot_options(arguments: argparse.Namespace) -> RobotOptions:
+    """Return the options of the command line for the readers of robots, without those for one of several robots."""
+    # Import here: a command that only prints its help does not need the readers.
+    from robot_semantics.model.loading import RobotOptions
+
+    loops = getattr(arguments, "loops", None)
+    return RobotOptions(
+        arguments.implicit_links,
+        xacro_of(arguments),
+        tuple(getattr(arguments, "package_path", ())),
+        loops if isinstance(loops, str) else None,
+    )
+
+
+def options_by_model(
+    arguments: argparse.Namespace,
+    models: Collection[Model],
+    called: set[str] | None = None,
+    source: str | None = None,
+) -> dict[Model, RobotOptions]:
+    """Return the options for the readers of several robots by model; the arguments are as in `by_model`.
+
+    Raises:
+        UsageError, UnknownNameError: as `one_by_model`.
+    """
+    usual = robot_options(arguments)
+    loops = one_by_model("loops", arguments.loops, models, called, source)
+    return {model: replace(usual, loops=loops[model].value) if model in loops else usual for model in models}
 
 
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
@@ -146,31 +197,16 @@ def read_robot(
     urdf: str,
     srdf: str | None = None,
     diagnostics: Diagnostics | None = None,
-    loops: str | None = None,
+    options: RobotOptions | None = None,
 ) -> RobotModel:
     """Return the robot of two files, read leniently with the given arguments; add problems to `diagnostics`.
 
-    `loops` is its file of closed loops, for a command that reads several robots.
+    `options` are its own, for a command that reads several robots.
 
     Raises:
         DescriptionError: the URDF has no valid tree, or a file cannot be read.
     """
-    # Import here: a command that only prints its help does not need the readers.
-    from robot_semantics.model.loading import load_robot
-    from robot_semantics.model.resources import PackageResolver
-
-    xacro, packages = xacro_of(arguments), PackageResolver(getattr(arguments, "package_path", ()))
-    only = getattr(arguments, "loops", None)
-    return load_robot(
-        urdf,
-        srdf or None,
-        strict=False,
-        implicit_links=arguments.implicit_links,
-        xacro=xacro,
-        resolver=packages,
-        loops=only if isinstance(only, str) else loops,
-        diagnostics=diagnostics,
-    )
+    return (options or robot_options(arguments)).load(urdf, srdf or None, diagnostics=diagnostics)
 
 
 def read_given(
@@ -187,12 +223,11 @@ def read_given(
         raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
     called: set[str] = set()
     names = [robot.name or str(robot) for robot in robots]
-    loops = by_model("loops", arguments.loops, names, called) if robots else {}
+    options = options_by_model(arguments, names, called) if robots else {}
     models = []
     for robot, name in zip(robots, names, strict=True):
-        file = single_value("loops", loops[name])
         try:
-            model = read_robot(arguments, robot.urdf, robot.srdf, diagnostics, file)
+            model = read_robot(arguments, robot.urdf, robot.srdf, diagnostics, options[name])
         except DescriptionError:
             refuse_wrong_kinds(robot.urdf, robot.srdf)
             raise

@@ -13,20 +13,18 @@ used, and two that exist are an error.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from robot_semantics.base.errors import ArrayError, RobotSemanticsError, UnknownNameError, UsageError
-from robot_semantics.cli.frame.argument_values import add_repeatable
+from robot_semantics.cli.frame.argument_values import assignment, readings
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import NamedState
 from robot_semantics.usdf.joint_values import position_counts, stated_positions
 from robot_semantics.usdf.world_state import JointState
-from robot_semantics.xml.numbers import numbers_or_none
 
-JOINT_FORM, STATE_FORM = "NAME=NUMBERS", "[MODEL/]GROUP/NAME"
+STATE_FORM = "[MODEL/]GROUP/NAME"
 
 
 class JointReading(NamedTuple):
@@ -44,11 +42,6 @@ class JointReading(NamedTuple):
 
 JointNames = Mapping[str, Mapping[str, Sequence[str]]]
 """For each model, its joints with the names of their position variables."""
-
-
-def add_joint_option(parser: argparse._ActionsContainer, text: str = "set a joint [rad, m]") -> None:
-    """Add ``--joint NAME=NUMBERS``."""
-    add_repeatable(parser, "--joint", JOINT_FORM, text)
 
 
 def state_word(word: str, option: str = "--state") -> str:
@@ -75,19 +68,6 @@ def parent_word(word: str) -> str:
 def names_of(space: JointSpace) -> dict[str, tuple[str, ...]]:
     """Return the moving joints of a robot with their position variables."""
     return {joint.name: joint.variable_names for joint in space.joints}
-
-
-def assignment(option: str, word: str) -> tuple[str, tuple[float, ...]]:
-    """Return the name and the numbers of ``NAME=NUMBERS``; a name may contain ``=``, numbers do not.
-
-    Raises:
-        UsageError: the word has another form, or a number is not finite.
-    """
-    name, equals, text = word.rpartition("=")
-    numbers = numbers_or_none(text)
-    if not equals or not name or not numbers:
-        raise UsageError(f"{option} takes {JOINT_FORM} with finite numbers apart by blanks, not '{word}'")
-    return name, numbers
 
 
 def read_joint(name: str, models: JointNames) -> JointReading:
@@ -225,8 +205,7 @@ def named_value(option: str, word: str, names: Collection[str], form: str) -> tu
         UsageError: the word has another form.
         RobotSemanticsError: two names that exist begin the word.
     """
-    ways = [(word[:at], word[at + 1 :]) for at, letter in enumerate(word) if letter == "="]
-    ways = [way for way in ways if all(way)]
+    ways = [(name, value) for name, value in readings(word) if name and value]
     known = [way for way in ways if way[0] in names]
     if len(known) > 1:
         raise RobotSemanticsError(f"{option} '{word}' can be of '{known[0][0]}' or of '{known[1][0]}': rename one")

@@ -23,8 +23,8 @@ from robot_semantics.cli.frame.printing import print_note
 
 if TYPE_CHECKING:
     from robot_semantics.base.diagnostics import Diagnostics
+    from robot_semantics.model.loading import RobotTexts
     from robot_semantics.model.robot_model import RobotModel
-    from robot_semantics.ros.tools.running_node import RobotTexts
     from robot_semantics.usdf.world_state import WorldState
 
 
@@ -93,17 +93,7 @@ def robot_of_node(node: AskedNode, diagnostics: Diagnostics) -> RobotModel:
         RobotSemanticsError: ROS 2 is not installed, or the node does not answer.
         DescriptionError: the description has no robot.
     """
-    from robot_semantics.model.loading import robot_from_text
-
-    texts = texts_of_node(node)
-    return robot_from_text(
-        texts.urdf,
-        texts.srdf or None,
-        texts.loops or None,
-        strict=False,
-        implicit_links=texts.implicit_links,
-        diagnostics=diagnostics,
-    )
+    return texts_of_node(node).load(diagnostics=diagnostics)
 
 
 def world_of_node(node: AskedNode) -> WorldState:

@@ -31,7 +31,7 @@ from robot_semantics.base.files import read_named, relative_path, resolved, save
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean, shown
 from robot_semantics.base.version import __version__
-from robot_semantics.cli.frame.argument_values import add_repeatable
+from robot_semantics.cli.frame.argument_values import add_repeatable, on_disk
 from robot_semantics.cli.frame.command import UsageError
 from robot_semantics.cli.frame.printing import (
     JSON_VERSION,
@@ -469,7 +469,7 @@ class KnownProblem(NamedTuple):
 def add_baseline_arguments(parser: argparse.ArgumentParser) -> None:
     """Add ``--baseline`` and ``--write-baseline``."""
     parser.add_argument("--baseline", metavar="FILE", help="leave out the problems in this file")
-    parser.add_argument("--write-baseline", metavar="FILE", help="write all problems as a baseline")
+    parser.add_argument("--write-baseline", type=on_disk, metavar="FILE", help="write all problems as a baseline")
     parser.add_argument("--force", action="store_true", help="overwrite a file")
 
 

@@ -25,19 +25,19 @@ from robot_semantics.base.errors import ArrayError
 from robot_semantics.base.files import STANDARD_INPUT
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import (
+    JOINT_FORM,
     ROBOT_FORM,
+    add_joint_option,
     add_repeatable,
+    assignment,
     nanoseconds,
     robot_argument,
 )
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.joint_arguments import (
-    JOINT_FORM,
     STATE_FORM,
     JointNames,
     JointReading,
-    add_joint_option,
-    assignment,
     named_state,
     named_value,
     names_of,
@@ -105,9 +105,8 @@ def _edit(arguments: argparse.Namespace) -> None:
     _check_counts(arguments)
     origins = usdf_files.read_world_files([arguments.file])
     state = origins[0].state
-    if arguments.loops and not arguments.urdf:
-        raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
     wanted = arguments.joint or arguments.state or arguments.parent or arguments.pose
+    wanted = wanted or usdf_files.names_robots(arguments)
     robots = usdf_files.robots(arguments, origins[0], arguments.file) if wanted else {}
     with located_problems(origins) as diagnostics:
         edits = edits_of(arguments, state, robots)
@@ -372,8 +371,7 @@ def _new_arguments(parser: argparse.ArgumentParser) -> None:
         "robots", metavar=ROBOT_FORM, nargs="+", type=robot_argument, help="robot (default name: from its URDF)"
     )
     add_change_arguments(parser)
-    inputs.add_loading_arguments(parser)
-    inputs.add_loops_argument(parser, several=True)
+    inputs.add_loading_arguments(parser, several=True)
     usdf_files.add_output_option(parser)
 
 

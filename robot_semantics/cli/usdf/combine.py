@@ -73,7 +73,8 @@ def _merge(arguments: argparse.Namespace) -> None:
         states = [prefixed(state, prefix) for state, prefix in zip(states, arguments.prefix, strict=True)]
     renamed = [origin._replace(state=state) for origin, state in zip(origins, states, strict=True)]
     robots: dict[str, RobotModel] = {}
-    if any(SEPARATOR in frame.name for state in states for frame in state.frames):
+    is_carrying = any(SEPARATOR in frame.name for state in states for frame in state.frames)
+    if is_carrying or usdf_files.names_robots(arguments):
         given = usdf_files.given_robots(arguments, [origin.state for origin in origins])
         for file, origin, prefix in zip(arguments.files, origins, arguments.prefix or [""] * len(origins), strict=True):
             found = usdf_files.robots(arguments, origin, file, given)
@@ -101,8 +102,8 @@ def _split(arguments: argparse.Namespace) -> None:
     """Write one file for each model and print their names."""
     origins = usdf_files.read_world_files([arguments.file])
     state = origins[0].state
-    carrying = any(body.parent_link for body in state.bodies)
-    robots = usdf_files.robots(arguments, origins[0], arguments.file) if carrying else {}
+    is_needed = any(body.parent_link for body in state.bodies) or usdf_files.names_robots(arguments)
+    robots = usdf_files.robots(arguments, origins[0], arguments.file) if is_needed else {}
     with located_problems(origins) as diagnostics:
         parts = split(state, diagnostics, robots=robots)
     folder = Path(arguments.output or "")
@@ -176,7 +177,7 @@ def _convert_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"kind of FILE (by the ending: {endings})",
     )
     add_output(parser, "-o", "--output", dash=None, metavar="FILE", help="file for the result (stdout)")
-    parser.add_argument("--to", choices=sorted(WRITERS), help="its kind (by the ending)")
+    parser.add_argument("--to", choices=sorted(WRITERS), help="its kind (by the ending; stdout: JSON, or USDF)")
     parser.add_argument("--mujoco-model", metavar="XML", help="MuJoCo model of a keyframe")
     parser.add_argument("--key", metavar="NAME", help="name of the keyframe (default: the first)")
     parser.add_argument(
@@ -196,9 +197,7 @@ def _convert(arguments: argparse.Namespace) -> None:
     if arguments.order is not None:
         _write_vectors(arguments, source)
         return
-    if arguments.to is None and arguments.output is None:
-        raise UsageError("--to: give the kind of the result, or a file with -o")
-    target = arguments.to or _format_of(arguments.output, "--to", format_by_ending)
+    target = arguments.to or _kind_of_result(arguments.output, source)
     model = arguments.mujoco_model
     if model is None and source == "mujoco" and has_mujoco_model(arguments.file):
         model = arguments.file
@@ -210,7 +209,7 @@ def _convert(arguments: argparse.Namespace) -> None:
     inputs.print_diagnostics(diagnostics)
     state = read.value
     # Robots place the links that carry something; an SDF has names that no other part of its robots has.
-    if target.startswith("mujoco") or target == "sdformat":
+    if target.startswith("mujoco") or target == "sdformat" or usdf_files.names_robots(arguments):
         options = replace(
             options,
             robots=usdf_files.robots(arguments, usdf_files.WorldFile(state, arguments.file, None), arguments.file),
@@ -228,6 +227,15 @@ def _kind_of_input(path: str) -> str:
     if path == STANDARD_INPUT:
         return "json" if usdf_files.is_json(path) else "usdf"
     return _format_of(path, "--from", format_of_file)
+
+
+def _kind_of_result(output: str | None, source: str) -> str:
+    """Return the kind of the result without ``--to``: by the ending of its file; on standard output JSON for USDF, and
+    USDF for all others.
+    """
+    if output is None:
+        return "json" if source == "usdf" else "usdf"
+    return _format_of(output, "--to", format_by_ending)
 
 
 def _write_vectors(arguments: argparse.Namespace, source: str) -> None:

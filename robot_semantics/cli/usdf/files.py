@@ -109,10 +109,8 @@ FORMATS = WORLD_ENDINGS
 def add_robot_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that name the robots of the states; robots in ``rs:description`` are found without them."""
     inputs.add_urdf_option(parser)
-    inputs.add_loops_argument(parser, several=True)
-    inputs.add_package_argument(parser)
     parser.add_argument("--no-robots", action="store_true", help="do not read the named robot files")
-    inputs.add_reading_arguments(parser)
+    inputs.add_reader_options(parser, several=True)
 
 
 def add_output_option(parser: argparse.ArgumentParser, *, in_place: bool = False) -> None:
@@ -150,7 +148,12 @@ def given_robots(arguments: argparse.Namespace, states: Sequence[WorldState]) ->
             raise UsageError(f"--urdf '{robot}': model '{robot.name}' has two robots")
         else:
             named[robot.name] = model
-    return RobotFiles(tuple(others), None, arguments.implicit_links, named=named)
+    return RobotFiles(tuple(others), None, inputs.robot_options(arguments), named=named)
+
+
+def names_robots(arguments: argparse.Namespace) -> bool:
+    """Return True if the command line names robots, or something of them: then they are read, also if not needed."""
+    return bool(arguments.urdf or arguments.loops)
 
 
 def robots(

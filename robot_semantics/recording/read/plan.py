@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
@@ -32,9 +32,8 @@ from robot_semantics.cdr.message_types import (
     TRANSFORM_STAMPED,
 )
 from robot_semantics.model.apply_semantics import apply_semantics
-from robot_semantics.model.loading import load_robot, robot_from_text
+from robot_semantics.model.loading import RobotOptions, robot_from_text
 from robot_semantics.model.queries import links_fixed_to_root
-from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.bags.encodings import is_frame_transforms, unknown_schemas
 from robot_semantics.recording.bags.source import (
@@ -51,7 +50,6 @@ from robot_semantics.recording.read.messages import AS_USUAL, ReadOptions, Text
 from robot_semantics.recording.read.stretches import definition_problems, inspect_bag
 from robot_semantics.recording.tracks.namespaces import TF_KINDS, FrameNames, namespace_of, owner_of
 from robot_semantics.srdf.table import parse_srdf, srdf_from_file
-from robot_semantics.xml.xacro import XacroOptions
 
 # The robots of a recording: their topics, frames and descriptions, from files or from the bag.
 
@@ -84,10 +82,7 @@ class RobotRequest:
         base_frame: another name of the frame of its root link.
         frame_prefix: prefix of the frames of its links, besides its namespace and its name.
         called: the names of it in options; each must be its name or that of its URDF.
-        implicit_links: let joints of the URDF name links that it does not declare.
-        xacro: limits for the expansion of xacro files.
-        loops: file with the closed loops of its URDF's file: robot.yaml of Extended URDF.
-        package_paths: folders of packages that its xacro files name.
+        options: how its files, and the texts in the bag, are read.
     """
 
     name: str | None = None
@@ -96,14 +91,11 @@ class RobotRequest:
     srdf: Path | None = None
     joint_states: tuple[str, ...] = ()
     odometry: str | None = None
-    implicit_links: bool = False
-    xacro: XacroOptions = field(default_factory=XacroOptions)
-    loops: Path | None = None
     pose_topic: str | None = None
     base_frame: str | None = None
     frame_prefix: str | None = None
     called: tuple[str, ...] = ()
-    package_paths: tuple[str, ...] = ()
+    options: RobotOptions = field(default_factory=RobotOptions)
 
     def __post_init__(self) -> None:
         """Give the topics their leading slash; take the one of frames away, as tf2 does."""
@@ -147,12 +139,10 @@ class RobotRequest:
         """
         if self.urdf is not None:
             found = Diagnostics()
-            how: dict[str, Any] = {"implicit_links": self.implicit_links, "xacro": self.xacro, "loops": self.loops}
-            resolver = PackageResolver(self.package_paths)
-            model = load_robot(self.urdf, self.srdf, strict=False, diagnostics=found, resolver=resolver, **how)
+            model = self.options.load(self.urdf, self.srdf, diagnostics=found)
             return PlannedRobot(self, model, problems=tuple(found))
         if self.srdf is not None:
-            semantics = srdf_from_file(self.srdf, Diagnostics(), xacro=self.xacro)
+            semantics = srdf_from_file(self.srdf, Diagnostics(), xacro=self.options.xacro)
             return PlannedRobot(self, None, semantics.places.text.decode())
         return PlannedRobot(self)
 
@@ -469,7 +459,7 @@ def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagn
                 urdf.text,
                 planned.srdf_text if srdf is None else srdf.text,
                 strict=False,
-                implicit_links=request.implicit_links,
+                implicit_links=request.options.implicit_links,
                 urdf_source=f"<{urdf.topic}>",
                 srdf_source=str(request.srdf) if srdf is None else f"<{srdf.topic}>",
                 diagnostics=inside,

@@ -147,7 +147,7 @@ class _GoalInThread:
 
         assert self._description is not None
         disabled = {pair: reason.value for pair, reason in matrix.disabled().items()}
-        srdf = self._description.srdf
+        srdf = self._description.texts.srdf
         text = SrdfText(srdf) if srdf.strip() else SrdfText.empty(self._description.model.name)
         merged = merge(text, disabled)
         self.result.success = True

@@ -26,6 +26,7 @@ from robot_semantics.live.health import RefusalLog, Traffic
 from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.senders import Sender
 from robot_semantics.live.settings import Description, RobotSettings, one_line_a_kind, read_description
+from robot_semantics.model.loading import TEXT_PARAMETERS, RobotTexts
 from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node import parameters
@@ -201,14 +202,13 @@ class ServedRobot:
 
         """
         values = {**self.values, **changed}
-        texts = [values[self.parameter(name)] for name in _LAUNCH_ARGUMENTS]
-        for text, (name, argument) in zip(texts, _LAUNCH_ARGUMENTS.items(), strict=True):
-            _check_is_text(self.parameter(name), text, argument)
-        strict, implicit_links = (values[self.parameter(name)] for name in ("strict", "implicit_links"))
-        known = self.description
-        if known is not None and known[:4] == (*texts, implicit_links) and not strict:
+        for name, argument in _LAUNCH_ARGUMENTS.items():
+            _check_is_text(self.parameter(name), values[self.parameter(name)], argument)
+        texts = RobotTexts(*(values[self.parameter(name)] for name in TEXT_PARAMETERS))
+        known, strict = self.description, values[self.parameter("strict")]
+        if known is not None and known.texts == texts and not strict:
             return known
-        return read_description(*texts, strict=strict, implicit_links=implicit_links, prefix=self.prefix)
+        return read_description(texts, strict=strict, prefix=self.prefix)
 
     def urdf_is_missing(self, changed: Values) -> bool:
         """Return True if there would be no URDF with some changed parameter values."""
@@ -304,7 +304,7 @@ class ServedRobot:
             return
         texts = {
             "robot_description": self.description.model.urdf_text,
-            "robot_description_semantic": self.description.srdf,
+            "robot_description_semantic": self.description.texts.srdf,
         }
         for name, publisher in self._latched.items():
             if texts[name] or name in self._sent_texts:

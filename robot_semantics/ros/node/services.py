@@ -239,7 +239,7 @@ class GroupStateServices:
 
     def _srdf(self, robot: RunningRobot) -> SrdfText:
         description = self._served.description
-        text = "" if description is None else description.srdf
+        text = "" if description is None else description.texts.srdf
         return SrdfText(text) if text.strip() else SrdfText.empty(robot.model.name)
 
     def _writable(self, path: str) -> Path:

@@ -443,7 +443,7 @@ class Snapshots:
         for model, robot in taken.robots.items():
             served = by_name.get(robot)
             if served is not None and served.description is not None:
-                texts[model] = Texts(served.description.model.urdf_text, served.description.srdf)
+                texts[model] = Texts(served.description.model.urdf_text, served.description.texts.srdf)
         return texts
 
 

@@ -31,7 +31,7 @@ from robot_semantics.base.names import shown
 from robot_semantics.base.nanoseconds import float_seconds
 from robot_semantics.base.unpack_limit import DEFAULT_MB, VARIABLE, set_limit
 from robot_semantics.convert.messages import topic_namespaces
-from robot_semantics.model.resources import PackageResolver
+from robot_semantics.model.loading import RobotOptions
 from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.messages.world_messages import (
     base_state_message,
@@ -195,11 +195,10 @@ class MujocoWorld(GuardedNode):
         spec = world_from_state(
             self._initial,
             Path(settings.world) if settings.world else None,
-            PackageResolver(settings.package_paths),
             overrides=dict(ModelFiles.parse(text) for text in settings.models),
             more_models=True,
             strict=settings.strict,
-            implicit_links=settings.implicit_links,
+            options=RobotOptions(settings.implicit_links, package_paths=settings.package_paths),
             diagnostics=diagnostics,
             timestep=settings.timestep,
             ground=settings.ground,

@@ -17,7 +17,7 @@ from contextlib import ExitStack, suppress
 from datetime import datetime
 from functools import partial
 from types import TracebackType
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from rcl_interfaces.msg import ParameterValue
@@ -38,7 +38,7 @@ from robot_semantics.base.nanoseconds import short_seconds, stamp_ns
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.live.samples import base_frames
-from robot_semantics.model.loading import robot_from_text
+from robot_semantics.model.loading import TEXT_PARAMETERS, RobotTexts
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.maker import matrix_of
 from robot_semantics.ros.running import qos
@@ -145,7 +145,7 @@ PATIENCE_S = 1.0
 
 URDF, SRDF = "robot_description", "robot_description_semantic"
 
-Stated = TypeVar("Stated", str, bool)
+Stated = TypeVar("Stated", bound=str | bool)
 
 NOT_FROM_JOINT_STATES = ("multi_dof", "odometry", "tf", "fixed")
 """Sources of a virtual joint (the node's parameter) that ignore joint states."""
@@ -419,10 +419,9 @@ class LiveRobots:
         self, space: str, alone: bool, resolver: PackageResolver, diagnostics: Diagnostics, kinds: Sequence[Kind]
     ) -> FollowedRobot:
         texts, name = self._texts[space], space.strip("/")
-        loops = self._stated(space, "robot_description_loops", str)
-        model = robot_from_text(
-            texts[URDF], texts.get(SRDF) or None, loops or None, strict=False, diagnostics=diagnostics
-        )
+        _, _, *others = TEXT_PARAMETERS.items()
+        values: list[Any] = [self._stated(space, parameter, kind) or kind() for parameter, kind in others]
+        model = RobotTexts(texts[URDF], texts.get(SRDF, ""), *values).load(diagnostics=diagnostics)
         prefix = None
         if not alone and name:
             stated = self._stated(space, "frame_prefix", str)

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters
+from rclpy.parameter import parameter_value_to_python
 from robot_semantics_interfaces.srv import GetStatus, GetWorldState
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.live.senders import SenderRow
+from robot_semantics.model.loading import TEXT_PARAMETERS, RobotTexts
 from robot_semantics.ros.messages.world_messages import items_from_messages
 from robot_semantics.ros.tools.own_node import ServiceCaller
 from robot_semantics.usdf.restore_report import RestoreItem
@@ -29,22 +31,6 @@ if TYPE_CHECKING:
 
 
 _STATUS = f"{GetStatus.__module__.partition('.')[0]}/srv/GetStatus"
-
-
-class RobotTexts(NamedTuple):
-    """The descriptions of a running robot.
-
-    Attributes:
-        urdf: text of the URDF.
-        srdf: text of the SRDF; empty without one.
-        loops: text of the ``robot.yaml`` of Extended URDF; empty without one.
-        implicit_links: whether joints may name links that the URDF does not declare.
-    """
-
-    urdf: str
-    srdf: str
-    loops: str
-    implicit_links: bool
 
 
 class WorldText(NamedTuple):
@@ -70,10 +56,9 @@ def read_robot_texts(name: str, timeout_s: float) -> RobotTexts:
             raise RobotSemanticsError(f"the node {node} has {len(models)} robots: choose one with {choices}")
         robot = selected or "".join(models)
         prefix = f"{robot}." if robot else ""
-        urdf = _description(caller, node, f"{prefix}robot_description")
-        srdf = _description(caller, node, f"{prefix}robot_description_semantic")
-        loops, implicit = _parameters(caller, node, f"{prefix}robot_description_loops", f"{prefix}implicit_links")
-        return RobotTexts(urdf, srdf, loops.string_value, bool(implicit.bool_value))
+        urdf, srdf, *others = (f"{prefix}{name}" for name in TEXT_PARAMETERS)
+        values = map(parameter_value_to_python, _parameters(caller, node, *others))
+        return RobotTexts(_description(caller, node, urdf), _description(caller, node, srdf), *values)
 
 
 def read_world_text(name: str, timeout_s: float) -> WorldText:
