@@ -78,11 +78,7 @@ def _run(arguments: argparse.Namespace) -> None:
     Raises:
         UsageError: both robots have one name, or a file of ``--loops`` is not of one of them.
     """
-    names = (arguments.base.name, arguments.part.name)
-    if names[0] is not None and names[0] == names[1]:
-        raise UsageError(f"'{arguments.part}': the base has the name '{names[0]}' already")
-    # A part without a name has no loops: those without a name are of the base.
-    loops = one_by_model("loops", arguments.loops, names if names[1] is not None else names[:1])
+    loops = _loops(arguments)
     output = Path(arguments.output or "composed.urdf")
     base, part = (XmlText(read_text(robot.urdf), robot.urdf) for robot in (arguments.base, arguments.part))
     xyz, rpy = (" ".join(map(number_text, half)) for half in (arguments.origin[:3], arguments.origin[3:]))
@@ -109,11 +105,10 @@ def _run(arguments: argparse.Namespace) -> None:
             srdf_source=str(srdf_output),
             diagnostics=found,
         )
-        for name, prefix in zip(names, ("", arguments.prefix), strict=True):
-            if (file := loops.pop(name, None)) is not None:
-                root = read_yaml(file.value)
-                add_prefix(root, prefix)
-                robot = with_loops(robot, root, found)
+        for prefix, file in loops:
+            root = read_yaml(file)
+            add_prefix(root, prefix)
+            robot = with_loops(robot, root, found)
     except DescriptionError as error:
         found.extend_new(error.diagnostics)
     diagnostics = _in_inputs(found, composed)
@@ -145,6 +140,21 @@ def _run(arguments: argparse.Namespace) -> None:
     print_output(arguments, result, lines)
     if written:
         print_note(f"written: {', '.join(map(str, files))}")
+
+
+def _loops(arguments: argparse.Namespace) -> list[tuple[str, str]]:
+    """Return the files of ``--loops`` of base and part, each with the prefix of the names of its robot.
+
+    Raises:
+        UsageError: both robots have one name, or a file of ``--loops`` is not of one of them.
+    """
+    base, part = arguments.base.name, arguments.part.name
+    if base is not None and base == part:
+        raise UsageError(f"'{arguments.part}': the base has the name '{base}' already")
+    # A part without a name has no loops: those without a name are of the base.
+    prefixes = {base: ""} if part is None else {base: "", part: arguments.prefix}
+    loops = one_by_model("loops", arguments.loops, prefixes)
+    return [(prefix, loops[name].value) for name, prefix in prefixes.items() if name in loops]
 
 
 def _in_inputs(found: Diagnostics, composed: Mapping[str, ComposedText]) -> Diagnostics:
