@@ -43,7 +43,7 @@ def _plain_reading(text: str) -> tuple[str | None, str]:
     return (name, value) if equals and not _SEPARATORS & set(name) else (None, text)
 
 
-class NamedValue(NamedTuple):
+class RobotValue(NamedTuple):
     """A value of one robot, ``[NAME=]VALUE``; the name is None if the word has none."""
 
     name: str | None
@@ -58,7 +58,7 @@ class NamedValue(NamedTuple):
         """The files that the word names, if it is one of files."""
         return (self.value,)
 
-    def with_known_name(self, names: Collection[str]) -> NamedValue:
+    def with_known_name(self, names: Collection[str]) -> RobotValue:
         """Return the reading of the word whose name is in `names`; a name may contain ``=``.
 
         Raises:
@@ -66,7 +66,7 @@ class NamedValue(NamedTuple):
         """
         if self.name is None or self.name in names:
             return self
-        ways = [NamedValue(name, value) for name, value in readings(str(self)) if name in names and value]
+        ways = [RobotValue(name, value) for name, value in readings(str(self)) if name in names and value]
         if len(ways) > 1:
             first, second, *_ = ways
             raise RobotSemanticsError(f"'{self}' can be of '{first.name}' or of '{second.name}': rename one")
@@ -101,7 +101,7 @@ class RobotArgument(NamedTuple):
         return self
 
 
-Value = TypeVar("Value", NamedValue, RobotArgument)
+Value = TypeVar("Value", RobotValue, RobotArgument)
 FILE_FORM, ROBOT_FORM, JOINT_FORM = "[NAME=]FILE", "[NAME=]URDF[,SRDF]", "NAME=NUMBERS"
 
 
@@ -175,24 +175,24 @@ def add_named(parser: argparse._ActionsContainer, option: str, form: str, text: 
     add_repeatable(parser, option, form, text, type=partial(read, option, form))
 
 
-def _named_file(option: str, form: str, text: str) -> NamedValue:
+def _named_file(option: str, form: str, text: str) -> RobotValue:
     """Argparse type: a file of one robot, ``[NAME=]FILE``; the path may contain ``=``, as in `robot_argument`.
 
     Raises:
         UsageError: the text has another form.
         RobotSemanticsError: the files of two readings exist.
     """
-    ways = [NamedValue(*way) for way in readings(text) if all(part is None or part.strip() for part in way)]
+    ways = [RobotValue(*way) for way in readings(text) if all(part is None or part.strip() for part in way)]
     there = [way for way in ways if _is_there(way.value)]
 
-    def in_words(way: NamedValue) -> str:
+    def in_words(way: RobotValue) -> str:
         return f"the file '{way.value}'" + ("" if way.name is None else f" of robot '{way.name}'")
 
     only = _only_reading(text, there, in_words)
     return _complete(option, form, text, *_plain_reading(text)) if only is None else only
 
 
-def _named_word(option: str, form: str, text: str) -> NamedValue:
+def _named_word(option: str, form: str, text: str) -> RobotValue:
     """Argparse type: a topic or frame of one robot, ``[NAME=]VALUE``; the first ``=`` separates.
 
     Raises:
@@ -202,7 +202,7 @@ def _named_word(option: str, form: str, text: str) -> NamedValue:
     return _complete(option, form, text, *((name, value) if equals else (None, text)))
 
 
-def _complete(option: str, form: str, text: str, name: str | None, value: str) -> NamedValue:
+def _complete(option: str, form: str, text: str, name: str | None, value: str) -> RobotValue:
     """Return a reading whose parts are not empty.
 
     Raises:
@@ -214,7 +214,7 @@ def _complete(option: str, form: str, text: str, name: str | None, value: str) -
         raise UsageError(f"{option} takes {form}, not '{text}'")
     if name is not None and not name.strip():
         raise UsageError(f"{option} '{text}': there is no name before the '='")
-    return NamedValue(name, value)
+    return RobotValue(name, value)
 
 
 def _is_there(file: str) -> bool:
