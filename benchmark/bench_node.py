@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3.0, help="time that is measured in each round")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each case")
     parser.add_argument("--cases", default=CASES, help="JOINTSxRATE, comma separated")
-    parser.add_argument("--starts", type=int, default=5, help="starts timed of each node")
+    parser.add_argument("--starts", type=int, default=5, help="starts timed of each node; 0: none")
     parser.add_argument("--node", action="append", default=[], metavar="NAME=COMMAND", help="another node to measure")
     arguments = parser.parse_args()
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
@@ -75,8 +75,18 @@ def main() -> None:
         nodes[name] = shlex.split(command)
     rclpy.init()
     listener = rclpy.create_node("bench_listener")
+    try:
+        _compare(listener, arguments, nodes)
+    finally:
+        listener.destroy_node()
+        rclpy.try_shutdown()
+
+
+def _compare(listener: Any, arguments: argparse.Namespace, nodes: dict[str, list[str]]) -> None:
+    """Print all tables."""
     _prove_equal(listener)
-    _time_start(listener, arguments.starts)
+    if arguments.starts:
+        _time_start(listener, arguments.starts)
     columns = f"{'CPU/message':>12} {'p50':>8} {'p99':>8} {'maximum':>9} {'received':>9}   ratio"
     print(f"{'joints':>6} {'rate':>6}  {'node':<22} {columns}")
     for case in arguments.cases.split(","):
@@ -98,7 +108,6 @@ def main() -> None:
             )
         naive = results["naive"]
         print(f"{'':>14} ours is {naive.cpu_us / ours.cpu_us:.1f} × cheaper than naive", flush=True)
-    rclpy.shutdown()
 
 
 def _start(command: Sequence[str], joints: int, folder: str) -> subprocess.Popen[bytes]:

@@ -71,6 +71,10 @@ def main(clients: int, changes: int, seconds: float, joints: int) -> None:
         # It was told to stop during a call.
         if rclpy.ok():
             raise
+    finally:
+        executor.shutdown()
+        node.destroy_node()
+        rclpy.try_shutdown()
 
 
 if __name__ == "__main__":

@@ -48,6 +48,8 @@ def main(joints: int, rate_hz: float, seconds: float) -> None:
         wait = next_s - time.perf_counter()
         if wait > 0.0:
             time.sleep(wait)
+    # Before the interpreter ends: its end destroys the middleware's threads in any order, which may abort.
+    node.destroy_node()
     rclpy.shutdown()
 
 

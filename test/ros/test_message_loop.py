@@ -87,7 +87,7 @@ def test_an_arrival_is_known_however_long_the_message_waited_and_whenever_the_cl
     def system_ns(steady_s: float) -> int:
         return int((1.7e9 + steady_s + (step_s if steady_s >= 1000.5 else 0.0)) * S)
 
-    clock = ArrivalClock()
+    clock = ArrivalClock(system_ns(0.0))
     for steady_s in range(900, 1200):
         arrived_s = steady_s - waited_s
         # A step that is shorter than the wait makes two times possible: the later one is returned.
