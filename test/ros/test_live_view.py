@@ -202,6 +202,50 @@ def test_several_robots_each_stand_where_their_own_joints_say(
         joint_positions(20.0, "rover_arm")
 
 
+# Remaps of /tf and /tf_static in the nodes of two robots with the same frames; and the name of a box beside robot one.
+REMAPS = {
+    "each in its namespace": ({"one": ("/one/tf", "tf_static"), "two": ("tf", "tf_static")}, "one/box"),
+    "one on /tf": ({"one": ("/tf", "/tf_static"), "two": ("tf", "tf_static")}, "box"),
+    "only the moving ones": ({"one": ("/tf_of_one", "/tf_static"), "two": ("/tf", "/tf_static")}, "box"),
+}
+
+
+@pytest.mark.parametrize("case", REMAPS)
+def test_robots_with_the_same_frames_on_topics_of_their_own_each_stand_where_their_own_joints_say(
+    case: str, client: Client, node: NodeProcess, start: Callable[..., NodeProcess], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(client.domain))
+    for process in RUNNING[:]:
+        process.stop()
+    remaps, box = REMAPS[case]
+    for name, (moving, static) in remaps.items():
+        remapped = ["-r", f"__ns:=/{name}", "-r", f"/tf:={moving}", "-r", f"/tf_static:={static}"]
+        start(**PARAMETERS | {"frame_prefix": ""}, ros_args=remapped)
+    for name in remaps:
+        client.until(lambda name=name: client.node.count_publishers(f"/{name}/robot_description"), name)
+    foreign = TransformStamped()
+    foreign.header.frame_id, foreign.child_frame_id = "odom", "box"
+    foreign.transform.translation.x = foreign.transform.rotation.w = 1.0
+    with LiveRobots("/one/robot_semantics", 20.0, (), Diagnostics()) as live:
+        assert [actor.name for actor in live.scene.actors] == ["one", "two"]
+        wanted = {"one": 0.25, "two": -0.5}
+        publishers = {name: client.publisher(JointState, f"{name}/joint_states") for name in wanted}
+        beside = client.node.create_publisher(TFMessage, remaps["one"][0], 100)
+        space = live.scene.actors[0].kinematics.space
+        seen, at, end, moment = -1, dict.fromkeys(wanted, 0.0), time.monotonic() + 60.0, live.scene.moments[0]
+        while at != pytest.approx(wanted, abs=1e-9) or moment.frames.keys() != {box}:
+            assert time.monotonic() < end, (at, moment.frames.keys())
+            beside.publish(TFMessage(transforms=[foreign]))
+            for name, value in wanted.items():
+                positions = {"elbow_joint": value, "world_joint/x": 4 * value, "world_joint/theta": 0.0}
+                publishers[name].publish(joint_state({**positions, "world_joint/y": 0.0}, time.time_ns()))
+            seen, moment = live.wait(seen, 0.2) or (seen, moment)
+            at = {name: float(stance.q[space.index["elbow_joint"]]) for name, stance in moment.stances.items()}
+        client.node.destroy_publisher(beside)
+        x = {name: float(stance.q[space.index["world_joint/x"]]) for name, stance in moment.stances.items()}
+        assert x == pytest.approx({name: 4 * value for name, value in wanted.items()}, abs=1e-9)
+
+
 def test_a_robot_that_is_announced_is_waited_for(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROS_DOMAIN_ID", str(client.domain))
     for process in RUNNING[:]:

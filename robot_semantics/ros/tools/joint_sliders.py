@@ -209,14 +209,14 @@ class JointSliders:
             names = {topic: self._who(topic) for topic in set(held.values())}
             return SliderState(self.topic, self._positions.all_values(), {name: names[held[name]] for name in held})
 
-    def note_root(self, parent: str, T_parent_root: FloatArray, time_ns: int, *, static: bool) -> None:
-        """Note a transform (4, 4) of the root link on TF: a virtual joint belongs to another publisher of this frame.
+    def note_root(self, parent: str, T_parent_root: FloatArray, time_ns: int, topic: str, *, static: bool) -> None:
+        """Note a transform (4, 4) of the root link on a TF topic.
 
-        The robot's node sends that frame from the values of the sliders, with their stamps.
+        A virtual joint belongs to another publisher of this frame. The robot's node sends that frame from the values
+        of the sliders, with their stamps.
         """
         if not self._root.position_count:
             return
-        topic = "/tf_static" if static else "/tf"
         with self._lock:
             if not static and any(time_ns == sent for sent, _, _ in self._sent):
                 return

@@ -25,6 +25,7 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.executors import ExternalShutdownException
 from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.publisher import Publisher
+from rclpy.qos import DurabilityPolicy
 from robot_semantics_interfaces.msg import SnapshotInfo
 from robot_semantics_interfaces.srv import GetStatus
 from sensor_msgs.msg import JointState
@@ -138,6 +139,30 @@ def pose_in_world(frame: str, transforms: Transforms) -> FloatArray:
     return T
 
 
+TF_TOPICS = frozenset({"/tf", "/tf_static"})
+"""Topics of a robot whose node publishes no transforms."""
+
+
+class TfTree:
+    """The newest transforms on some topics: one tree, unless nodes publish in namespaces (``-r /tf:=tf``).
+
+    Attributes:
+        topics: full names of the topics.
+        transforms: the newest transform of each frame.
+    """
+
+    def __init__(self, topics: frozenset[str]) -> None:
+        self.topics = topics
+        self.transforms: dict[str, tuple[str, FloatArray]] = {}
+
+    @property
+    def prefix(self) -> str:
+        """The name of its namespace with a slash, before names of frames; empty for /tf."""
+        return "" if self.topics & TF_TOPICS else f"{min(self.topics).rpartition('/')[0].lstrip('/')}/".lstrip("/")
+
+
+_NO_TREE = TfTree(frozenset())
+
 THIS_CENTURY_NS = 978_307_200 * 1_000_000_000
 
 PATIENCE_S = 1.0
@@ -199,20 +224,21 @@ class LiveRobots:
         """
         self._asked, self._timeout_s = node, timeout_s
         self._news = threading.Condition()
-        self._transforms: dict[str, tuple[str, FloatArray]] = {}
+        self._default_tree = TfTree(TF_TOPICS)
+        self._trees = {TF_TOPICS: self._default_tree}
+        self._tree_of: dict[str, TfTree] = {}
         self._number, self._stamp_ns = 0, 0
         self._link_names: frozenset[str] = frozenset()
         self._texts: dict[str, dict[str, str]] = {}
         self._described: set[str] = set()
         self._commands: dict[str, Publisher] = {}
         self._sliders: dict[str, JointSliders] = {}
-        self._sliders_of_root: dict[str, JointSliders] = {}
+        self._sliders_of_root: dict[str, dict[str, JointSliders]] = {}
         self._open = ExitStack()
         try:
             self._node, self._executor = self._open.enter_context(own_node("robot_semantics_view"))
-            for topic, profile in (("/tf", qos.TF), ("/tf_static", qos.STATIC_LISTENER)):
-                take = partial(self._on_transforms, static=topic == "/tf_static")
-                self._node.create_subscription(TFMessage, topic, take, qos.fresh(profile))
+            self._listen(self._default_tree, "/tf", static=False)
+            self._listen(self._default_tree, "/tf_static", static=True)
             self._described_spaces = spaces = self._spaces()
             self.robots = tuple(
                 self._robot(space, len(spaces) == 1, PackageResolver(package_paths), diagnostics, kinds)
@@ -220,6 +246,8 @@ class LiveRobots:
             )
             self._link_names = frozenset(name for robot in self.robots for name in robot.actor.model.link_names)
             self._actors = {robot.actor.name: robot.actor for robot in self.robots}
+            self._space_of = {robot.actor.name: space for space, robot in zip(spaces, self.robots, strict=True)}
+            self._find_trees()
             if sliders is not None:
                 for space, robot in zip(spaces, self.robots, strict=True):
                     self._add_sliders(space, robot, sliders)
@@ -346,7 +374,8 @@ class LiveRobots:
             report=options.report,
         )
         names = base_frames(kinematics.model, robot.actor.name, prefix, base_frame)
-        self._sliders_of_root |= {name: sliders for name, link in names.items() if link == kinematics.model.root_link}
+        root_link = kinematics.model.root_link
+        self._sliders_of_root[robot.actor.name] = {name: sliders for name, link in names.items() if link == root_link}
 
     def _slide_to(self, snapshot: str) -> None:
         """Put the sliders where a snapshot has the robots; one that cannot be read here changes nothing."""
@@ -462,15 +491,60 @@ class LiveRobots:
             else:
                 return list(answer.values)
 
-    def _on_transforms(self, message: TFMessage, *, static: bool) -> None:
-        self._note_roots(message, static)
+    def _listen(self, tree: TfTree, topic: str, *, static: bool) -> None:
+        take = partial(self._on_transforms, tree, topic, static)
+        profile = qos.STATIC_LISTENER if static else qos.TF
+        self._node.create_subscription(TFMessage, topic, take, qos.fresh(profile))
+
+    def _find_trees(self) -> None:
+        """Find the topics with the transforms of each robot; a node is discovered topic by topic."""
+        for robot, space in self._space_of.items():
+            topics = self._tf_topics(space)
+            names = frozenset(topics)
+            # A node that ends leaves the last state.
+            if names <= self._tree_of.get(robot, _NO_TREE).topics:
+                continue
+            # A node that publishes only on one of the two still belongs to both.
+            tree = self._default_tree if names <= TF_TOPICS else self._trees.get(names)
+            if tree is None:
+                tree = self._trees[names] = TfTree(names)
+                for topic, static in topics.items():
+                    self._listen(tree, topic, static=static)
+            self._tree_of[robot] = tree
+
+    def _tf_topics(self, space: str) -> dict[str, bool]:
+        """Return the topics on which the node of a description publishes transforms, each with True if it is static.
+
+        A node that takes its description from the topic belongs to it too, if the description's node has no transforms.
+        """
+        topic = f"{space}/{URDF}"
+        for infos in (
+            self._node.get_publishers_info_by_topic(topic),
+            self._node.get_subscriptions_info_by_topic(topic),
+        ):
+            nodes = {node_name(info) for info in infos}
+            result: dict[str, bool] = {}
+            for name, types in self._node.get_topic_names_and_types():
+                if "tf2_msgs/msg/TFMessage" in types:
+                    for info in self._node.get_publishers_info_by_topic(name):
+                        if node_name(info) in nodes - {UNKNOWN_NODE}:
+                            result[name] = info.qos_profile.durability is DurabilityPolicy.TRANSIENT_LOCAL
+            if result:
+                return result
+        return {}
+
+    def _tree(self, robot: str) -> TfTree:
+        return self._tree_of.get(robot, self._default_tree)
+
+    def _on_transforms(self, tree: TfTree, topic: str, static: bool, message: TFMessage) -> None:
+        self._note_roots(tree, topic, static, message)
         with self._news:
             own: list[int] = []
             for transform in message.transforms:
                 T = matrix_of(transform.transform)
                 parent, child = frame_name(transform.header.frame_id), frame_name(transform.child_frame_id)
                 if np.isfinite(T).all():
-                    self._transforms[child] = (parent, T)
+                    tree.transforms[child] = (parent, T)
                 if not static and child.rpartition("/")[2] in self._link_names:
                     own.append(stamp_ns(transform.header.stamp))
             # The clock is that of the robots' joints: other frames, and fixed ones, may have another clock.
@@ -478,33 +552,54 @@ class LiveRobots:
             self._number += 1
             self._news.notify_all()
 
-    def _note_roots(self, message: TFMessage, static: bool) -> None:
+    def _note_roots(self, tree: TfTree, topic: str, static: bool, message: TFMessage) -> None:
         """Tell the sliders of a virtual joint about transforms of its root link."""
-        if not self._sliders:
+        sliders_of_root: dict[str, JointSliders] = {}
+        for robot, by_frame in self._sliders_of_root.items():
+            if self._tree(robot) is tree:
+                sliders_of_root |= by_frame
+        if not sliders_of_root:
             return
         for transform in message.transforms:
-            sliders = self._sliders_of_root.get(frame_name(transform.child_frame_id))
+            sliders = sliders_of_root.get(frame_name(transform.child_frame_id))
             if sliders is not None:
                 T, time_ns = matrix_of(transform.transform), stamp_ns(transform.header.stamp)
-                sliders.note_root(frame_name(transform.header.frame_id), T, time_ns, static=static)
+                sliders.note_root(frame_name(transform.header.frame_id), T, time_ns, topic, static=static)
 
     def _spin(self) -> None:
+        look_s = 0.0
         while not self._stopping and is_up(self._node.context):
             with suppress(ExternalShutdownException):
                 self._executor.spin_once(timeout_sec=0.5)
+                if time.monotonic() > look_s:
+                    look_s = time.monotonic() + PATIENCE_S
+                    self._find_trees()
 
     def _moment(self) -> Moment:
         """Return all poses from the transforms received so far."""
-        frames = {robot: robot.frames(self._transforms) for robot in self.robots}
-        seen = [robot for robot in self.robots if len(self.robots) == 1 or frames[robot] & self._transforms.keys()]
-        links = set().union(*frames.values())
-        parents = {robot.actor.name: robot.actor.model.root_joint.parent_link for robot in seen}
+        trees = {robot: self._tree(robot.actor.name) for robot in self.robots}
+        frames = {robot: robot.frames(tree.transforms) for robot, tree in trees.items()}
+        seen = [
+            robot for robot, tree in trees.items() if len(self.robots) == 1 or frames[robot] & tree.transforms.keys()
+        ]
+        around: dict[str, FloatArray] = {}
+        # Frames of another tree than the robot's are not around it.
+        for tree in dict.fromkeys(trees.values()):
+            links = set().union(*(frames[robot] for robot, other in trees.items() if other is tree))
+            prefix = tree.prefix if len(set(trees.values())) > 1 else ""
+            around |= {
+                prefix + name: pose_in_world(name, tree.transforms) for name in tree.transforms if name not in links
+            }
+        parents: dict[str, FloatArray] = {}
+        for robot in seen:
+            frame = robot.actor.model.root_joint.parent_link
+            parents[robot.actor.name] = pose_in_world(frame, trees[robot].transforms) if frame else np.eye(4)
         return Moment(
             _when(self._stamp_ns),
-            {robot.actor.name: robot.stance(self._transforms) for robot in seen},
+            {robot.actor.name: robot.stance(trees[robot].transforms) for robot in seen},
             self._stamp_ns,
-            {name: pose_in_world(name, self._transforms) for name in self._transforms if name not in links},
-            {name: pose_in_world(frame, self._transforms) if frame else np.eye(4) for name, frame in parents.items()},
+            around,
+            parents,
         )
 
 
