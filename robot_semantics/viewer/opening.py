@@ -105,7 +105,8 @@ def kind_of(path: Path) -> FileKind:
 
 
 def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics) -> Scene:
-    """Return the scene of the files: a robot with its semantics, or worlds, one moment for each state.
+    """Return the scene of the files: a robot with its semantics, several robots over each other, or worlds, one moment
+    for each state.
 
     A URDF beside world states is the robot of the model with its name, or of the only model.
 
@@ -117,6 +118,8 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
         OSError: a file cannot be read.
     """
     kinds = [(kind_of(path), path) for path in paths]
+    if len(kinds) > 1 and all(kind is FileKind.URDF for kind, _ in kinds) and not opening.robots:
+        return _together(paths, opening, diagnostics)
     files, opening = _given(kinds, opening)
     urdf, srdf = (Path(file) if file else None for file in (files.urdf, files.srdf))
     if urdf is None and files.options.loops is not None:
@@ -135,6 +138,27 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
     if robot is None or urdf is None:
         raise RobotSemanticsError(f"{srdf}: an SRDF has nothing to show without its URDF: give both")
     return alone(actors.of(robot, None, urdf))
+
+
+def _together(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics) -> Scene:
+    """Return robots without semantics at one place; robots of one name get the names of their files."""
+    if opening.loops is not None:
+        raise RobotSemanticsError("--loops needs one URDF: the robot with these loops")
+    robots = [_robot(path, None, opening, diagnostics) for path in paths]
+    names = [robot.name for robot in robots]
+    if len({*names}) < len(names):
+        names = [path.stem for path in paths]
+    if len({*names}) < len(names):
+        names = [str(path) for path in paths]
+    scenes = []
+    for name, robot, path in zip(names, robots, paths, strict=True):
+        actor = _Actors(opening, diagnostics, robot, path, None).of(robot, None, path)
+        scenes.append(alone(replace(actor, name=name)))
+    stances = {name: stance for scene in scenes for name, stance in scene.moments[0].stances.items()}
+    if len(stances) < len(paths):
+        raise RobotSemanticsError(f"{paths[-1]}: this file is given twice")
+    title = " and ".join(names)
+    return Scene(title, tuple(actor for scene in scenes for actor in scene.actors), (Moment("", stances),))
 
 
 def _sources(

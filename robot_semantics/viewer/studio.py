@@ -82,7 +82,7 @@ LISTED = (
     ("Alt+1 … Alt+6", "open a tab"),
     ("?", "this list"),
     ("1 2 3 4 5 0", "view from front, back, left, right, top, corner"),
-    ("F", "fit the view to the robot"),
+    ("F, P", "fit the view to the robot; hide or show the panels"),
     ("A  N  R  C  D", "link axes, names, frames, collision geometry, dark"),
     ("/", "search the robot"),
     ("Enter, Tab", "in a list: take the marked name"),

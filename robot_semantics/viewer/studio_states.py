@@ -297,7 +297,7 @@ class StatesTab:
         with contextlib.suppress(RobotSemanticsError):
             kinematics = self._studio.kinematics
             q, _ = closed_pose(kinematics, with_state(kinematics.space, group, name))
-            return {self._studio.actor: {"q": q.tolist()}}
+            return {self._studio.actor: {"q": q.tolist(), "group": group}}
         return None
 
     def _choose(self, group: str | None) -> None:

@@ -62,9 +62,20 @@ def test_what_cannot_be_shown_is_refused(tmp_path: Path, text: str, message: str
         opened(path)
 
 
-def test_two_urdfs_are_one_too_many(tmp_path: Path) -> None:
+def test_two_urdfs_are_shown_over_each_other(tmp_path: Path) -> None:
+    scene = opened(URDF, example("block.urdf"))
+    assert [actor.name for actor in scene.actors] == ["rover_arm", "block"]
+    for stance in scene.moments[0].stances.values():
+        np.testing.assert_array_equal(stance.T_world_base, np.eye(4))
+    # Two versions of one robot have the names of their files.
+    other = tmp_path / "newer.urdf"
+    other.write_bytes(URDF.read_bytes())
+    assert [actor.name for actor in opened(URDF, other).actors] == ["rover_arm", "newer"]
+    with pytest.raises(RobotSemanticsError, match="given twice"):
+        opened(other, other)
+    # An SRDF could be about either.
     with pytest.raises(RobotSemanticsError, match="there is another URDF"):
-        opened(URDF, example("block.urdf"))
+        opened(URDF, other, example("rover_arm.srdf"))
 
 
 def test_a_world_stands_where_its_frames_say() -> None:

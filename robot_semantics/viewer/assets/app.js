@@ -14,6 +14,12 @@ const SLOW_MS = 1000 / 30;
 const OVERDUE_MS = 2000;
 // So long the pointer rests before the page looks what is below it.
 const REST_MS = 60;
+// So long nothing moves before the finer picture is drawn, and so long a shadow may be old without a graphics card.
+const STILL_MS = 250, SHADOW_MS = 500;
+// A finer picture has four times as many pixels: it must not take longer than half a second.
+const FINER_MS = 120;
+// So long the page draws before it says that it is slow; a robot of so few triangles is never told.
+const PATIENCE_MS = 1000, FEW_TRIANGLES = 50000;
 const VIEW_KEYS = { 1: "front", 2: "back", 3: "left", 4: "right", 5: "top", 0: "iso" };
 
 export class App {
@@ -25,7 +31,7 @@ export class App {
     this.robot = this.robots[0] || null;
     this.groups = data.groups.slice();
     this.focus = this.groups[0] || "";
-    this.shows = { frames: data.moments.some((moment) => Object.keys(moment.frames).length > 0), axes: false, names: false, collision: data.collision, spheres: Boolean(data.spheres), yUp: false, degrees: false, dark: matchMedia("(prefers-color-scheme: dark)").matches };
+    this.shows = { frames: data.moments.some((moment) => Object.keys(moment.frames).length > 0), axes: false, names: false, collision: data.collision, spheres: Boolean(data.spheres), yUp: false, degrees: false, forces: true, dark: matchMedia("(prefers-color-scheme: dark)").matches };
     this.moment = 0; this.ghost = -1; this.picked = null; this.marks = {}; this.traces = []; this.chosen = new Set(); this.speed = 1; this.sliders = {};
     this.scene = new Scene(this.find("canvas"), bundle);
     for (const shape of data.surfaces) this.scene.addShape(array(Float32Array, shape.corners), array(Int8Array, shape.normals), shape.colours && array(Uint8Array, shape.colours), array(Uint32Array, shape.faces));
@@ -38,15 +44,16 @@ export class App {
     this.scene.controls.addEventListener("change", () => this.redraw());
     this.panel.build();
     this.listen();
-    this.sizes = new ResizeObserver(() => this.redraw());
+    this.sizes = new ResizeObserver(() => { if (this.isFitted) this.fit(); else this.redraw(); });
     this.sizes.observe(this.find("stage"));
+    // Until a person turns the view, the whole robot stays in it.
+    this.scene.controls.addEventListener("start", () => { this.isFitted = false; });
     this.changed();
-    if (this.scene.weak) requestAnimationFrame(() => this.checkSpeed());
   }
 
   // Say why the picture moves slowly in a browser without a graphics card.
-  checkSpeed(time = this.scene.drawingTime()) {
-    if (time <= SLOW_MS) return;
+  checkSpeed(time) {
+    if (time <= SLOW_MS || this.scene.triangles() < FEW_TRIANGLES) return;
     const rate = time > 500 ? (1000 / time).toPrecision(1) : Math.round(1000 / time), count = this.scene.triangles().toLocaleString("en");
     this.message(`Slow picture: ${rate} frames/s for ${count} triangles, because this browser draws without a graphics card. Switch on hardware acceleration in the browser, or open fewer robots.`);
   }
@@ -227,7 +234,8 @@ export class App {
   }
   groupState(group, name) { return groupStateText(this.robot, this.q(this.robot), group, name); }
   download(name, text) {
-    const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "application/xml" })), download: name });
+    const content = text instanceof Blob ? text : new Blob([text], { type: "application/xml" });
+    const link = make("a", { href: URL.createObjectURL(content), download: name });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
@@ -239,6 +247,8 @@ export class App {
     Object.assign(this.data.moments[0], { frames, stances, label });
     this.stances = this.copy(stances);
     this.changed();
+    // The robot is somewhere else than the page thought.
+    if (!this.hasFollowed && this.isFitted) { this.hasFollowed = true; this.drawNow(); this.fit(); }
   }
   // What else is to be compared with what is live: a saved snapshot.
   compareWith(moment) { this.data.moments = [this.data.moments[0], moment]; this.ghost = 1; this.panel.build(); this.changed(); }
@@ -288,7 +298,8 @@ export class App {
   show(key, on) { const box = this.find(key); if (box) box.checked = on; this.setShow(key, on); }
   // A small picture of robots with other positions, in their own colours, as a data address.
   thumbnail(stances) {
-    const key = JSON.stringify(stances);
+    const near = (name) => { const robot = this.named(name), links = own(robot?.groups || {}, stances[name].group)?.links; return links?.length ? links : null; };
+    const key = JSON.stringify([stances, Object.keys(stances).map(near)]);
     this.pictures ||= new Map();
     if (this.pictures.has(key)) return this.pictures.get(key);
     const kept = { stances: this.stances, ghost: this.ghost, groups: this.groups, marks: this.marks, picked: this.picked, hovered: this.hovered };
@@ -298,7 +309,12 @@ export class App {
       if (robot) this.stances[name] = { q: robot.follow(q.slice()), T: T || own(kept.stances, name)?.T || IDENTITY };
     }
     this.arrange();
-    const box = this.scene.bounds([...this.shown.values()].filter((shown) => shown.root.visible));
+    // Of a state of a group: the group.
+    const parts = [...this.shown].filter(([, shown]) => shown.root.visible).map(([{ name }, { links, meshes }]) => {
+      const group = own(stances, name) ? near(name) : null;
+      return { links, meshes: group ? meshes.filter((mesh) => group.includes(mesh.userData.link)) : meshes };
+    });
+    const box = this.scene.bounds(parts) || this.scene.bounds([...this.shown.values()].filter((shown) => shown.root.visible));
     const address = box ? this.scene.picture(...box, 168, 126) : undefined;
     Object.assign(this, kept);
     this.stale = true; this.drawNow();
@@ -381,10 +397,12 @@ export class App {
       for (const mesh of shown.meshes) { this.scene.paint(mesh, GHOST, 0.35); this.drawn.push({ robot, link: mesh.userData.link, colour: GHOST, alpha: 0.35, ghost: true }); }
     }
   }
-  // Forces that the state has on links, at their origins, in their axes: the longest is a third of the robot.
+  // Forces that the state has on links, at their origins, in their axes: the longest of all times is a third of the robot.
   forces(robot, poses, labels) {
+    if (!this.shows.forces) return [];
     const all = this.data.moments[this.moment].wrenches || {}, size = (wrench) => Math.hypot(...wrench.slice(0, 3)), arrows = [];
-    const longest = Math.max(...Object.values(all).flatMap((wrenches) => Object.values(wrenches).map(size)), 1e-9);
+    const sizes = this.data.moments.flatMap(({ wrenches }) => Object.values(wrenches || {}).flatMap((here) => Object.values(here).map(size)));
+    const longest = sizes.reduce((most, one) => Math.max(most, one), 1e-9);
     for (const [name, f] of Object.entries(own(all, robot.name) || {})) {
       if (!size(f)) continue;
       const T = poses[robot.linkIndex.get(name)], k = 0.33 * this.size / longest;
@@ -414,7 +432,9 @@ export class App {
 
   fit(view = null) {
     const box = this.scene.bounds([...this.shown.values()].filter((shown) => shown.root.visible)) || [[-0.5, -0.5, 0], [0.5, 0.5, 1]];
-    this.size = Math.max(...box[1].map((part, k) => part - box[0][k]), 1e-6);
+    this.extent = box[1].map((part, k) => part - box[0][k]);
+    this.size = Math.max(...this.extent, 1e-6);
+    this.isFitted = true;
     this.scene.look(...box, view);
     this.ground();
     this.redraw();
@@ -437,10 +457,39 @@ export class App {
     this.waiting = requestAnimationFrame(() => { this.waiting = 0; this.drawNow(); });
   }
   drawNow() {
-    if (this.stale) { this.stale = false; this.arrange(); this.panel.update(); }
+    const begin = performance.now();
+    if (this.stale) { this.stale = false; this.arrange(); this.panel.update(); this.hasOldShadow = true; }
     this.root.classList.toggle("dark", this.shows.dark);
+    if (begin - (this.shadowAt ?? -Infinity) >= (this.scene.weak ? SHADOW_MS : 0)) this.castShadow();
     this.scene.draw();
+    if (this.scene.weak) this.measure(begin);
     this.drawLabels();
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => this.settle(), STILL_MS);
+  }
+  castShadow() {
+    if (!this.hasOldShadow) return;
+    this.hasOldShadow = false; this.shadowAt = performance.now();
+    this.scene.castShadow([...this.shown.values()]);
+  }
+  // What was drawn together takes a second: say so if it is slow.
+  measure(begin) {
+    this.scene.finish();
+    this.drawing ||= { spent: 0, count: 0 };
+    const time = performance.now() - begin;
+    this.drawing.spent += time; this.drawing.count += 1;
+    // The first drawing also compiles.
+    this.fastest = Math.min(this.fastest ?? Infinity, time);
+    if (this.drawing.spent < PATIENCE_MS) return;
+    this.checkSpeed(this.drawing.spent / this.drawing.count);
+    this.drawing = null;
+  }
+  // Nothing moves: the newest shadow, and smooth edges.
+  settle() {
+    if (this.waiting || this.playing) return;
+    this.castShadow();
+    if (this.fastest > FINER_MS) { const begin = performance.now(); this.scene.draw(); this.measure(begin); }
+    if (!(this.fastest > FINER_MS)) this.scene.draw(2);
   }
   // Names of what is nearest first; one that would cover another is left out.
   drawLabels() {
@@ -453,11 +502,17 @@ export class App {
       spans.push(make("span", { style: `left:${box[0]}px;top:${box[1]}px` }, name));
     }
     this.find("labels").replaceChildren(...spans);
+    const [length, pixels] = this.scene.bar(), bar = this.find("bar");
+    bar.textContent = `${Number(length.toPrecision(3))} m`; bar.style.width = `${pixels}px`;
   }
 
   // Leave the page to another one; what it returns lets that go on where a person was.
   end() {
+    clearTimeout(this.settling); this.settle = () => {};
     this.listening.abort(); this.sizes.disconnect(); this.scene.renderer.dispose(); this.redraw = () => {}; this.playing = false;
+    return this.view();
+  }
+  view() {
     const { shows, groups, focus, moment, scene } = this;
     const positions = Object.fromEntries(this.robots.filter((robot) => this.q(robot)).map((robot) => [robot.name, robot.variables.map((name, k) => [name, this.q(robot)[k]])]));
     return { shows, groups, focus, moment, positions, eye: scene.camera.position.toArray(), target: scene.controls.target.toArray() };
@@ -470,7 +525,41 @@ export class App {
     for (const robot of this.robots) if (this.closes(robot) && this.q(robot)) { this.stances[robot.name].closed = this.q(robot).slice(); this.posed(robot); }
     for (const mesh of this.shown.values()) this.scene.turn(mesh.meshes, shows.yUp);
     this.scene.camera.position.set(...eye); this.scene.controls.target.set(...target); this.scene.controls.update();
+    this.isFitted = false;
     this.ground(); this.panel.build(); this.changed();
+  }
+
+  // Hide or show what is beside the picture.
+  fold() { for (const part of [this.root, this.root.closest(".page")]) part?.classList.toggle("folded"); }
+  // The address of what is shown: positions that a person has changed, groups and camera.
+  link() {
+    const { groups, focus, moment, positions, eye, target } = this.view(), { stances } = this.data.moments[this.moment];
+    for (const robot of this.robots) if (own(positions, robot.name)) positions[robot.name] = positions[robot.name].filter(([, value], k) => value !== own(stances, robot.name)?.q[k]);
+    const state = { groups, focus, moment, positions: this.data.live ? {} : positions, eye, target };
+    return `${location.href.split("#")[0].split("?")[0]}#shown=${encodeURIComponent(JSON.stringify(state))}`;
+  }
+  copyLink() {
+    const link = this.link(), inBar = () => { history.replaceState(null, "", link); this.message("The address of this page is the link."); };
+    if (!navigator.clipboard) { inBar(); return; }
+    navigator.clipboard.writeText(link).then(() => this.message("The link is copied."), inBar);
+  }
+  // Show what the address of the page says; an address that is damaged says nothing.
+  followLink() {
+    try {
+      const { groups, focus, moment, positions, eye, target } = JSON.parse(decodeURIComponent(location.hash.match(/^#shown=(.*)$/)[1]));
+      const numbers = (list) => Array.isArray(list) && list.length === 3 && list.every(Number.isFinite), texts = (list) => Array.isArray(list) && list.every((one) => typeof one === "string");
+      const pairs = (list) => Array.isArray(list) && list.every((pair) => Array.isArray(pair) && typeof pair[0] === "string" && Number.isFinite(pair[1]));
+      if (!numbers(eye) || !numbers(target) || !texts(groups) || typeof focus !== "string" || !Number.isInteger(moment) || moment < 0 || !Object.values(positions).every(pairs)) return;
+      this.resume({ shows: this.shows, groups, focus, moment, positions, eye, target });
+    } catch { /* another address */ }
+  }
+  savePicture() {
+    const paint = (context, width, height) => {
+      const style = getComputedStyle(this.root), sky = context.createLinearGradient(0, 0, 0, height);
+      ["--sky", "--ground"].forEach((name, end) => sky.addColorStop(end, style.getPropertyValue(name)));
+      context.fillStyle = sky; context.fillRect(0, 0, width, height);
+    };
+    return this.scene.wholePicture(paint).then((picture) => this.download(`${this.data.title || "robot"}.png`, picture));
   }
 
   listen() {
@@ -500,6 +589,7 @@ export class App {
   }
   key(event) {
     if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) || event.target.isContentEditable || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "p") { this.fold(); return; }
     const toggles = { a: "axes", n: "names", r: "frames", c: "collision", s: "spheres", d: "dark" };
     if (event.key in VIEW_KEYS) this.fit(VIEW_KEYS[event.key]);
     else if (event.key in toggles) { const box = this.find(toggles[event.key]); if (!box) return; box.checked = !box.checked; this.setShow(toggles[event.key], box.checked); }

@@ -17,7 +17,7 @@ export default {
         if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
         const [data, array] = await unpacked(await answer.arrayBuffer()), kept = this.app?.end();
         this.app = window.viewer = new App(this.$el, bundle, data, array, (name, value) => this.$emit(name, value));
-        if (kept) this.app.resume(kept);
+        if (kept) this.app.resume(kept); else this.app.followLink();
         this.$emit("ready", {});
       } catch (error) {
         this.$el.textContent = `This page cannot be shown: ${error.message || error}`;

@@ -25,12 +25,12 @@ const table = (rows, heads = null) => make("table", {},
   ...rows.map((cells) => make("tr", {}, ...cells.map((cell) => make("td", { className: typeof cell === "number" ? "number" : "" },
     typeof cell === "number" ? short(cell) : cell)))));
 const VIEWS = [["iso", "3D", "0"], ["front", "front", "1"], ["left", "left", "3"], ["top", "top", "5"]];
-const SHOWN = [["frames", "frames", "R"], ["axes", "link axes", "A"], ["names", "names", "N"], ["collision", "collision geometry", "C"], ["spheres", "spheres", "S"], ["yUp", "turn Y_UP", ""], ["degrees", "degrees", ""], ["dark", "dark", "D"]];
+const SHOWN = [["frames", "frames", "R"], ["axes", "link axes", "A"], ["names", "names", "N"], ["collision", "collision geometry", "C"], ["spheres", "spheres", "S"], ["yUp", "turn Y_UP", ""], ["forces", "forces", ""], ["degrees", "degrees", ""], ["dark", "dark", "D"]];
 
 export function layout(root, title) {
   root.replaceChildren(
     make("div", { id: "panel" }, make("h1", {}, title), make("input", { type: "search", id: "search", "aria-label": "find in the robot", placeholder: "find a link, joint, group, state   /" }), make("div", { id: "found" }), make("div", { id: "sections" })),
-    make("div", { id: "stage" }, make("canvas", { id: "canvas", tabIndex: 0, role: "img", "aria-label": "3D view" }), make("div", { id: "labels" }), make("div", { id: "legend" }), make("div", { id: "views" }),
+    make("div", { id: "stage" }, make("canvas", { id: "canvas", tabIndex: 0, role: "img", "aria-label": "3D view" }), make("div", { id: "labels" }), make("div", { id: "legend" }), make("div", { id: "bar" }), make("div", { id: "views" }),
       make("div", { id: "info", hidden: true }), make("div", { id: "lost", hidden: true, role: "alert" }, make("div", {})), make("div", { id: "tip", hidden: true }), make("div", { id: "message", hidden: true, role: "status" }), make("div", { id: "time", hidden: true })));
 }
 
@@ -40,7 +40,8 @@ export class Panel {
     this.root = app.find("sections");
     this.sliders = [];
     app.find("views").replaceChildren(...VIEWS.map(([name, text, key]) => make("button", { onclick: () => app.fit(name), title: `key ${key}`, "data-view": name }, text)),
-      make("button", { id: "fit", onclick: () => app.fit(), title: "key F" }, "fit"));
+      make("button", { id: "fit", onclick: () => app.fit(), title: "key F" }, "fit"),
+      make("button", { id: "fold", onclick: () => app.fold(), title: "key P: hide or show the panels" }, "panels"));
     app.find("search").oninput = (event) => this.search(event.target.value.trim().toLowerCase());
     this.timeBar();
   }
@@ -92,7 +93,7 @@ export class Panel {
 
   showing() {
     const { app } = this, has = (test) => app.robots.some((robot) => robot.parts.some(test));
-    const sensible = { spheres: app.robots.some((robot) => Object.keys(robot.spheres).length), collision: has((part) => part.kind === "collision"), yUp: has((part) => part.yUp) };
+    const sensible = { forces: app.data.moments.some(({ wrenches }) => Object.keys(wrenches || {}).length), spheres: app.robots.some((robot) => Object.keys(robot.spheres).length), collision: has((part) => part.kind === "collision"), yUp: has((part) => part.yUp) };
     const toggle = ([key, text, letter]) => make("label", { title: letter ? `key ${letter}` : "" },
       make("input", { type: "checkbox", id: key, checked: app.shows[key], onchange: (event) => app.setShow(key, event.target.checked) }), ` ${text}`);
     return make("div", { className: "toggles" }, ...SHOWN.filter(([key]) => sensible[key] ?? true).map(toggle));
@@ -120,7 +121,7 @@ export class Panel {
   legend() {
     const { app } = this;
     app.find("legend").replaceChildren(...app.groups.map((name, number) => { const line = make("div", {}, make("i"), name); line.style.setProperty("--chip", css(app.groupColour(number))); return line; }),
-      make("div", { id: "scale" }, `grid ${Number(app.square.toPrecision(3))} m`));
+      make("div", { id: "scale" }, `grid ${Number(app.square.toPrecision(3))} m`), make("div", { id: "extent" }, `size ${app.extent.map((part) => Number(part.toPrecision(3))).join(" × ")} m`));
   }
 
   // The sliders stay as they are while nothing that they show changes: hundreds of them slow down each edit.
@@ -232,6 +233,7 @@ export class Panel {
     const name = make("input", { type: "text", id: "state-name", "aria-label": "name of the state", placeholder: "name of the state", size: 16 });
     const state = make("div", {}, groups, name, make("button", { id: "save-state", onclick: () => show(app.groupState(groups.value, name.value || "new_state")) }, "as group state"));
     return this.section("Save", null, false,
+      make("button", { id: "save-picture", onclick: () => app.savePicture() }, "picture"), make("button", { id: "copy-link", onclick: () => app.copyLink() }, "copy link"),
       make("button", { id: "save-usdf", onclick: () => { const content = app.usdf(); show(content); app.download(`${app.data.title || "world"}.usdf`, content); } }, "as world state (USDF)"),
       Object.keys(app.robot.groups).length ? state : null, text);
   }

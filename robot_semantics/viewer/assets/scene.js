@@ -3,6 +3,9 @@ import { apply, mul, rotation, translation } from "./math.js";
 
 const UP_VIEWS = { iso: [1, -1.1, 0.75], front: [1, 0, 0], back: [-1, 0, 0], left: [0, 1, 0], right: [0, -1, 0], top: [0, 0, 1] };
 
+// A shadow has so many pixels on a side, and is blurred so far [pixels].
+const SHADOW = 96, BLUR = 4;
+
 // Black would show no shape: what is darker than this [sRGB] is lifted to it.
 const DARKEST = 0.2;
 
@@ -12,6 +15,24 @@ function software() {
   const name = info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "";
   gl?.getExtension("WEBGL_lose_context")?.loseContext();
   return /swiftshader|llvmpipe|software/i.test(name);
+}
+
+// The mean around each pixel, three times: nearly a bell curve.
+function blurred(values) {
+  let now = values;
+  for (const step of [1, SHADOW, 1, SHADOW, 1, SHADOW]) {
+    const next = new Float32Array(now.length), across = step === 1 ? SHADOW : 1;
+    for (let line = 0; line < SHADOW; line++) {
+      let sum = 0;
+      const value = (at) => at >= 0 && at < SHADOW ? now[line * across + at * step] : 0;
+      for (let at = -BLUR; at < SHADOW; at++) {
+        sum += value(at + BLUR) - value(at - BLUR - 1);
+        if (at >= 0) next[line * across + at * step] = sum / (2 * BLUR + 1);
+      }
+    }
+    now = next;
+  }
+  return now;
 }
 
 export class Scene {
@@ -148,12 +169,53 @@ export class Scene {
   // The ground at z = 0: a grid of half a metre (or of half a fitting power of ten), every second line stronger. Return the side of its squares [m].
   setGround(size, colours) {
     if (this.ground) { this.ground.children.forEach((line) => { line.geometry.dispose(); line.material.dispose(); }); this.scene.remove(this.ground); }
-    const { THREE } = this, step = 10 ** Math.floor(Math.log10(Math.max(size, 1e-6))) / 2, count = 10, end = step * count, fine = [], main = [];
-    for (let i = -count; i <= count; i++) (i % 2 ? fine : main).push(i * step, -end, 0, i * step, end, 0, -end, i * step, 0, end, i * step, 0);
+    const { THREE } = this, step = 10 ** Math.floor(Math.log10(Math.max(size, 1e-6))) / 2, count = 10, fine = [], main = [];
+    // A line ends at each crossing: without a graphics card a line that passes behind the camera is not drawn.
+    for (let i = -count; i <= count; i++) for (let j = -count; j < count; j++) (i % 2 ? fine : main).push(i * step, j * step, 0, i * step, (j + 1) * step, 0, j * step, i * step, 0, (j + 1) * step, i * step, 0);
     this.ground = new THREE.Group();
     this.ground.add(this.segments(fine, colours.fine), this.segments(main, colours.main));
     this.scene.add(this.ground);
     return step;
+  }
+
+  // A soft shadow below the solid parts of robots, darkest where they are low, as if light came from all of the sky.
+  castShadow(shown) {
+    const { THREE, renderer, scene } = this, solid = shown.filter(({ root }) => root.visible).map(({ links, meshes }) => ({ links, meshes: meshes.filter((mesh) => mesh.material.opacity >= 0.5) }));
+    const box = this.bounds(solid);
+    if (!this.shadow) this.shadow = this.newShadow();
+    this.shadow.plane.visible = Boolean(box);
+    if (!box) return;
+    const [low, high] = box, { plane, target, camera, pixels, texture } = this.shadow, half = 0.75 * Math.max(high[0] - low[0], high[1] - low[1], 0.3 * (high[2] - low[2]), 1e-6), depth = 0.6 * (high[2] - low[2]) + 1e-6;
+    Object.assign(camera, { left: -half, right: half, top: half, bottom: -half, near: 0, far: depth });
+    camera.position.set((low[0] + high[0]) / 2, (low[1] + high[1]) / 2, low[2]);
+    camera.lookAt(camera.position.x, camera.position.y, low[2] + 1);
+    camera.updateProjectionMatrix();
+    const parts = new Set(solid.flatMap(({ meshes }) => meshes)), roots = new Set(shown.map(({ root }) => root)), hidden = [];
+    const hide = (object) => { if (object.visible) { object.visible = false; hidden.push(object); } };
+    scene.children.filter((object) => !roots.has(object)).forEach(hide);
+    shown.flatMap(({ meshes }) => meshes).filter((mesh) => !parts.has(mesh)).forEach(hide);
+    scene.overrideMaterial = this.shadow.material;
+    renderer.setRenderTarget(target);
+    renderer.clear();
+    renderer.render(scene, camera);
+    renderer.readRenderTargetPixels(target, 0, 0, SHADOW, SHADOW, pixels);
+    renderer.setRenderTarget(null);
+    scene.overrideMaterial = null;
+    hidden.forEach((object) => { object.visible = true; });
+    const dark = blurred(Float32Array.from({ length: SHADOW * SHADOW }, (_, k) => pixels[4 * k]));
+    dark.forEach((value, k) => { texture.image.data[4 * k + 3] = 0.5 * value; });
+    texture.needsUpdate = true;
+    // The camera sees from below: its right is the left of what is seen from above.
+    plane.scale.set(-2 * half, 2 * half, 1);
+    plane.position.set(camera.position.x, camera.position.y, low[2] - 1e-3 * half);
+  }
+  newShadow() {
+    const { THREE } = this, texture = new THREE.DataTexture(new Uint8Array(4 * SHADOW * SHADOW), SHADOW, SHADOW);
+    texture.magFilter = texture.minFilter = THREE.LinearFilter;
+    const plane = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.MeshBasicMaterial({ map: texture, transparent: true, depthWrite: false, side: THREE.DoubleSide }));
+    plane.renderOrder = -1;
+    this.scene.add(plane);
+    return { plane, texture, target: new THREE.WebGLRenderTarget(SHADOW, SHADOW), camera: new THREE.OrthographicCamera(), pixels: new Uint8Array(4 * SHADOW * SHADOW), material: new THREE.MeshDepthMaterial({ side: THREE.DoubleSide }) };
   }
 
   // [low, high] of what is solid, null where there is nothing.
@@ -206,14 +268,13 @@ export class Scene {
     step();
   }
 
-  // How long one drawing takes [ms]: to read a pixel waits for the drawing. The first drawing also compiles.
-  drawingTime() {
-    const gl = this.renderer.getContext(), pixel = new Uint8Array(4);
-    const draw = () => { this.draw(); gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel); };
-    draw();
-    const begin = performance.now();
-    draw();
-    return performance.now() - begin;
+  // The whole picture, as the page shows it, in twice as many pixels; `paint` paints what is behind it.
+  wholePicture(paint) {
+    this.draw(2);
+    const { width, height } = this.canvas, page = Object.assign(document.createElement("canvas"), { width, height }), context = page.getContext("2d");
+    paint(context, width, height);
+    context.drawImage(this.canvas, 0, 0);
+    return new Promise((done) => page.toBlob(done));
   }
   // A picture of a box and what is in it, as a data address; what the page shows stays.
   picture(low, high, width, height) {
@@ -233,17 +294,29 @@ export class Scene {
   }
   triangles() { return this.renderer.info.render.triangles; }
 
-  resize() {
-    const { clientWidth: width, clientHeight: height } = this.canvas.parentElement, ratio = this.weak ? 1 : Math.min(window.devicePixelRatio || 1, 2);
-    if (!width || !height || (this.width === width && this.height === height)) return;
-    Object.assign(this, { width, height });
+  // `finer`: so many times as many pixels along each side.
+  resize(finer = 1) {
+    const { clientWidth: width, clientHeight: height } = this.canvas.parentElement, ratio = finer * (this.weak ? 1 : Math.min(window.devicePixelRatio || 1, 2));
+    if (!width || !height || (this.width === width && this.height === height && this.ratio === ratio)) return;
+    Object.assign(this, { width, height, ratio });
     this.renderer.setPixelRatio(ratio);
     this.renderer.setSize(width, height);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
   }
 
-  draw() { this.resize(); this.renderer.render(this.scene, this.camera); this.frames++; }
+  draw(finer = 1) { this.resize(finer); this.renderer.render(this.scene, this.camera); this.frames++; }
+  // Length of a scale bar at the centre of the view [m], and on the page [pixels].
+  bar() {
+    const { camera, controls, height } = this, pixels = height / (2 * Math.tan(camera.fov * Math.PI / 360) * camera.position.distanceTo(controls.target));
+    const power = 10 ** Math.floor(Math.log10(120 / pixels)), length = power * [5, 2, 1].find((step) => step * power * pixels <= 120);
+    return [length, length * pixels];
+  }
+  // Wait until the picture is drawn: to read a pixel does.
+  finish() {
+    const gl = this.renderer.getContext();
+    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
+  }
 
   // Where on the canvas a point of the world is [CSS pixels], and how far away; null behind the camera.
   project(point) {
