@@ -43,12 +43,16 @@ class ViewerElement(
     """Viewer of the scene at an address. Its events are ``ready``; ``picked`` (actor, link, joint, shift); ``posed``
     (actor, q) after the user moved a joint; ``opened`` (actor, q, before, request) if it has loops, see `close_loops`;
     ``dragged`` (actor, T: 16 numbers of T_world_gizmo row by row, done).
+
+    Attributes:
+        widen_panel: makes the panel beside the viewer so wide [pixels], unless a person has chosen its width.
     """
 
     def __init__(self, source: str) -> None:
         """Show the scene at the address `source` of this server, in the form of `scene_bytes`."""
         super().__init__()
         self._props["source"] = source
+        self.widen_panel: Callable[[int], None] = lambda pixels: None
         self.style("width: 100%; height: 100%")
 
     def call(self, what: str, *values: object) -> None:

@@ -118,7 +118,7 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
         OSError: a file cannot be read.
     """
     kinds = [(kind_of(path), path) for path in paths]
-    if len(kinds) > 1 and all(kind is FileKind.URDF for kind, _ in kinds) and not opening.robots:
+    if _are_robots(kinds, opening):
         return _together(paths, opening, diagnostics)
     files, opening = _given(kinds, opening)
     urdf, srdf = (Path(file) if file else None for file in (files.urdf, files.srdf))
@@ -138,6 +138,11 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
     if robot is None or urdf is None:
         raise RobotSemanticsError(f"{srdf}: an SRDF has nothing to show without its URDF: give both")
     return alone(actors.of(robot, None, urdf))
+
+
+def _are_robots(kinds: Sequence[tuple[FileKind, Path]], opening: Opening) -> bool:
+    """Return True if the files are several URDFs and nothing else."""
+    return len(kinds) > 1 and {kind for kind, _ in kinds} == {FileKind.URDF} and not opening.robots
 
 
 def _together(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics) -> Scene:

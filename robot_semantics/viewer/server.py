@@ -34,7 +34,7 @@ from urllib.parse import parse_qs, quote
 import uvicorn
 from fastapi import FastAPI
 from fastapi.responses import Response
-from nicegui import Client, app, run, ui
+from nicegui import Client, app, events, run, ui
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from robot_semantics.base.errors import RobotSemanticsError
@@ -410,15 +410,31 @@ def _page(beside: Callable[[ViewerElement], object] | None, width: int) -> tuple
     if beside is None:
         with ui.element("div").classes("page").props("inert") as root, ui.element("div").classes("main"):
             return root, ViewerElement(SCENE)
+    is_chosen = False
     with contextlib.suppress(ValueError):
         width = int(ui.context.client.request.cookies.get(WIDTH_COOKIE, ""))
-    width = min(max(width, WIDTHS[0]), WIDTHS[1])
+        is_chosen = True
+    width = needed = min(max(width, WIDTHS[0]), WIDTHS[1])
     with ui.splitter(reverse=True, limits=WIDTHS, value=width).classes("page").props("inert unit=px") as split:
         with split.before, ui.element("div").classes("main"):
             viewer = ViewerElement(SCENE)
         with split.after:
             beside(viewer)
-    split.on_value_change(lambda event: viewer.run_method("remember", WIDTH_COOKIE, event.value))
+
+    def changed(event: events.ValueChangeEventArguments[float | None]) -> None:
+        nonlocal is_chosen
+        if event.value != needed:
+            is_chosen = True
+            viewer.run_method("remember", WIDTH_COOKIE, event.value)
+
+    def widen(pixels: int) -> None:
+        nonlocal needed
+        if not is_chosen:
+            needed = min(max(pixels, width), WIDTHS[1])
+            split.set_value(needed)
+
+    split.on_value_change(changed)
+    viewer.widen_panel = widen
     return split, viewer
 
 

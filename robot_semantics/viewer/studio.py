@@ -170,13 +170,13 @@ class Studio:
         self._typed_pieces: list[str] = []
         self._page = ui.context.client.id
         self._stale: set[str] = set()
-        self._states = StatesTab(self)
+        self._states, self._pairs = StatesTab(self), PairsTab(self)
         self._tabs: dict[str, Tab] = {
             "start": StartTab(self),
             "robot": RobotTab(self),
             "groups": GroupsTab(self),
             "states": self._states,
-            "collisions": PairsTab(self),
+            "collisions": self._pairs,
         }
         with ui.element("div").classes("beside studio"):
             self._build_head()
@@ -268,6 +268,7 @@ class Studio:
         if str(event.value) != "robot":
             self.viewer.call("showNothingEdited")
         self._renew_tab(str(event.value))
+        self.viewer.widen_panel(self._pairs.width() if str(event.value) == "collisions" else 0)
 
     def _renew_tab(self, name: str) -> None:
         if name not in self._stale:

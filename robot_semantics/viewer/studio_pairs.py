@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
@@ -92,6 +93,12 @@ RED = [0.83, 0.2, 0.25]
 COLUMNS = {"link1": "link", "link2": "link", "state": "state", "evidence": "evidence"}
 """Title of each column by its name."""
 COLUMN = {"align": "left", "sortable": True}
+LETTER_PX, PADDING_PX, MARGINS_PX = 7.0, 12, 80
+"""Of the table of pairs: width of a letter, of the space in a cell, and of what is beside the columns [pixels]."""
+COLUMNS_OF_NAMES = 3.05
+"""Widths of all columns of the table, as a multiple of that of names; see the style of the page."""
+WIDEST = 900
+"""Width of the panel that no name of a link exceeds [pixels]."""
 BETWEEN = "\n"
 """Between the two names of a pair's id: a name may have spaces."""
 
@@ -166,6 +173,15 @@ class PairsTab:
             else f"{chosen['link1']} – {chosen['link2']}: {chosen['state']} {chosen['evidence']}".strip()
         )
         self._cells.draw(matrix_data(rows, self._studio.session.robot.link_names, self._clicked, self._witnessed()))
+
+    def width(self) -> int:
+        """Return the width in which no name of a pair is cut [pixels], at most `WIDEST`."""
+        names = [name for row in self.rows() for name in (row["link1"], row["link2"])]
+        first, last = min(names, default=""), max(names, default="")
+        common = next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
+        prefix = re.sub(r"[^_\-/.:]*$", "", first[:common])
+        longest = max((len(name) - len(prefix) for name in names), default=0)
+        return min(round(MARGINS_PX + COLUMNS_OF_NAMES * (LETTER_PX * longest + PADDING_PX)), WIDEST)
 
     def picked(self, link: str, joint: str) -> None:
         """Show the pairs of the link that was clicked."""

@@ -461,6 +461,29 @@ def test_names_are_chosen_by_the_keyboard_and_wrong_ones_turn_red(browser: Brows
 @pytest.mark.timeout(400)
 def test_the_panel_is_widened_by_dragging_and_stays_so(browser: Browser, tmp_path: Path) -> None:
     width = "document.querySelector('.studio').getBoundingClientRect().width"
+    rover = example("rover_arm.urdf").read_text()
+    long = tmp_path / "long.urdf"
+    names = {"upper_arm_link": f"upper_{'very_' * 4}long_link", "forearm_link": f"fore_{'very_' * 4}long_link"}
+    srdf = example("rover_arm.srdf").read_text()
+    for name, other in names.items():
+        rover, srdf = rover.replace(f'"{name}"', f'"{other}"'), srdf.replace(f'"{name}"', f'"{other}"')
+    long.write_text(rover)
+    long.with_suffix(".srdf").write_text(srdf)
+    # The tab with the pairs takes as much as their names need.
+    with Served(
+        "-m", "robot_semantics.cli.main", "studio", str(long), str(long.with_suffix(".srdf")), "--no-browser"
+    ) as served:
+        person = Person(browser, served)
+        browser.resize(1900, 850)
+        before = browser.run(width)
+        person.tab("collisions")
+        for name in names.values():
+            cell = f"[...document.querySelectorAll('[data-pairs] td')].find((cell) => cell.title === '{name}')"
+            person.sees(f"{cell}.textContent === '{name}' && {cell}.scrollWidth <= {cell}.clientWidth")
+        assert browser.run(width) > before + 100
+        person.tab("groups")
+        browser.wait(f"Math.abs({width} - {before}) < 2")
+        assert not browser.run("document.cookie.includes('robot_semantics_panel=')")
     with studio(tmp_path) as served:
         Person(browser, served)
         before = browser.run(width)
@@ -648,4 +671,16 @@ def test_every_tab_and_dialog_is_accessible_in_light_and_dark(browser: Browser, 
             assert browser.audit() == []
             browser.press("Escape")
             person.sees("document.querySelector('.q-dialog__inner') === null")
+        # From a small screen, also at a zoom of 200 %, to a large one: nothing is cut at the right.
+        beyond = (
+            "[...document.querySelectorAll('.studio *')].filter((one) => one.checkVisibility()"
+            " && !one.closest('.q-tabs, [data-pairs]') && one.getBoundingClientRect().right > innerWidth + 1).length"
+        )
+        for width, height, zoom in ((1280, 720, 1), (1280, 720, 2), (3840, 2160, 1)):
+            browser.resize(width // zoom, height // zoom)
+            browser.wait(f"innerWidth === {width // zoom}")
+            for name in ("start", "groups", "collisions", "text"):
+                person.tab(name)
+                person.sees(f"document.documentElement.scrollWidth <= innerWidth && {beyond} === 0")
+            assert browser.audit(".beside") == [], (width, zoom)
         assert browser.complaints == []
