@@ -81,13 +81,14 @@ def transform_children(data: bytes) -> Iterator[str]:
                     yield walk.layout.texts[field.name][-1]
 
 
-def odometry_child(data: bytes) -> str:
-    """Return the name of the child frame of an Odometry in CDR; empty for other bytes."""
+def odometry_frames(data: bytes) -> tuple[str, str]:
+    """Return the names of the frame and the child frame of an Odometry in CDR; empty for other bytes."""
     with suppress(LayoutError):
         walk = MessageWalk(data, ros1=False)
         walk.fields(ODOMETRY_FRAMES)
-        return frame_name(walk.layout.texts["child_frame_id"][0])
-    return ""
+        texts = walk.layout.texts
+        return frame_name(texts["frame_id"][0]), frame_name(texts["child_frame_id"][0])
+    return "", ""
 
 
 class MessageWalk:

@@ -14,7 +14,7 @@ is").
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -104,6 +104,19 @@ class RootChoice(NamedTuple):
         if not rivals:
             return None
         return f"the pose of '{robot}' is taken from '{self.chosen.name}'; ignored: {', '.join(rivals)}"
+
+
+def possible_robots(parent: str, parents: Sequence[str]) -> list[int]:
+    """Return which of the robots that read a topic its odometry may move if no child frame says it.
+
+    These are the robots whose virtual joint has the parent frame of the odometry; if there are none, all. The odometry
+    moves a robot only if it is the only possible one.
+
+    Args:
+        parent: the frame of the odometry; may be empty.
+        parents: the parent frame of each robot.
+    """
+    return [number for number, frame in enumerate(parents) if frame == parent] or list(range(len(parents)))
 
 
 def choose_root(candidates: Iterable[RootCandidate]) -> RootChoice:

@@ -398,6 +398,36 @@ def test_a_pose_topic_of_odometry_and_of_a_robot_in_another_namespace(tools: Any
         assert (arrays["left/pose"][0, 0], arrays["right/pose"][0, 0]) == (1.0, 2.0)
 
 
+@pytest.mark.parametrize(
+    ("frame", "given", "moved"),
+    [("field", ("left", "right"), []), ("hall", ("left", "right"), ["right"]), ("field", ("left",), ["left"])],
+)
+def test_odometry_without_a_child_frame_moves_a_robot_only_if_it_can_be_of_no_other(
+    tools: Any, frame: str, given: tuple[str, ...], moved: list[str]
+) -> None:
+    tape = tools.Tape()
+    urdf, words = tools.folder / "rover.urdf", list[object]()
+    urdf.write_text(ROBOT)
+    for name, parent in (("left", "field"), ("third", "field"), ("right", "hall")):
+        srdf = tools.folder / f"{name}.srdf"
+        joint = f'<virtual_joint name="v" type="planar" parent_frame="{parent}" child_link="base_footprint"/>'
+        srdf.write_text(f'<robot name="rover">{joint}</robot>')
+        tape.joints(tools.START, ["j"], [0.0], topic=f"/{name}/joint_states")
+        words += ["--model", f"{name}:/{name}", "--urdf", f"{name}={urdf},{srdf}"]
+        words += ["--odometry", f"{name}=/odom"] if name in given or len(given) > 1 else []
+    tape.odometry(tools.START, frame, "", PLACE, TWIST, topic="/odom")
+    out = tools.folder / "x.npz"
+    code, _, stderr = tools.run("export", tape.write(tools.folder / "bag", "mcap"), *words, "-o", out)
+    assert code == 0, stderr
+    with np.load(out) as arrays:
+        assert [name for name in ("left", "third", "right") if f"{name}/pose" in arrays.files] == moved
+        assert [arrays[f"{name}/pose"][0, 0] for name in moved] == [PLACE[0]] * len(moved)
+    refused = (
+        "'/odom' names no child frame and may be of 'left', 'third', so it is not used; give --odometry NAME=/odom"
+    )
+    assert (refused in stderr) == (not moved), stderr
+
+
 @pytest.mark.parametrize("single", [True, False])
 def test_transforms_on_any_topic_are_tf_by_option(tools: Any, single: bool) -> None:
     tape = tape_of(tools)

@@ -495,7 +495,7 @@ def test_odometry_of_a_frame_that_nothing_explains_is_named(start: Any, client: 
 
     def is_named() -> bool:
         client.call(GetWorldState, "/unexplained/robot_semantics/get_world_state")
-        return "its child frame 'robot0base' is not the root link 'foot'" in one.output
+        return "its child_frame_id is 'robot0base', not 'foot'" in one.output
 
     client.publish_until(publisher, lambda: message, is_named, "the name of the frame")
     assert "virtual_joints.NAME.base_frame" in one.output
@@ -539,12 +539,12 @@ def test_the_current_state_of_a_base_on_tf_follows_a_link_that_is_fixed_to_it(st
 
 
 def moved_by_odometry(
-    client: Client, publisher: Any, places: dict[str, float], namespace: str
+    client: Client, publisher: Any, places: dict[str, float], namespace: str, frame: str = "odom", count: int = 3
 ) -> dict[str, float] | None:
-    """Send odometry with x by child frame; return x of the models in the world state when three are placed."""
+    """Send odometry with x by child frame; return x of the models in the world state when `count` are placed."""
     for child, x in places.items():
         message = Odometry(child_frame_id=child)
-        message.header.frame_id = "odom"
+        message.header.frame_id = frame
         message.pose.pose.position.x = x
         message.pose.pose.orientation.w = 1.0
         publisher.publish(message)
@@ -553,7 +553,7 @@ def moved_by_odometry(
     answer = client.call(GetWorldState, f"{namespace}/robot_semantics/get_world_state", request)
     models = {model.name: model.pose for model in parse_world(answer.text).models}
     poses = {name: pose.xyz_rpy[0] for name, pose in models.items() if pose is not None}
-    return poses if len(poses) == 3 else None
+    return poses if len(poses) == count else None
 
 
 def test_each_of_several_robots_is_found_by_its_urdf_s_name_and_a_stranger_is_named(start: Any, client: Client) -> None:
@@ -576,9 +576,9 @@ def test_each_of_several_robots_is_found_by_its_urdf_s_name_and_a_stranger_is_na
     found = partial(moved_by_odometry, client, publisher, places, "/several")
     assert client.until(found, "the poses") == {"r": 1.0, "q": 2.0, "twin1": 3.0}
     for child in ("twin/foot", "nobody/foot"):
-        assert f"its child frame '{child}' is not the root link" in one.output
+        assert f"its child_frame_id is '{child}', not " in one.output
     for child in ("left/foot", "right/foot", "twin1/foot"):
-        assert f"its child frame '{child}'" not in one.output
+        assert f"its child_frame_id is '{child}'" not in one.output
     one.stop()
 
 
@@ -608,4 +608,34 @@ def test_robots_with_one_topic_of_odometry_take_their_own_messages_alone(
     status = client.call(GetStatus, "/shared/robot_semantics/get_status")
     assert not status.refusals, one.output
     assert "not used" not in one.output
+    one.stop()
+
+
+@pytest.mark.parametrize("source", ["auto", "odometry"])
+def test_odometry_without_a_child_frame_moves_a_robot_only_if_it_can_be_of_no_other(
+    start: Any, client: Client, source: str
+) -> None:
+    planar = '<robot name="foot"><virtual_joint name="v" type="planar" parent_frame="{}" child_link="foot"/></robot>'
+    parents = {"west": "odom", "east": "odom", "north": "hall"}
+    texts = {
+        f"{model}__{key}": text
+        for model, parent in parents.items()
+        for key, text in (
+            ("robot_description", FOOT),
+            ("robot_description_semantic", planar.format(parent)),
+            ("frame_prefix", f"{model}_"),
+            ("virtual_joints.v.topic", "/unnamed/odom"),
+            ("virtual_joints.v.source", source),
+        )
+    }
+    one = start(models=list(parents), **texts, ros_args=["-r", f"__ns:=/unnamed_{source}"])
+    publisher = client.publisher(Odometry, "/unnamed/odom")
+    move = partial(moved_by_odometry, client, publisher, namespace=f"/unnamed_{source}")
+    refusal = "may be of 'west', 'east'; give each robot a topic"
+    # Two robots are in odom, one is in hall.
+    assert client.until(lambda: move({"": 5.0}, frame="hall", count=1), "the only robot there") == {"north": 5.0}
+    assert refusal not in one.output
+    client.until(lambda: [move({"": 6.0, "foot": 6.0})] and refusal in one.output, "the refusal")
+    placed = client.until(lambda: move({"": 6.0, "foot": 6.0, "west_foot": 1.0}, count=2), "the named robot")
+    assert placed == {"north": 5.0, "west": 1.0}
     one.stop()

@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.names import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.motions import pose_of, twist_of
-from robot_semantics.live.samples import RootCandidate, RootChoice, RootSource, choose_root
+from robot_semantics.live.samples import RootCandidate, RootChoice, RootSource, choose_root, possible_robots
 from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.recording.read.plan import RecordedRobot
@@ -113,6 +114,11 @@ def _of_no_link(robot: RecordedRobot, recording: Recording, tracks: Sequence[Pos
         child = recording.names.of(track.topic, track.name)
         if track.kind == "odometry" and child and (track.owner == robot.namespace or track.topic == robot.odometry):
             frames[child] = f"'{track.topic}' has '{child}'"
+        possible = () if track.kind != "odometry" or child else _possible(recording, track)
+        if len(possible) > 1 and robot in possible:
+            names = quoted((other.name for other in possible), MOST_NAMED)
+            option = f"--odometry NAME={shlex.quote(track.topic)}"
+            yield f"; '{track.topic}' names no child frame and may be of {names}, so it is not used; give {option}"
     history = recording.history
     carriers = {int(above) for edge in history.edges.values() for above in np.unique(edge.parents)}
     for index, edge in history.edges.items():
@@ -200,7 +206,7 @@ def _odometry_candidate(
     names, fixed_links = recording.names, _links_fixed_to_root(robot)
     inside, is_chosen = track.owner == robot.namespace, track.topic == robot.odometry
     child = names.of(track.topic, track.name)
-    if not child and (is_chosen or sum(other.namespace == robot.namespace for other in recording.robots) == 1):
+    if not child and _possible(recording, track) == [robot]:
         # Drivers leave out the name of the base.
         child = robot.root_frame
     if child in fixed_links and (inside or robot.prefix or is_chosen):
@@ -208,6 +214,19 @@ def _odometry_candidate(
         source = RootSource.CHOSEN if is_chosen else RootSource.ODOMETRY
         moved = track if child == robot.root_frame else track.moved(fixed_links[child])
         yield RootCandidate(source, track.topic, parent), moved
+
+
+def _possible(recording: Recording, track: PoseTrack) -> list[RecordedRobot]:
+    """Return the robots of which odometry without a child frame may be; it moves the only one."""
+    readers = _readers(recording, track)
+    parents = [robot.standing for robot in readers]
+    return [readers[number] for number in possible_robots(recording.names.of(track.topic, track.parent), parents)]
+
+
+def _readers(recording: Recording, track: PoseTrack) -> list[RecordedRobot]:
+    """Return the robots that read a topic of odometry: those that options give it to, else those of its namespace."""
+    given = [robot for robot in recording.robots if robot.odometry == track.topic]
+    return given or [robot for robot in recording.robots if robot.namespace == track.owner and robot.odometry is None]
 
 
 def _virtual_joint(robot: RecordedRobot) -> JointModel | None:

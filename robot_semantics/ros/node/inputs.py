@@ -18,18 +18,18 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState, MultiDOFJointState
 
-from robot_semantics.base.names import frame_name, shown
+from robot_semantics.base.names import frame_name, quoted, shown
 from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.base.nanoseconds import stamp_ns as stamp_of
 from robot_semantics.cdr.fill import unpack_stamp
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.joint_states import JointStateData, JointStateReader
 from robot_semantics.cdr.layout import CdrError
-from robot_semantics.cdr.walk import BIG_ENDIAN, BODY, odometry_child
+from robot_semantics.cdr.walk import BIG_ENDIAN, BODY, odometry_frames
 from robot_semantics.kinematics.motions import pose_of, twist_of
 from robot_semantics.live.joint_state import Reason, Refusal
 from robot_semantics.live.robot import Messages, RunningRobot
-from robot_semantics.live.samples import RootCandidate, RootSource, RootStatement, motion_of_root
+from robot_semantics.live.samples import RootCandidate, RootSource, RootStatement, motion_of_root, possible_robots
 from robot_semantics.live.senders import NEVER_NS, Arrival, Senders
 from robot_semantics.live.settings import Source
 from robot_semantics.live.world import ReceivedTransform, transform_fault
@@ -120,15 +120,14 @@ class MotionTopics:
             robot.report_once(f"odometry: the virtual joint '{root.name}' is fixed; its odometry is not used")
             return []
         child = frame_name(message.child_frame_id)
-        if _is_of_another(self._robots, robot, child):
-            return []
-        if frame_name(message.header.frame_id) not in _names_of_parent(robot):
+        frame = frame_name(message.header.frame_id)
+        link = _moved_link(self._robots, robot, frame, child)
+        if not isinstance(link, str):
+            return [] if link is None else [link]
+        if frame not in _names_of_parent(robot):
             return [_wrong_frame("frame_id", message.header.frame_id, robot.parent_frame)]
-        link = _base_link(robot, child)
-        if link is None:
-            return [_wrong_frame("child_frame_id", message.child_frame_id, robot.frame(robot.model.root_link))]
         time_ns = stamp_ns(message.header.stamp) or self._now_ns()
-        frames = frame_name(message.header.frame_id), child
+        frames = frame, child
         motion = root.name, *motion_of_root(robot.model, link, *rows_of_odometry(message))
         sent_by = ("odometry", robot.root_settings.topic, frames)
         return robot.motions([motion], time_ns, sent_by, sequence_of(info), received_ns(info))
@@ -142,19 +141,46 @@ def _base_link(robot: RunningRobot, child: str) -> str | None:
     return robot.model.root_link if child in ("", robot.model.root_link) else robot.base_frames.get(child)
 
 
-def _is_of_another(robots: Robots, robot: RunningRobot, child: str) -> bool:
-    """Return True if the child frame of odometry is of another robot of the node, which may have the same topic.
+def _moved_link(robots: Robots, robot: RunningRobot, frame: str, child: str) -> str | Refusal | None:
+    """Return the link of a robot that odometry of its topic moves; None if the odometry is of another robot.
 
-    A driver may leave out the prefix of a robot's frames, unless a robot with the same topic has this very frame.
+    It is a refusal if the child frame is of no robot, or may be of several ones: then it moves none of them.
     """
-    if child in robot.base_frames:
-        return False
-    others = [other for other in robots.present if other is not robot]
-    if _base_link(robot, child) is None:
-        return any(_base_link(other, child) is not None for other in others)
-    named = [other for other in others if child in other.base_frames and other.root_source in _FED_BY_ODOMETRY]
+    link = _base_link(robot, child)
+    if link is None:
+        if any(_base_link(other, child) is not None for other in robots.present):
+            return None
+        return _wrong_frame("child_frame_id", child, robot.frame(robot.model.root_link))
+    readers = _readers(robots, robot, child)
+    possible = [readers[number] for number in possible_robots(frame, [reader.parent_frame for reader in readers])]
+    if robot not in possible:
+        return None
+    if len(possible) == 1:
+        return link
+    names = quoted(reader.name for reader in possible)
+    return Refusal(
+        Reason.WRONG_FRAME, f"its child_frame_id '{shown(child)}' may be of {names}; give each robot a topic"
+    )
+
+
+def _readers(robots: Robots, robot: RunningRobot, child: str) -> list[RunningRobot]:
+    """Return the robots that read the same odometry topic and may be meant by its child frame, this one among them.
+
+    Drivers leave out the child frame or its prefix; such a name is of a robot only if no other one has this very frame.
+    """
+    is_exact = child in robot.base_frames
+    knowing = [
+        other
+        for other in robots.present
+        if other is robot or (other.root_source in _FED_BY_ODOMETRY and (child in other.base_frames or not is_exact))
+    ]
+    if len(knowing) == 1:
+        return knowing
     topic_of = robots.node.resolve_topic_name
-    return any(topic_of(other.root_settings.topic) == topic_of(robot.root_settings.topic) for other in named)
+    topic = topic_of(robot.root_settings.topic)
+    sharing = [other for other in knowing if other is robot or topic_of(other.root_settings.topic) == topic]
+    exact = [other for other in sharing if child in other.base_frames]
+    return exact or [other for other in sharing if _base_link(other, child) is not None]
 
 
 def _names_of_parent(robot: RunningRobot) -> tuple[str, ...]:
@@ -189,7 +215,7 @@ def own_statement(robot: RunningRobot) -> RootStatement | None:
 
 
 class ReceivedOdometry:
-    """Keeps the last odometry of each child frame on one topic; it is parsed on demand.
+    """Keeps the last odometry of each pair of frames on one topic; it is parsed on demand.
 
     Attributes:
         senders: the senders of the topic.
@@ -201,7 +227,7 @@ class ReceivedOdometry:
         """`reset_clock` is called with a clock that was reset, as the odometry shows."""
         self._robots, self._served, self._group, self._topic = robots, served, group, ""
         self._reset_clock = reset_clock
-        self._last: dict[str, tuple[bytes, int]] = {}
+        self._last: dict[tuple[str, str], tuple[bytes, int]] = {}
         self.senders = Senders(_MOST)
 
     def subscriptions(self) -> list[Subscription]:
@@ -215,40 +241,43 @@ class ReceivedOdometry:
         return [self._served.listen(Odometry, self._topic, self._take, self._group, raw=True)]
 
     def _take(self, data: bytes, info: MessageInfo) -> None:
-        child, arrived_ns = odometry_child(data), received_ns(info)
-        if child not in self._last and len(self._last) >= _MOST:
+        pair, arrived_ns = odometry_frames(data), received_ns(info)
+        if pair not in self._last and len(self._last) >= _MOST:
             return
         seconds, nanoseconds = unpack_stamp(data, BODY)
-        sender, _ = self.senders.find("odometry", self._topic, (child,))
+        sender, _ = self.senders.find("odometry", self._topic, pair)
         stamp_ns = seconds * 1_000_000_000 + nanoseconds
         topic, served = self._topic, self._served
         arrival = self.senders.take(
             sender, stamp_ns, arrived_ns, sequence_of(info), lambda: served.publisher_count(topic)
         )
         if arrival not in (Arrival.LATE, Arrival.STRAY) or not stamp_ns:
-            self._last[child] = data, arrived_ns
+            self._last[pair] = data, arrived_ns
         if arrival is Arrival.RESET:
             self._reset_clock(self.senders.clock_before_ns)
 
     def forget(self, clock_ns: int) -> None:
         """Forget the odometry of a clock that stood at this time and was reset."""
         for sender in self.senders.reset(clock_ns, time.monotonic_ns()):
-            self._last.pop(sender.names[0], None)
+            parent, child = sender.names
+            self._last.pop((parent, child), None)
 
     def statement(self, robot: RunningRobot) -> RootStatement | None:
         """Return the pose of a robot's root link from odometry of the root link or of a link that is fixed to it."""
-        robots = self._robots
-        own = {child: last for child, last in tuple(self._last.items()) if not _is_of_another(robots, robot, child)}
-        by_link = {_base_link(robot, child): last for child, last in own.items()}
-        for link in links_fixed_to_root(robot.model):
-            last = by_link.get(link)
+        # Of one link, the message that arrived last counts.
+        received = sorted(self._last.items(), key=lambda item: item[1][1])
+        moved = [(_moved_link(self._robots, robot, *pair), last) for pair, last in received]
+        by_link = {link: last for link, last in moved if isinstance(link, str)}
+        for name in links_fixed_to_root(robot.model):
+            last = by_link.get(name)
             if last is not None:
-                return self._read(robot, link, *last)
-        for child in own:
-            robot.report_once(
-                f"the odometry on {self._topic} is not used: its child frame '{shown(child)}' is not the root link"
-                f" '{robot.model.root_link}', nor fixed to it; see the parameter virtual_joints.NAME.base_frame"
-            )
+                return self._read(robot, name, *last)
+        for refusal, _ in moved:
+            if isinstance(refusal, Refusal):
+                robot.report_once(
+                    f"the odometry on {self._topic} is not used: {refusal.message};"
+                    " see the parameters virtual_joints.NAME.topic and virtual_joints.NAME.base_frame"
+                )
         return None
 
     def _read(self, robot: RunningRobot, link: str, data: bytes, arrived_ns: int) -> RootStatement | None:
