@@ -41,7 +41,7 @@ help:
 	@echo "make ros     the tests of the nodes alone"
 	@echo "make docs    a site of the pages and the library's reference, in build/docs"
 	@echo "make bench   benchmarks"
-	@echo "make soak    600 kills at random file operations; ten minutes of good and malformed messages"
+	@echo "make soak    600 kills at random file operations; clocks of several computers; ten minutes of messages"
 	@echo "make fuzz    coverage-guided fuzzing of every reader, SECONDS=60 each"
 	@echo "make mutants test the tests: 300 small changes of the code; MOST=30 for fewer, FILES=... for other modules"
 	@echo "make coverage  branch coverage of the rooms base to convert by their own tests"
@@ -96,9 +96,11 @@ bench: setup
 	$(VENV)/python -m benchmark
 
 # 200 kills of each kind: of a node, of the server of the studio, of a language server; and of the writers of files.
+# Publishers with different clocks for 40 s; in the tests, they send for 5 s.
 soak: setup
 	KILLS=200 $(PYTEST) -q test/lsp/test_kills.py test/viewer/test_studio_kills.py \
 		test/usdf/test_killed_writers.py test/ros/test_snapshots.py::test_a_node_that_is_killed_before_any_file_operation_loses_and_leaves_nothing
+	LONGER=8 $(VENV)/pytest -q -n 0 --timeout 900 test/ros/test_two_clocks.py
 	$(VENV)/python -m benchmark.soak
 
 # In an environment of its own, so that no test depends on it.
