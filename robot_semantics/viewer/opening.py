@@ -147,9 +147,11 @@ def _are_robots(kinds: Sequence[tuple[FileKind, Path]], opening: Opening) -> boo
 
 def _together(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics) -> Scene:
     """Return robots without semantics at one place; robots of one name get the names of their files."""
-    if opening.loops is not None:
+    if opening.options.loops is not None:
         raise RobotSemanticsError("--loops needs one URDF: the robot with these loops")
-    robots = [_robot(path, None, opening, diagnostics) for path in paths]
+    resolver = opening.options.resolver()
+    files = [GivenRobot("", str(path), None, opening.options) for path in paths]
+    robots = [_robot(of, opening.strict, resolver, diagnostics) for of in files]
     names = [robot.name for robot in robots]
     if len({*names}) < len(names):
         names = [path.stem for path in paths]
