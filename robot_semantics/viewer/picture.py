@@ -22,7 +22,7 @@ from robot_semantics.base.errors import ArrayError, MissingExtraError
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 from robot_semantics.viewer.link_surfaces import PLAIN, Kind
 from robot_semantics.viewer.scene import Scene, check_groups, groups_of_links, link_poses
-from robot_semantics.viewer.shading import FADED, corner_normals, group_colour, lit
+from robot_semantics.viewer.shading import FADED, Shades, corner_normals, group_colour, lit
 
 # Camera of a picture: it sees all points, with a little room around them.
 
@@ -234,6 +234,8 @@ Bytes = npt.NDArray[np.uint8]
 SUPERSAMPLING = 2
 """How many times more columns and rows are computed than shown."""
 
+_SUBPIXELS = [(row, column) for row in range(SUPERSAMPLING) for column in range(SUPERSAMPLING)]
+
 _SKY, _HAZE = np.array([0.985, 0.988, 0.992]), np.array([0.86, 0.88, 0.905])
 
 
@@ -263,11 +265,19 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class _Mesh:
-    """All triangles of a scene: (m, 3, 3) corners in the world, normals at them, (m, 4) colours in 0…1."""
+    """All triangles of a scene.
 
-    corners: FloatArray
-    normals: FloatArray
-    rgba: FloatArray
+    Attributes:
+        points: (n, 3) corners in the world, those of a surface only once [m].
+        corners: (m, 3) their numbers for each triangle.
+        normals: (m, 3, 3) normals at the corners.
+        rgba: (m, 4) colours in 0…1.
+    """
+
+    points: FloatArray
+    corners: IntArray
+    normals: Shades
+    rgba: Shades
 
 
 _LEAST_WIDTH = 200
@@ -281,22 +291,43 @@ def render(scene: Scene, view: View = View(), *, scale: bool = False) -> Bytes:
         UnknownNameError: a group to be coloured does not exist in any of the robots.
     """
     mesh = _triangles(scene, view)
-    width, height = (side * SUPERSAMPLING for side in view.size)
-    image = np.linspace(_SKY, _HAZE, height)[:, None, :].repeat(width, axis=1)
+    width, height = view.size
+    # Row r covers the finer rows 2 r and 2 r + 1.
+    down = (np.arange(height) * SUPERSAMPLING + 0.5 * (SUPERSAMPLING - 1)) / max(height * SUPERSAMPLING - 1, 1)
+    column = (_SKY + down[:, None, None] * (_HAZE - _SKY)).astype(np.float32)
+    image: Shades = np.broadcast_to(column, (height, width, 3)).copy()
     if len(mesh.corners):
-        points = mesh.corners.reshape(-1, 3)
+        points = mesh.points
         azimuth, elevation = math.radians(view.azimuth), math.radians(view.elevation)
         plain = fit_camera(points, view.size, azimuth, elevation, view.zoom, view.left_margin)
-        camera = plain.scaled(SUPERSAMPLING)
         if view.elevation > 3.0:
-            image *= _floor(plain, mesh).repeat(SUPERSAMPLING, axis=0).repeat(SUPERSAMPLING, axis=1)[..., None]
-        solid = mesh.rgba[:, 3] > 0.99
-        nearness = _draw(image, camera, mesh, np.flatnonzero(solid), np.zeros((height, width), dtype=np.float32))
-        if not solid.all():
-            _draw(image, camera, mesh, np.flatnonzero(~solid), nearness)
-    small = image.reshape(view.size[1], SUPERSAMPLING, view.size[0], SUPERSAMPLING, 3).mean(axis=(1, 3))
-    picture = np.asarray((small * 255.0).round(), dtype=np.uint8)
+            image *= _floor(plain, mesh)[..., None]
+        _draw_all(image, plain, mesh)
+    picture = np.asarray((image * np.float32(255.0)).round(), dtype=np.uint8)
     return _with_scale(picture, points, plain) if scale and len(mesh.corners) else picture
+
+
+def _draw_all(image: Shades, camera: Camera, mesh: _Mesh) -> None:
+    """Draw the triangles on finer pixels, only in the part of the picture that they may cover."""
+    projected = camera.project(mesh.points)
+    x, y, depth = projected.T
+    if (depth <= 0.0).any():
+        left, top, right, bottom = 0, 0, *camera.size
+    else:
+        left, right = (int(np.clip(edge, 0, camera.size[0])) for edge in (np.floor(x.min()), np.ceil(x.max())))
+        top, bottom = (int(np.clip(edge, 0, camera.size[1])) for edge in (np.floor(y.min()), np.ceil(y.max())))
+    if left >= right or top >= bottom:
+        return
+    part = image[top:bottom, left:right]
+    fine = part.repeat(SUPERSAMPLING, axis=0).repeat(SUPERSAMPLING, axis=1)
+    finer, corner = camera.scaled(SUPERSAMPLING), (left * SUPERSAMPLING, top * SUPERSAMPLING)
+    projected[:, :2] = projected[:, :2] * SUPERSAMPLING - corner
+    solid = mesh.rgba[:, 3] > 0.99
+    nearness = _draw(fine, corner, finer, mesh, projected[mesh.corners], solid, np.zeros(fine.shape[:2], np.float32))
+    if not solid.all():
+        _draw(fine, corner, finer, mesh, projected[mesh.corners], ~solid, nearness)
+    places = [(slice(row, None, SUPERSAMPLING), slice(column, None, SUPERSAMPLING)) for row, column in _SUBPIXELS]
+    part[:] = sum((fine[place] for place in places[1:]), fine[places[0]]) / np.float32(len(places))
 
 
 def scale_bar(points: FloatArray, camera: Camera) -> tuple[float, float]:
@@ -345,9 +376,11 @@ def _pillow() -> tuple[Any, Any, Any]:
 
 def _triangles(scene: Scene, view: View) -> _Mesh:
     groups = view.groups
-    corners: list[FloatArray] = [np.empty((0, 3, 3))]
-    normals: list[FloatArray] = [np.empty((0, 3, 3))]
-    colours: list[FloatArray] = [np.empty((0, 4))]
+    points: list[FloatArray] = [np.empty((0, 3))]
+    corners: list[IntArray] = [np.empty((0, 3), dtype=np.int64)]
+    normals: list[Shades] = [np.empty((0, 3, 3), dtype=np.float32)]
+    colours: list[Shades] = [np.empty((0, 4), dtype=np.float32)]
+    count = 0
     check_groups(scene, groups)
     moment = scene.moments[0]
     for actor in scene.actors:
@@ -361,9 +394,14 @@ def _triangles(scene: Scene, view: View) -> _Mesh:
                 continue
             T = poses[shown.link] @ shown.T_link_surface
             surface = shown.surface
-            corners.append((surface.vertices @ T[:3, :3].T + T[:3, 3])[surface.faces])
-            normals.append(corner_normals(surface) @ T[:3, :3].T)
-            rgba = np.empty((len(surface.faces), 4))
+            # A vertex without a face is not part of the picture.
+            used = np.zeros(len(surface.vertices), dtype=np.bool_)
+            used[surface.faces] = True
+            corners.append((np.cumsum(used) - 1 + count)[surface.faces])
+            points.append(surface.vertices[used] @ T[:3, :3].T + T[:3, 3])
+            count += int(used.sum())
+            normals.append(corner_normals(surface) @ T[:3, :3].T.astype(np.float32))
+            rgba = np.empty((len(surface.faces), 4), dtype=np.float32)
             if groups and shown.kind not in ("uncovered", "sphere"):
                 number = in_group[shown.link]
                 rgba[:] = FADED if number < 0 else group_colour(list(groups).index(wanted[number]))
@@ -372,51 +410,81 @@ def _triangles(scene: Scene, view: View) -> _Mesh:
             else:
                 rgba[:] = shown.rgba or PLAIN
             colours.append(rgba)
-    return _Mesh(np.concatenate(corners), np.concatenate(normals), np.clip(np.concatenate(colours), 0.0, 1.0))
+    rgba = np.clip(np.concatenate(colours), 0.0, 1.0)
+    return _Mesh(np.concatenate(points), np.concatenate(corners), np.concatenate(normals), rgba)
 
 
 def _draw(
-    image: FloatArray, camera: Camera, mesh: _Mesh, chosen: npt.NDArray[np.intp], before: npt.NDArray[np.float32]
-) -> npt.NDArray[np.float32]:
-    """Draw the chosen triangles where they are nearer than `before`; return the new nearness of each pixel."""
+    image: Shades,
+    corner: tuple[int, int],
+    camera: Camera,
+    mesh: _Mesh,
+    projected: FloatArray,
+    is_chosen: npt.NDArray[np.bool_],
+    before: Shades,
+) -> Shades:
+    """Draw the chosen triangles where they are nearer than `before`; return the new nearness of each pixel.
+
+    The first pixel of `image` is the pixel `corner`, as column and row, of the camera's picture; `projected` (m, 3, 3)
+    has the pixel x, pixel y and depth of the corners in `image`.
+    """
+    chosen = np.flatnonzero(is_chosen)
     if not len(chosen):
         return before
-    corners = camera.project(mesh.corners[chosen].reshape(-1, 3)).reshape(-1, 3, 3)
+    corners = projected[chosen]
     extent = max(float(np.ptp(corners[..., 2])), 1e-9)
-    index, nearness = visible_triangles(corners, camera.size, 1e-4 * extent)
+    index, nearness = visible_triangles(corners, (image.shape[1], image.shape[0]), 1e-4 * extent)
     rows, columns = np.nonzero((index >= 0) & (nearness > before))
     which = index[rows, columns]
     x, y = columns + 0.5, rows + 0.5
-    seen_corners, seen_normals = corners[which], mesh.normals[chosen[which]]
-    weights, _ = edge_weights(seen_corners, x, y)
     # The sum of the weights does not matter for a direction.
-    weights /= seen_corners[..., 2]
-    weights *= np.sign(weights.sum(axis=-1))[:, None]
-    normals = sum(weights[:, corner, None] * seen_normals[:, corner] for corner in range(3))
-    normals = normals @ camera.T_camera_world[:3, :3].T
-    normals /= np.maximum(np.sqrt(np.einsum("ij,ij->i", normals, normals))[:, None], 1e-9)
-    rays = camera.rays(x, y)
+    weights = pixel_weights(corners, which, np.column_stack([x, y]))
+    own_normals, own_colours = mesh.normals[chosen], mesh.rgba[chosen]
+    normals = sum(weights[:, number, None] * own_normals[which, number] for number in range(3))
+    normals = normals @ camera.T_camera_world[:3, :3].T.astype(np.float32)
+    normals /= np.maximum(np.sqrt(np.einsum("ij,ij->i", normals, normals))[:, None], np.float32(1e-9))
+    rays = camera.rays(x + corner[0], y + corner[1]).astype(np.float32)
     rays /= np.sqrt(np.einsum("ij,ij->i", rays, rays))[:, None]
-    rgba = mesh.rgba[chosen[which]]
+    rgba = own_colours[which]
     seen = lit(rgba[:, :3], normals, rays)
-    image[rows, columns] = rgba[:, 3:] * seen + (1.0 - rgba[:, 3:]) * image[rows, columns]
-    after: npt.NDArray[np.float32] = before.copy()
+    if (rgba[:, 3] < 1.0).any():
+        seen = rgba[:, 3:] * seen + (1.0 - rgba[:, 3:]) * image[rows, columns]
+    image[rows, columns] = seen
+    after: Shades = before.copy()
     after[rows, columns] = nearness[rows, columns]
     return after
 
 
-def _floor(camera: Camera, mesh: _Mesh) -> FloatArray:
+def pixel_weights(corners: FloatArray, which: IntArray, pixels: FloatArray) -> Shades:
+    """Return (n, 3) shares of the corners in the values at pixels, times a positive number for each pixel.
+
+    Args:
+        corners: (m, 3, 3) pixel x, pixel y and depth of the corners of triangles.
+        which: (n,) the triangle of each pixel.
+        pixels: (n, 2) their x and y.
+    """
+    x, y = pixels.T
+    (ax, bx, cx), (ay, by, cy), depths = np.moveaxis(corners, 2, 0).transpose(0, 2, 1)
+    # Relative to the pixel, seven digits are enough.
+    ax, bx, cx = ((side[which] - x).astype(np.float32) for side in (ax, bx, cx))
+    ay, by, cy = ((side[which] - y).astype(np.float32) for side in (ay, by, cy))
+    weights = np.stack([bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx], axis=-1)
+    shares = (float(depths.min()) / corners[..., 2]).astype(np.float32)
+    weights *= shares[which]
+    weights *= np.sign(weights.sum(axis=-1))[:, None]
+    return weights
+
+
+def _floor(camera: Camera, mesh: _Mesh) -> Shades:
     """Return (height, width) brightness of the floor below the lowest point: darker near bodies."""
-    low, high = mesh.corners.reshape(-1, 3).min(axis=0), mesh.corners.reshape(-1, 3).max(axis=0)
+    low, high = mesh.points.min(axis=0), mesh.points.max(axis=0)
     cells = 192
     cell = 1.5 * max(high[0] - low[0], high[1] - low[1], 1e-6) / cells
     corner = 0.5 * (low[:2] + high[:2]) - 0.5 * cells * cell
     tall = max(high[2] - low[2], 1e-9)
     # Seen from below, the nearest thing over each cell of the floor.
-    flat = np.concatenate(
-        [(mesh.corners[..., :2] - corner) / cell, mesh.corners[..., 2:] - low[2] + 0.05 * tall], axis=2
-    )
-    index, nearness = visible_triangles(flat, (cells, cells), 0.0)
+    flat = np.column_stack([(mesh.points[:, :2] - corner) / cell, mesh.points[:, 2] - low[2] + 0.05 * tall])
+    index, nearness = visible_triangles(flat[mesh.corners], (cells, cells), 0.0)
     clearance = np.where(index >= 0, 1.0 / np.maximum(nearness, 1e-12) - 0.05 * tall, np.inf)
     shade = _blurred(np.exp(-clearance / (0.18 * tall)), 7)
     width, height = camera.size
@@ -431,7 +499,7 @@ def _floor(camera: Camera, mesh: _Mesh) -> FloatArray:
     u, v = x - j, y - i
     dark = (shade[i, j] * (1 - u) + shade[i, j + 1] * u) * (1 - v)
     dark += (shade[i + 1, j] * (1 - u) + shade[i + 1, j + 1] * u) * v
-    light = np.ones((height, width))
+    light = np.ones((height, width), dtype=np.float32)
     light[below] = 1.0 - 0.38 * dark
     return light
 
@@ -481,5 +549,5 @@ def png_bytes(image: npt.NDArray[np.uint8]) -> bytes:
     except ImportError as error:
         raise MissingExtraError("PIL", "view", "writing pictures") from error
     content = io.BytesIO()
-    Image.fromarray(image).save(content, "PNG", optimize=True)
+    Image.fromarray(image).save(content, "PNG")
     return content.getvalue()

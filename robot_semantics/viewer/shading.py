@@ -18,6 +18,9 @@ import numpy.typing as npt
 from robot_semantics.model.mesh_files import Surface
 from robot_semantics.transforms.arrays import FloatArray
 
+Shades = npt.NDArray[np.float32]
+"""Colours, directions and shares of pixels: nobody sees more than seven digits."""
+
 _CREASE = 0.8
 """Cosine of the angle between a face and its largest neighbour from which on an edge is meant to be one."""
 
@@ -56,18 +59,23 @@ def corner_normals(surface: Surface) -> npt.NDArray[np.float32]:
     return result
 
 
-def lit(rgb: FloatArray, normals: FloatArray, rays: FloatArray) -> FloatArray:
+def lit(rgb: Shades, normals: Shades, rays: Shades) -> Shades:
     """Return (n, 3) shaded colours of (n, 3) colours, normals and viewing directions in the camera's axes."""
     # A surface seen from inside is shaded like one seen from outside, because many meshes have inverted faces.
     facing = np.einsum("ij,ij->i", normals, rays)[:, None]
     normals = np.where(facing > 0.0, -normals, normals)
-    light = np.full(len(rgb), _AMBIENT)
-    for direction, strength in _LAMPS:
-        light += strength * np.maximum(normals @ (direction / np.linalg.norm(direction)), 0.0)
-    half = _LAMPS[0][0] / np.linalg.norm(_LAMPS[0][0]) - rays
+    lamps = [(direction / np.linalg.norm(direction)).astype(np.float32) for direction, _ in _LAMPS]
+    light = np.full(len(rgb), _AMBIENT, dtype=np.float32)
+    for lamp, (_, strength) in zip(lamps, _LAMPS, strict=True):
+        light += np.float32(strength) * np.maximum(normals @ lamp, np.float32(0.0))
+    half = lamps[0] - rays
     half /= np.sqrt(np.einsum("ij,ij->i", half, half))[:, None]
-    shine = 0.16 * np.maximum(np.einsum("ij,ij->i", normals, half), 0.0) ** 24
-    colours: FloatArray = np.clip(rgb * light[:, None] + shine[:, None], 0.0, 1.0)
+    # Squares: numpy's power of an array takes ten times as long.
+    eighth = np.maximum(np.einsum("ij,ij->i", normals, half), np.float32(0.0)) ** 2
+    eighth *= eighth
+    eighth *= eighth
+    shine = np.float32(0.16) * eighth * eighth * eighth
+    colours: Shades = np.clip(rgb * light[:, None] + shine[:, None], 0.0, 1.0)
     return colours
 
 
