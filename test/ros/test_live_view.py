@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -222,7 +223,7 @@ def test_robots_with_the_same_frames_on_topics_of_their_own_each_stand_where_the
         remapped = ["-r", f"__ns:=/{name}", "-r", f"/tf:={moving}", "-r", f"/tf_static:={static}"]
         start(**PARAMETERS | {"frame_prefix": ""}, ros_args=remapped)
     for name in remaps:
-        client.until(lambda name=name: client.node.count_publishers(f"/{name}/robot_description"), name)
+        client.until(partial(client.node.count_publishers, f"/{name}/robot_description"), name)
     foreign = TransformStamped()
     foreign.header.frame_id, foreign.child_frame_id = "odom", "box"
     foreign.transform.translation.x = foreign.transform.rotation.w = 1.0
