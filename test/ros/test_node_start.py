@@ -81,6 +81,18 @@ def test_an_argument_that_ros_does_not_know_is_one_error(start: Callable[..., No
     assert "--nonsense" in node.output
 
 
+def test_a_description_on_the_command_line_that_ros_cannot_read_gets_a_short_reason_and_the_remedy(
+    start: Callable[..., NodeProcess],
+) -> None:
+    # A comment with a colon is no YAML.
+    text = f"<!-- an arm: not YAML -->\n{URDF}" + " " * 20_000
+    node = start(ros_args=["-p", f"robot_description:={text}"])
+    assert node.wait() == 1
+    (line,) = (line for line in node.output.splitlines() if line.startswith("robot_semantics_node: "))
+    assert "robot_semantics.launch.py model:=FILE" in line
+    assert len(line) < 600
+
+
 @pytest.fixture(scope="module")
 def node(start: Callable[..., NodeProcess], client: Client) -> Iterator[NodeProcess]:
     node = start(robot_description=URDF, publish_frequency=1000)

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ def test_every_default_passes_its_own_check() -> None:
         ("simulators", ["/mujoco world"], "must be a node's name, not '/mujoco world'"),
         ("world_state_frequency", 1e6, "must be at most 100, not 1000000.0"),
         ("diagnostics_period", 1e-9, "must be 0 or at least 0.01, not 1e-09"),
-        ("publish_frequency", True, "must be a finite number, not True"),
+        ("publish_frequency", True, "must be a finite number, not true"),
     ],
 )
 def test_a_value_that_means_nothing_says_what_is_expected(name: str, value: Any, message: str) -> None:
@@ -125,6 +126,34 @@ def test_any_frequency_gives_an_interval_that_stamps_can_be_compared_with(freque
     longest_ns = 1_000_000_000_000_000_000
     assert 1 <= settings.publish_interval_ns <= longest_ns
     assert settings.complete_after_ns == settings.stale_timeout_ns == longest_ns
+
+
+HOSTILE: dict[str, Any] = {
+    "nothing": None,
+    "a truth": True,
+    "a long text": "x" * 100_000,
+    "signs": "a\x1b[2J\u202e\n",
+    "an array of ROS": array("d", [1.0, float("nan")]),
+    "whole numbers": array("q", range(10_000)),
+    "truths": [True, False],
+    "texts": ["a b", "x" * 100_000],
+    "not finite": float("-inf"),
+}
+
+
+@pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
+def test_a_refusal_has_the_value_as_a_parameter_file_has_it_in_one_short_line(value: Any) -> None:
+    refusals = []
+    for parameter in (item for table in TABLES.values() for item in table):
+        try:
+            parameter.check(parameter.name, value)
+        except ParameterError as error:
+            refusals.append(str(error))
+    assert len(refusals) > 5
+    for refusal in refusals:
+        assert refusal.isprintable()
+        assert len(refusal) < 400
+        assert not re.search(r"array\(|\bTrue|\bFalse|\bNone", refusal), refusal
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from rclpy.parameter import Parameter as RosParameter
 from rclpy.validate_full_topic_name import validate_full_topic_name
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.names import duplicates, suggestion
+from robot_semantics.base.names import duplicates, shown, suggestion
 
 Values = Mapping[str, Any]
 """Values of parameters by name; each has the type of its default."""
@@ -64,20 +64,20 @@ class Parameter(NamedTuple):
 def text(name: str, value: object) -> str:
     """Check that the value is a text."""
     if not isinstance(value, str):
-        raise ParameterError(f"parameter '{name}' must be a text, not {value!r}")
+        raise ParameterError(f"parameter '{name}' must be a text, not {_shown(value)}")
     return value
 
 
 def flag(name: str, value: object) -> None:
     """Check that the value is true or false."""
     if not isinstance(value, bool):
-        raise ParameterError(f"parameter '{name}' must be true or false, not {value!r}")
+        raise ParameterError(f"parameter '{name}' must be true or false, not {_shown(value)}")
 
 
 def number(name: str, value: object) -> float:
     """Check that the value is a finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise ParameterError(f"parameter '{name}' must be a finite number, not {value!r}")
+        raise ParameterError(f"parameter '{name}' must be a finite number, not {_shown(value)}")
     return float(value)
 
 
@@ -109,20 +109,36 @@ class Numbers:
         else:
             return
         if wanted == "at least 0":
-            raise ParameterError(f"parameter '{name}' must not be negative, not {value!r}")
-        raise ParameterError(f"parameter '{name}' must be {wanted}, not {value!r}")
+            raise ParameterError(f"parameter '{name}' must not be negative, not {_shown(value)}")
+        raise ParameterError(f"parameter '{name}' must be {wanted}, not {_shown(value)}")
 
 
 def whole(name: str, value: object) -> None:
     """Check that the value is a whole number and not negative."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ParameterError(f"parameter '{name}' must be a whole number, at least 0, not {value!r}")
+        raise ParameterError(f"parameter '{name}' must be a whole number, at least 0, not {_shown(value)}")
 
 
 not_negative = Numbers()
 positive = Numbers(beyond=True)
 period = Numbers(gap=0.01)
 """0, or a time between two events that a node can keep [s]."""
+
+
+_LONGEST = 100
+"""The longest value in a message [characters]."""
+
+
+def _shown(value: object) -> str:
+    """Return a value for a message, as a parameter file has it; a long one is cut."""
+    if value is None:
+        return "empty"
+    if isinstance(value, str):
+        return f"'{shown(value, _LONGEST)}'"
+    if isinstance(value, bool):
+        return str(value).lower()
+    items = _items(value)
+    return str(value) if items is None else shown(f"[{', '.join(map(_shown, items))}]", _LONGEST)
 
 
 def _items(value: object) -> list[object] | None:
@@ -134,7 +150,7 @@ def texts(name: str, value: object) -> list[str]:
     """Check that the value is a list of texts."""
     given = _items(value)
     if given is None or not all(isinstance(item, str) for item in given):
-        raise ParameterError(f"parameter '{name}' must be a list of texts, not {value!r}")
+        raise ParameterError(f"parameter '{name}' must be a list of texts, not {_shown(value)}")
     return [str(item) for item in given]
 
 
@@ -144,7 +160,7 @@ def names(name: str, value: object) -> None:
     for item in given:
         # It becomes part of topic, service and parameter names.
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", item):
-            raise ParameterError(f"parameter '{name}' must be letters, digits and underscores, not '{item}'")
+            raise ParameterError(f"parameter '{name}' must be letters, digits and underscores, not {_shown(item)}")
     if len(set(given)) < len(given):
         raise ParameterError(f"parameter '{name}' names a robot twice: {', '.join(given)}")
 
@@ -187,14 +203,15 @@ def _check_name(name: str, value: str, what: str) -> None:
     try:
         validate_full_topic_name(expand_topic_name(value, "node", "/"))
     except (InvalidTopicNameException, ValueError) as error:
-        raise ParameterError(f"parameter '{name}' must be {what}, not '{value}': {error}".splitlines()[0]) from None
+        reason = shown(str(error).splitlines()[0], _LONGEST)
+        raise ParameterError(f"parameter '{name}' must be {what}, not {_shown(value)}: {reason}") from None
 
 
 def pose(name: str, value: object) -> None:
     """Check that the value is x y z [m] roll pitch yaw [rad]."""
     numbers = _items(value) or []
     if len(numbers) != 6:
-        raise ParameterError(f"parameter '{name}' must be six numbers x y z roll pitch yaw, not {value!r}")
+        raise ParameterError(f"parameter '{name}' must be six numbers x y z roll pitch yaw, not {_shown(value)}")
     for one in numbers:
         number(name, one)
 
@@ -205,7 +222,7 @@ def one_of(*words: str) -> Check:
     def check(name: str, value: object) -> None:
         if value not in words:
             near = suggestion(str(value), words)
-            raise ParameterError(f"parameter '{name}' must be one of {', '.join(words)}, not '{value}'{near}")
+            raise ParameterError(f"parameter '{name}' must be one of {', '.join(words)}, not {_shown(value)}{near}")
 
     return check
 
@@ -214,7 +231,7 @@ def choice(name: str, value: object) -> None:
     """Check that the value is a choice of default positions."""
     group, slash, state = text(name, value).partition("/")
     if value not in ("none", "zero", "mid") and not (slash and group and state):
-        raise ParameterError(f"parameter '{name}' must be none, zero, mid or GROUP/STATE, not '{value}'")
+        raise ParameterError(f"parameter '{name}' must be none, zero, mid or GROUP/STATE, not {_shown(value)}")
 
 
 def as_type(kind: RosParameter.Type, value: object) -> object:

@@ -28,6 +28,9 @@ _HANDLED = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SI
 
 _SWITCH_S = 0.0005
 
+_LONGEST_REASON = 300
+"""The longest part of rcl's reasons [characters], which contain the whole value."""
+
 _MANY_ENTITIES = 200
 """A node with more topics and services leaves the graph in one step."""
 
@@ -109,7 +112,7 @@ def run(
     from importlib import import_module
 
     from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
-    from robot_semantics.base.names import print_line
+    from robot_semantics.base.names import print_line, shown
 
     try:
         module, _, name_of_class = node_class.partition(":")
@@ -137,7 +140,10 @@ def run(
     except expected as error:
         if interrupts.come:
             return 0
-        print_line(f"{program}: {error}", file=sys.stderr)
+        # ROS reads a value on the command line as YAML, which many descriptions are not.
+        in_text = "robot_description" in str(error)
+        hint = f"; to start the node with a description, use '{file_argument}FILE'" if in_text else ""
+        print_line(f"{program}: {shown(str(error), _LONGEST_REASON)}{hint}", file=sys.stderr)
         return 1
     node = None
     try:
