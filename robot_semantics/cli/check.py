@@ -33,6 +33,7 @@ from robot_semantics.cli.frame.problems import (
     add_baseline_arguments,
     add_report_arguments,
     check_baseline_place,
+    choose_format,
     policy_of,
     report,
     without_known,
@@ -120,7 +121,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     else:
         text = "URDF, xacro, SRDF, USDF or YAML file, or a folder"
         parser.add_argument("files", nargs="+", metavar="FILE", help=text)
-    inputs.add_urdf_option(parser, "robot of the other files, or of a model")
+    inputs.add_urdf_option(parser, "robot of the other files, or of a model", for_loops=False)
     parser.add_argument(
         "--by-name",
         action="store_true",
@@ -146,6 +147,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Check the files and print the problems; 1 if there is an error (with ``--strict``: a warning)."""
     if arguments.force and not arguments.write_baseline:
         raise UsageError("--force needs --write-baseline: it overwrites this file")
+    choose_format(arguments)
     node = asked_node(arguments)
     if node is not None:
         return _check_node(node, arguments)

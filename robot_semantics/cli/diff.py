@@ -42,6 +42,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("b", metavar="B", type=robot_argument, help="another of the same kind to compare with A")
     parser.add_argument("--strict", action="store_true", help="refuse descriptions with warnings")
     add_world_diff_arguments(parser)
+    parser.set_defaults(loops_need_urdf=False)
     add_json_argument(parser)
 
 

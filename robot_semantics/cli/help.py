@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.version import __version__
@@ -33,6 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if not arguments.man:
         words = [*arguments.words, "--help"]
+        _check_words(arguments.words)
         try:
             parser_of(words).parse_args(words)
         except SystemExit as stop:
@@ -42,6 +43,25 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print_document(man_page())
     return 0
+
+
+def _check_words(words: Sequence[str]) -> None:
+    """Check that no word follows a command, or an operation of it.
+
+    Raises:
+        UsageError: one does.
+    """
+    from robot_semantics.cli.running import COMMANDS, command_of
+
+    if not words or words[0] not in COMMANDS:
+        return
+    command = command_of(words[0])
+    for count, word in enumerate(words[1:], 1):
+        if command.run is not None:
+            raise UsageError(f"unexpected '{word}': 'help {' '.join(words[:count])}' is complete")
+        if word not in command.operations:
+            return
+        command = command.operations[word].load()
 
 
 def man_page() -> str:

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="NAME", help="draw only this model")
     add_urdf_option(parser, "robot with the joint limits")
     add_reader_options(parser, several=True)
-    parser.add_argument("--title", default="", help="title of the picture")
+    parser.add_argument("--title", metavar="TEXT", default="", help="title of the picture")
     add_json_argument(parser)
 
 
@@ -52,8 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_semantics.recording.target import whole_or_nothing
     from robot_semantics.viewer.plotting import PlotData, draw, load_plot_data
 
-    if arguments.loops and not arguments.urdf:
-        raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
+    unnamed = [robot for robot in arguments.urdf if robot.name is None]
+    if len(unnamed) > 1:
+        raise UsageError(f"--urdf {unnamed[1]}: name the model as in NAME=...")
     problems, inside = Diagnostics(), Diagnostics()
     try:
         data = load_plot_data([Path(path) for path in arguments.series], problems)
@@ -87,8 +88,6 @@ def _limits(arguments: argparse.Namespace, data: PlotData, inside: Diagnostics) 
     """Return the joint limits by model; a robot without a name is of every model that no other robot names."""
     names = [model.name for model in data.series.models]
     unnamed = [robot for robot in arguments.urdf if robot.name is None]
-    if len(unnamed) > 1:
-        raise UsageError(f"--urdf {unnamed[1]}: name the model as in NAME=...")
     named = [robot for robot in arguments.urdf if robot.name is not None]
     robots = one_by_model("urdf", named, names, source="the series")
     options = options_by_model(arguments, names, source="the series")

@@ -111,6 +111,11 @@ def run(words: list[str]) -> int:
         set_quiet(arguments.quiet)
         check_standard_input(arguments)
         check_outputs(arguments)
+        if "loops" in arguments:
+            # Import here: other commands read no robots.
+            from robot_semantics.cli.frame.inputs import check_robots
+
+            check_robots(arguments)
         if "package_path" in arguments:
             # Import here: other commands need no settings of a project.
             from robot_semantics.cli.frame.problems import package_paths
@@ -206,6 +211,12 @@ def usage_message(message: str, options: Iterable[str]) -> str:
     return message.replace("the following arguments are required:", "missing:")
 
 
+_PLAIN = "\0"
+"""Mark of a word behind ``--``, which is no option; a command line cannot have this character."""
+MAY_BE_EMPTY = ("TEXT", "P")
+"""Values that may be empty: texts and prefixes."""
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that suggests the right word for a misspelt one, as do the parsers of its commands.
 
@@ -234,6 +245,10 @@ class _Parser(argparse.ArgumentParser):
         if self._subparsers is not None or self._mixing:
             return super().parse_known_args(args, namespace)
         self._mixing = True
+        if "--" in args:
+            # argparse would read a word with a dash behind it as an option; `_get_values` takes the mark away.
+            last = args.index("--")
+            args = [*args[:last], *(f"{_PLAIN}{word}" for word in args[last + 1 :])]
         try:
             found, unknown = self.parse_known_intermixed_args(args, namespace)
         finally:
@@ -253,6 +268,14 @@ class _Parser(argparse.ArgumentParser):
             known = word.partition("=")[0] if word.startswith("--") else word[:2]
             if known not in self._option_string_actions:
                 self.error(f"unrecognized arguments: {word}")
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """Convert the values of an option or word; an empty one is often an unset variable of a shell."""
+        is_own = not isinstance(action, argparse._SubParsersAction) and action.metavar not in MAY_BE_EMPTY
+        if is_own and any(not word.strip(f"{_PLAIN} ") for word in arg_strings):
+            name = action.option_strings[-1] if action.option_strings else _metavar(action)
+            self.error(f"{name}: the value is empty")
+        return super()._get_values(action, [word.removeprefix(_PLAIN) for word in arg_strings])
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print a help text; unlike argparse's method, report a failure."""

@@ -90,7 +90,7 @@ def _add_export_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_world_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("world", metavar="WORLD.usdf", help="world state with models and objects")
-    add_urdf_option(parser, "other files of a model")
+    add_urdf_option(parser, "other files of a model", for_loops=False)
     parser.add_argument(
         "--timestep", type=number_in_range(above=0.0), default=0.002, metavar="S", help="time step [s] (0.002)"
     )

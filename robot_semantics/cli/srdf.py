@@ -73,6 +73,26 @@ def add_part_arguments(parser: argparse.ArgumentParser) -> None:
         add_repeatable(parser, option, form, meaning, nargs="+")
 
 
+def check_forms(arguments: argparse.Namespace) -> None:
+    """Check the forms of the words that define parts, before a file is read.
+
+    Raises:
+        UsageError: a word has the wrong form.
+    """
+    if arguments.virtual_joint is None and (arguments.parent_frame or arguments.virtual_joint_name):
+        raise UsageError("--parent-frame and --virtual-joint-name need --virtual-joint TYPE")
+    _groups(arguments)
+    for words in arguments.state:
+        _state(words)
+    for word in arguments.end_effector:
+        _end_effector(word)
+    for _, *spheres in arguments.spheres:
+        for word in spheres:
+            _sphere(word)
+    for tag in PAIRS:
+        list(_pairs(getattr(arguments, tag), _option(tag)))
+
+
 def with_parts(text: SrdfText, arguments: argparse.Namespace, robot: RobotModel | None) -> SrdfText:
     """Return the text with the parts of the options; an existing group gets the new members.
 
@@ -112,8 +132,6 @@ def _sphere(word: str) -> tuple[float, ...]:
 def _virtual_joint(text: SrdfText, arguments: argparse.Namespace, robot: RobotModel | None) -> Iterator[NewElement]:
     kind = arguments.virtual_joint
     if kind is None:
-        if arguments.parent_frame or arguments.virtual_joint_name:
-            raise UsageError("--parent-frame and --virtual-joint-name need --virtual-joint TYPE")
         return
     if robot is None:
         raise RobotSemanticsError(f"{text.xml.source}: --virtual-joint needs --urdf, which has the root link")
@@ -239,6 +257,7 @@ def _add_robot_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _new(arguments: argparse.Namespace) -> None:
+    check_forms(arguments)
     robot = inputs.read_robot(arguments, arguments.urdf)
     text = with_parts(SrdfText.empty(robot.name, arguments.output or "<new>"), arguments, robot)
     added: Sequence[str] = ()
@@ -292,11 +311,14 @@ def _with_suggestions(
 
 
 def _add(arguments: argparse.Namespace) -> None:
+    check_forms(arguments)
     before, robot = SrdfText.from_file(arguments.srdf), known_robot(arguments)
     finish(arguments, before, with_parts(before, arguments, robot), robot)
 
 
 def _remove(arguments: argparse.Namespace) -> None:
+    for (word,) in arguments.state:
+        pair_of(word, "/", "--state", "GROUP/NAME")
     before, robot = SrdfText.from_file(arguments.srdf), known_robot(arguments)
     text = before
     for option, _, kind in REMOVABLE:
@@ -308,11 +330,14 @@ def _remove(arguments: argparse.Namespace) -> None:
 
 
 def _rename(arguments: argparse.Namespace) -> None:
-    before, kind, old, new = SrdfText.from_file(arguments.srdf), arguments.kind, arguments.old, arguments.new
+    kind, old, new = arguments.kind, arguments.old, arguments.new
+    if kind == "state":
+        pair_of(old, "/", "rename state", "GROUP/NAME")
     if arguments.in_urdf and (arguments.urdf is None or kind not in URDF_REFERENCES):
         raise UsageError("--in-urdf needs --urdf, and a link or a joint to rename")
     if arguments.in_urdf and not (arguments.in_place or arguments.dry_run):
         raise UsageError("--in-urdf changes two files: give --in-place or --dry-run")
+    before = SrdfText.from_file(arguments.srdf)
     if kind == "state":
         group, state = pair_of(old, "/", "rename state", "GROUP/NAME")
         renamed = (state, new)
@@ -373,8 +398,6 @@ def known_robot(arguments: argparse.Namespace) -> RobotModel | None:
     """Return the robot of ``--urdf``; without it, print a note on the consequences."""
     if arguments.urdf is not None:
         return inputs.read_robot(arguments, _robot_file(arguments))
-    if arguments.loops is not None:
-        raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
     print_note("note: without --urdf, names of links and joints are not checked")
     return None
 

@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     words = "URDF, SRDF, USDF, recording or series"
     parser.add_argument("files", metavar="FILE", nargs="*", help=words)
-    inputs.add_urdf_option(parser)
+    inputs.add_urdf_option(parser, for_loops=False)
     inputs.add_loading_arguments(parser, several=True)
     out = parser.add_argument_group("where to", "without one of these, a page is served on 127.0.0.1 and opened")
     add_output(out, "--png", metavar="OUT.png", type=output_file(".png"), help="write a picture; needs no display")
@@ -247,8 +247,6 @@ def _named_robots(arguments: argparse.Namespace, called: set[str]) -> tuple[tupl
     from robot_semantics.viewer.opening import GivenRobot
 
     names = [robot.name for robot in arguments.urdf if robot.name is not None]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise UsageError(f"--urdf: model '{twice}' has two robots")
     options = inputs.options_by_model(arguments, (None, *names), called)
     named = (robot for robot in arguments.urdf if robot.name is not None)
     given = (GivenRobot(robot.name, robot.urdf, robot.srdf, options[robot.name]) for robot in named)

@@ -503,6 +503,121 @@ def test_a_wrong_option_is_named_before_a_missing_word(words: str, folder: Path,
     assert "unexpected '--no-such-option'" in err
 
 
+WRONG = {
+    "NAME=NUMBERS": ("x", "=1", "x=", "x=1,2", "x=nan"),
+    "NAME=PARENT": ("x", "x=", "=y"),
+    "[MODEL/]GROUP/NAME": ("x", "/x", "x/"),
+    "GROUP/NAME": ("x", "/x", "x/"),
+    "GROUP/NAME JOINT=VALUE": ("x", "x/"),
+    "[NAME=]FILE": ("m=", "=x"),
+    "[NAME=]URDF[,SRDF]": ("m=", "=x", "x,", "x,y,z"),
+    "[NAME=]TOPIC": ("m=", "=t"),
+    "[NAME=]NAME": ("m=", "=t"),
+    "[KIND=]X": ("x", "nothing=1", "-1"),
+    "NAME=BASE..TIP": ("x", "x=a", "x=a..", "=a..b"),
+    "NAME=J1,J2": ("x", "x=", "x=a,"),
+    "NAME=G1,G2": ("x", "x=", "x=a,"),
+    "NAME=GROUP,PARENT_LINK[,PARENT_GROUP]": ("x", "x=a", "x=a,b,c,d"),
+    "T": ("x", "nan"),
+    "DT": ("x", "0", "-1"),
+    "S": ("x",),
+    "DEG": ("x",),
+    "WxH": ("x", "1x1"),
+    "N": ("x", "1.5"),
+    "M": ("x",),
+}
+"""Wrong values by the form of an option. The command line itself shows them: no file needs to be read."""
+
+
+def line_with_missing_files(words: str, without: str) -> list[str]:
+    """Return a command line with all that the command needs but the option `without`; its files do not exist."""
+    line = words.split()
+    for action in PARSERS[words]._actions:
+        if not action.option_strings and action.nargs not in ("?", "*"):
+            line.append(str(next(iter(action.choices))) if action.choices else "missing.urdf")
+        elif action.option_strings and action.required and without not in action.option_strings:
+            value = str(next(iter(action.choices))) if action.choices else "1"
+            line += [action.option_strings[-1], *[value] * (action.nargs if isinstance(action.nargs, int) else 1)]
+    return line
+
+
+def test_a_wrong_value_is_named_before_a_missing_file(folder: Path, run: RunCommand) -> None:
+    tried: set[str] = set()
+    for words in PARSERS:
+        for option, action in options(words).items():
+            wrong = WRONG.get(form(action), ()) if option.startswith("--") else ()
+            # `srdf remove --state` and others take names.
+            tried.update([form(action)] * bool(wrong))
+            for value in wrong:
+                code, out, err = told(run, *line_with_missing_files(words, option), f"{option}={value}")
+                assert code == 2, (words, option, value, err)
+                assert not out
+    assert tried == set(WRONG)
+
+
+def test_an_empty_value_is_wrong_usage(folder: Path, run: RunCommand) -> None:
+    for words in PARSERS:
+        for option, action in options(words).items():
+            if action.nargs != 0 and option.startswith("--") and form(action) not in ("TEXT", "P"):
+                count = action.nargs if isinstance(action.nargs, int) else 1
+                values = [f"{option}="] if count == 1 else [option, *[""] * count]
+                code, out, err = told(run, *line_with_missing_files(words, option), *values)
+                assert (code, out) == (2, ""), (words, option, err)
+        line = line_with_missing_files(words, "")
+        for place, word in enumerate(line):
+            if word == "missing.urdf":
+                code, out, err = told(run, *line[:place], "", *line[place + 1 :])
+                assert (code, out) == (2, ""), (words, err)
+                assert re.search("the value is empty|missing: ", err), (words, err)
+        # A word that may be missing is not dropped if it is empty: it is often an unset variable of a shell.
+        if any(not action.option_strings and action.nargs == "?" for action in PARSERS[words]._actions):
+            code, out, err = told(run, *line, "")
+            assert (code, out) == (2, ""), (words, err)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("usdf edit missing.usdf --keep-place", "--keep-place needs --parent"),
+        ("usdf new missing.urdf --degrees", "--degrees needs --pose, --twist or --joint"),
+        ("usdf merge missing.usdf missing.usdf --prefix a_", "--prefix: 1 are given for 2 files"),
+        ("usdf convert missing.usdf --loops x", "--loops needs --urdf"),
+        ("usdf resolve missing.usdf --loops x", "--loops needs --urdf"),
+        ("bag missing.usdf -o b --loops x", "--loops needs --urdf"),
+        ("plot missing.usdf -o p.svg --loops x", "--loops needs --urdf"),
+        ("plot missing.usdf -o p.svg --urdf x --urdf y", "name the model as in NAME=..."),
+        ("export missing -o x --loops x", "--loops needs --urdf"),
+        ("srdf add missing.srdf --passive-joint x --loops x", "--loops needs --urdf"),
+        ("srdf rename missing.srdf group a b --loops x", "--loops needs --urdf"),
+        ("srdf rename missing.srdf state a b", "takes GROUP/NAME, not 'a'"),
+        ("srdf new missing.urdf --parent-frame map", "need --virtual-joint TYPE"),
+        ("collisions enable missing.srdf a b --loops x", "--loops needs --urdf"),
+        ("check missing.urdf --force", "--force needs --write-baseline"),
+        ("check missing.urdf --write-baseline -", "'-' is standard output; give a file"),
+        ("check missing.urdf --json --format sarif", "--json is --format json"),
+        ("usdf edit missing.usdf --urdf m=x --urdf m=y", "--urdf is given twice for one robot, 'm'"),
+        ("view missing.usdf --urdf m=x --urdf m=y", "--urdf is given twice for one robot, 'm'"),
+        ("sim run missing.usdf --steps 1 --loops m=x --loops m=y", "--loops is given twice for one robot, 'm'"),
+        ("help fk extra", "unexpected 'extra'"),
+    ],
+)
+def test_what_the_command_line_shows_is_named_before_a_missing_file(
+    line: str, message: str, folder: Path, run: RunCommand
+) -> None:
+    code, out, err = told(run, *line.split())
+    assert (code, message in err) == (2, True), err
+    assert not out.strip() or "--json" in line
+
+
+@pytest.mark.parametrize("words", ["fk", "usdf new", "check", "srdf new", "usdf show", "info"])
+def test_a_file_whose_name_begins_with_a_dash_follows_two_dashes(words: str, folder: Path, run: RunCommand) -> None:
+    kind = "world.usdf" if words == "usdf show" else "robot.urdf"
+    (folder / f"-{kind}").write_bytes((folder / kind).read_bytes())
+    assert told(run, *words.split(), "--", f"-{kind}")[0] == 0
+    assert told(run, *words.split(), "--quiet", "--", f"-{kind}")[0] == 0
+    assert told(run, *words.split(), f"./-{kind}")[0] == 0
+
+
 MISSING = {
     words: re.sub(r"\b(robot|world|block)\.(urdf|srdf|usdf)", r"missing.\2", line, count=1)
     for words, line in {**PRINTED, **NEEDED}.items()

@@ -90,12 +90,37 @@ def add_urdf_option(
     *,
     several: bool = True,
     read: Callable[[str], RobotArgument] = robot_argument,
+    for_loops: bool = True,
 ) -> None:
-    """Add ``--urdf [NAME=]URDF[,SRDF]`` to a command that is not only about one robot; with `several`, repeatable."""
+    """Add ``--urdf [NAME=]URDF[,SRDF]`` to a command that is not only about one robot.
+
+    Args:
+        parser: the parser, or a group of it.
+        text: the help.
+        several: whether the option is repeatable.
+        read: the type of its value.
+        for_loops: whether it is the only source of robots with ``--loops``, which then needs it.
+    """
+    parser.set_defaults(loops_need_urdf=for_loops)
     if several:
         add_repeatable(parser, "--urdf", ROBOT_FORM, text, type=read)
     else:
         parser.add_argument("--urdf", metavar=ROBOT_FORM, type=robot_argument, help=text)
+
+
+def check_robots(arguments: argparse.Namespace) -> None:
+    """Check the options of robots that the command line itself shows to be wrong, before a file is read.
+
+    Raises:
+        UsageError: ``--loops`` without the robot, or two values for one name.
+    """
+    if arguments.loops and getattr(arguments, "loops_need_urdf", False) and not arguments.urdf:
+        raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
+    for option in ("urdf", "loops"):
+        values = getattr(arguments, option, None)
+        names = [value.name for value in values if value.name is not None] if isinstance(values, list) else []
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise UsageError(f"--{option} is given twice for one robot, '{twice}'")
 
 
 def require_urdf(urdf: str | None, options: RobotOptions) -> None:
@@ -215,12 +240,10 @@ def read_given(
     """Return the robots of the words ``[NAME=]URDF[,SRDF]``, read leniently, each with its file of ``--loops``.
 
     Raises:
-        UsageError: a file of ``--loops`` has no robot.
+        UsageError: a file of ``--loops`` does not name one of several robots.
         UnknownNameError: the name of ``--loops`` is neither that of the only robot nor that of its URDF.
         DescriptionError: a URDF has no valid tree, or a file cannot be read.
     """
-    if arguments.loops and not robots:
-        raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
     called: set[str] = set()
     names = [robot.name or str(robot) for robot in robots]
     options = options_by_model(arguments, names, called) if robots else {}

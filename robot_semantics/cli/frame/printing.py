@@ -141,9 +141,8 @@ def add_json_argument(parser: argparse.ArgumentParser) -> None:
 
 def wants_json(arguments: argparse.Namespace) -> bool:
     """Return True if standard output is for programs; errors are then JSON there."""
-    # `check` uses --format instead.
-    of_a_check = None if hasattr(arguments, "json") else getattr(arguments, "format", None)
-    return getattr(arguments, "json", None) in (True, "-") or of_a_check == "json"
+    # `check` also has --format.
+    return bool(getattr(arguments, "json", False)) or getattr(arguments, "format", None) == "json"
 
 
 def print_result(result: Mapping[str, object]) -> None:

@@ -412,9 +412,20 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     """Add options for the selection and output of problems."""
     shown = parser.add_argument_group("output options")
     shown.add_argument("--all", action="store_true", help="print every problem, not one line for each kind")
-    shown.add_argument("--format", choices=("text", *FORMATS), default="text", help="output format (default: text)")
-    shown.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
+    shown.add_argument("--format", choices=("text", *FORMATS), help="output format (default: text)")
+    shown.add_argument("--json", action="store_true", help="the same as --format json")
     add_policy_arguments(parser)
+
+
+def choose_format(arguments: argparse.Namespace) -> None:
+    """Set ``format`` to the format of the report.
+
+    Raises:
+        UsageError: ``--json`` is given with another format.
+    """
+    if arguments.json and arguments.format not in (None, "json"):
+        raise UsageError(f"--json is --format json: give it without --format {arguments.format}")
+    arguments.format = "json" if arguments.json else arguments.format or "text"
 
 
 def report(found: Iterable[Diagnostic], arguments: argparse.Namespace, files: int) -> int:

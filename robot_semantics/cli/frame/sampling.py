@@ -12,13 +12,14 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Collection
+from functools import partial
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair, quoted
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import integer, number_in_range
 from robot_semantics.cli.frame.console import Bar
-from robot_semantics.cli.frame.joint_arguments import STATE_FORM, named_state
+from robot_semantics.cli.frame.joint_arguments import STATE_FORM, named_state, state_word
 from robot_semantics.cli.frame.printing import print_note, print_notes
 from robot_semantics.collision.matrix import CollisionMatrix, Settings, generate_matrix
 from robot_semantics.collision.pieces import READINGS, pieces_of
@@ -57,7 +58,12 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
         help="sample until no hit means a probability below P",
     )
     parser.add_argument("--no-search", action="store_true", help="do not search for rare collisions")
-    parser.add_argument("--default-state", metavar=STATE_FORM, help="default pose (all joints at 0)")
+    parser.add_argument(
+        "--default-state",
+        metavar=STATE_FORM,
+        type=partial(state_word, option="--default-state"),
+        help="default pose (all joints at 0)",
+    )
     parser.add_argument(
         "--geometry",
         choices=sorted([*READINGS, SPHERES]),

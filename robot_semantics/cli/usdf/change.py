@@ -102,7 +102,7 @@ def add_change_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _edit(arguments: argparse.Namespace) -> None:
     """Write the edited state."""
-    _check_counts(arguments)
+    _check_words(arguments)
     origins = usdf_files.read_world_files([arguments.file])
     state = origins[0].state
     wanted = arguments.joint or arguments.state or arguments.parent or arguments.pose
@@ -189,15 +189,10 @@ def edits_of(arguments: argparse.Namespace, state: WorldState, robots: Mapping[s
     """Return the changes in the arguments.
 
     Raises:
-        UsageError: a word of the arguments has no meaning.
         UnknownNameError: a joint, group or state does not exist.
         RobotSemanticsError: a name has two readings.
         ArrayError: a robot is missing.
     """
-    if arguments.keep_place and not arguments.parent:
-        raise UsageError("--keep-place needs --parent")
-    if arguments.degrees and not (arguments.pose or arguments.twist or arguments.joint):
-        raise UsageError("--degrees needs --pose, --twist or --joint")
     bodies = [body.name for body in state.bodies]
     parents = (named_value("--parent", word, bodies, PARENT_FORM) for word in arguments.parent)
     return Edits(
@@ -331,12 +326,16 @@ def _pose(row: tuple[float, ...]) -> Pose:
     return Pose(six(row)) if len(row) == 6 else pose_from_quaternion(row[:3], row[3:])
 
 
-def _check_counts(arguments: argparse.Namespace) -> None:
-    """Check the numbers of poses and twists, before a file is read.
+def _check_words(arguments: argparse.Namespace) -> None:
+    """Check the options that change a world, before a file is read.
 
     Raises:
-        UsageError: there are too few or too many.
+        UsageError: an option needs another one, or a pose or twist has too few or too many numbers.
     """
+    if arguments.keep_place and not arguments.parent:
+        raise UsageError("--keep-place needs --parent")
+    if arguments.degrees and not (arguments.pose or arguments.twist or arguments.joint):
+        raise UsageError("--degrees needs --pose, --twist or --joint")
     for option, values, counts in (("--pose", arguments.pose, (6, 7)), ("--twist", arguments.twist, (6,))):
         for name, row in values:
             if len(row) not in counts:
@@ -377,7 +376,7 @@ def _new_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _new(arguments: argparse.Namespace) -> None:
     """Write the world, and beside it the texts of robots from xacro files."""
-    _check_counts(arguments)
+    _check_words(arguments)
     found = _described(arguments)
     robots = {item.state.name: item.robot for item in found}
     if len(robots) < len(found):

@@ -62,14 +62,14 @@ def _merge_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _merge(arguments: argparse.Namespace) -> None:
     """Write the merged state."""
+    if arguments.prefix and len(arguments.prefix) != len(arguments.files):
+        raise UsageError(f"--prefix: {len(arguments.prefix)} are given for {len(arguments.files)} files")
     origins = usdf_files.read_world_files(arguments.files)
     states = [origin.state for origin in origins]
     first = usdf_files.folder_of(arguments.files[0])
     folders = [usdf_files.folder_of(file) for file in arguments.files]
     states = [rebased(state, folder, first) for state, folder in zip(states, folders, strict=True)]
     if arguments.prefix:
-        if len(arguments.prefix) != len(states):
-            raise UsageError(f"--prefix: {len(arguments.prefix)} are given for {len(states)} files")
         states = [prefixed(state, prefix) for state, prefix in zip(states, arguments.prefix, strict=True)]
     renamed = [origin._replace(state=state) for origin, state in zip(origins, states, strict=True)]
     robots: dict[str, RobotModel] = {}

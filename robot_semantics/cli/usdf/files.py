@@ -144,8 +144,6 @@ def given_robots(arguments: argparse.Namespace, states: Sequence[WorldState]) ->
             others.append(model)
         elif robot.name not in known:
             raise UnknownNameError("model", robot.name, known)
-        elif robot.name in named:
-            raise UsageError(f"--urdf '{robot}': model '{robot.name}' has two robots")
         else:
             named[robot.name] = model
     return RobotFiles(tuple(others), None, inputs.robot_options(arguments), named=named)
