@@ -213,8 +213,8 @@ def usage_message(message: str, options: Iterable[str]) -> str:
 
 _PLAIN = "\0"
 """Mark of a word behind ``--``, which is no option; a command line cannot have this character."""
-MAY_BE_EMPTY = ("TEXT", "P")
-"""Values that may be empty: texts and prefixes."""
+MAY_BE_EMPTY = ("TEXT", "P", "[=NAME]")
+"""Values that may be empty: texts and prefixes; the name of a node has its own check."""
 
 
 class _Parser(argparse.ArgumentParser):
