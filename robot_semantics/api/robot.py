@@ -82,7 +82,7 @@ class Robot(RobotModel):
             LoopError, OpenLoopError: the loops of the robot are not determined, or do not close at these positions.
         """
         q = self.space.neutral()
-        given: set[str] = set()
+        given_joints: set[str] = set()
         for value in (*values, more):
             if isinstance(value, str):
                 state = self.semantics.state_from_path(value)
@@ -91,8 +91,8 @@ class Robot(RobotModel):
                 raise ArrayError("q", "an array has no names: use it as it is, or robot.with_group_q(...) for a group")
             elif value:
                 q = self.space.pack(value, q)
-                given |= value.keys()
-        return close_loops(self.kinematics.loops, q, given)
+                given_joints |= value.keys()
+        return close_loops(self.kinematics.loops, q, given_joints)
 
     def random_q(self, shape: int | tuple[int, ...] = (), *, seed: int | None = None) -> FloatArray:
         """Return ``(*shape, n)`` random joint positions within the limits; mimic joints follow.
@@ -140,14 +140,14 @@ class Robot(RobotModel):
             UnknownNameError: the group does not exist.
             ArrayError: an array has the wrong shape or is not finite.
         """
-        where = self._variables_of(group)
-        before, given = self.space.checked_positions(q), checked_array("positions", positions, len(where))
+        variables = self._variables_of(group)
+        before, positions_given = self.space.checked_positions(q), checked_array("positions", positions, len(variables))
         try:
-            shape = np.broadcast_shapes(before.shape[:-1], given.shape[:-1])
+            shape = np.broadcast_shapes(before.shape[:-1], positions_given.shape[:-1])
         except ValueError as error:
             raise ArrayError("positions", f"its batch axes do not fit those of q ({error})") from None
         after = np.array(np.broadcast_to(before, (*shape, self.space.size)))
-        after[..., where] = given
+        after[..., variables] = positions_given
         return self.space.with_mimics(after)
 
     def generate_collisions(

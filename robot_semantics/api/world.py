@@ -111,14 +111,14 @@ def resolve(
         OSError: the file cannot be read.
     """
     problems = Diagnostics() if diagnostics is None else diagnostics
-    known: dict[str, RobotModel] = {}
+    robot_of: dict[str, RobotModel] = {}
     if not isinstance(world, WorldState):
         path = Path(world)
         world = read_world(path, problems)
-        known = robots_for(world, RobotFiles(find=beside(path)), diagnostics=problems)
+        robot_of = robots_for(world, RobotFiles(find=beside(path)), diagnostics=problems)
         problems.raise_if_failed()
-    known |= robots or {}
-    return resolve_frames(complete_models(world, known), diagnostics=problems)
+    robot_of |= robots or {}
+    return resolve_frames(complete_models(world, robot_of), diagnostics=problems)
 
 
 def convert_world(

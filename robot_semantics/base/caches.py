@@ -75,14 +75,14 @@ Result = TypeVar("Result")
 
 def cached_per_object(function: Callable[[Object], Result]) -> Callable[[Object], Result]:
     """Decorator: compute the result once for each object; the result must not refer to the object."""
-    known: WeakKeyDictionary[Object, Result] = WeakKeyDictionary()
+    results: WeakKeyDictionary[Object, Result] = WeakKeyDictionary()
 
     @wraps(function)
     def answer(subject: Object) -> Result:
         try:
-            return known[subject]
+            return results[subject]
         except KeyError:
-            value = known[subject] = function(subject)
+            value = results[subject] = function(subject)
             return value
 
     return answer

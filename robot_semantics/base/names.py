@@ -130,15 +130,15 @@ def _edits_inside(word: str, other: str) -> int | None:
     return len(longer) - len(shorter) if all(letter in letters for letter in shorter) else None
 
 
-def _distance(one: str, other: str) -> int:
+def _distance(name: str, other: str) -> int:
     """Return the number of letters to change, add or remove, or of neighbours to swap."""
     above: list[int] = []
     row = list(range(len(other) + 1))
-    for at, letter in enumerate(one, 1):
+    for at, letter in enumerate(name, 1):
         last, above, row = above, row, [at]
         for place, wanted in enumerate(other, 1):
             best = min(above[place - 1] + (letter != wanted), above[place] + 1, row[place - 1] + 1)
-            if at > 1 and place > 1 and letter == other[place - 2] and wanted == one[at - 2]:
+            if at > 1 and place > 1 and letter == other[place - 2] and wanted == name[at - 2]:
                 best = min(best, last[place - 2] + 1)
             row.append(best)
     return row[-1]

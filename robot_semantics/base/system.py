@@ -168,8 +168,8 @@ def limit_this_process(seconds: float, more_bytes: int) -> bool:
     """
     import psutil
 
-    own = psutil.Process()
-    limit: Callable[..., tuple[int, int]] | None = getattr(own, "rlimit", None)
+    process = psutil.Process()
+    limit: Callable[..., tuple[int, int]] | None = getattr(process, "rlimit", None)
     most = int(seconds) + 1
     if limit is None:
         timer = threading.Timer(most, os._exit, (1,))
@@ -177,7 +177,7 @@ def limit_this_process(seconds: float, more_bytes: int) -> bool:
         timer.start()
         return False
     limit(_RLIMIT_CPU, (most, most + 1))
-    limit(_RLIMIT_AS, (own.memory_info().vms + more_bytes, limit(_RLIMIT_AS)[1]))
+    limit(_RLIMIT_AS, (process.memory_info().vms + more_bytes, limit(_RLIMIT_AS)[1]))
     return True
 
 

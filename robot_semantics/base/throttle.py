@@ -38,14 +38,14 @@ class Throttle:
         passed.
         """
         now_s = self._clock()
-        found = self._kinds.get(kind) or _Period(-math.inf, 0, 0)
-        if now_s - found.since_s >= self._period_s:
+        period = self._kinds.get(kind) or _Period(-math.inf, 0, 0)
+        if now_s - period.since_s >= self._period_s:
             self._kinds.put(kind, _Period(now_s, 1, 0))
-            return found.held_back
-        if found.passed < self._burst:
-            self._kinds.put(kind, found._replace(passed=found.passed + 1))
-            return found.held_back
-        self._kinds.put(kind, found._replace(held_back=found.held_back + 1))
+            return period.held_back
+        if period.passed < self._burst:
+            self._kinds.put(kind, period._replace(passed=period.passed + 1))
+            return period.held_back
+        self._kinds.put(kind, period._replace(held_back=period.held_back + 1))
         return None
 
     def admit_sentence(self, kind: Hashable, sentence: str) -> str | None:

@@ -314,18 +314,18 @@ class _Builder:
         self._problems.raise_if_failed()
         raise AssertionError("unreachable: an error was added")
 
-    def _new(self, at: _Position) -> YamlNode:
+    def _new(self, position: _Position) -> YamlNode:
         """Return a new value for the place that comes next."""
         parent = self._open[-1] if self._open else None
         if parent is None:
-            node = YamlNode(self._source, at, None, None, at)
+            node = YamlNode(self._source, position, None, None, position)
         elif isinstance(parent.node.value, list):
             index = None if parent.node._key is None and parent.node._parent is not None else len(parent.node.value)
-            node = YamlNode(self._source, at, parent.node, index, at)
+            node = YamlNode(self._source, position, parent.node, index, position)
         elif parent.key is None:
-            node = YamlNode(self._source, at, parent.node, "?", at)
+            node = YamlNode(self._source, position, parent.node, "?", position)
         else:
-            node = YamlNode(self._source, at, parent.node, None if parent.is_merge else parent.key, parent.key_at)
+            node = YamlNode(self._source, position, parent.node, None if parent.is_merge else parent.key, parent.key_at)
         self._add(1, 0, node)
         return node
 
@@ -369,32 +369,34 @@ class _Builder:
         return anchor
 
     def _take_alias(self, event: _Event) -> None:
-        at = _position(event)
+        position = _position(event)
         anchor = self._anchors.get(event.anchor or "")
         if anchor is None:
-            self._refuse(f"is not YAML: found undefined alias '{shown(event.anchor or '')}'", _place(self._source, at))
+            self._refuse(
+                f"is not YAML: found undefined alias '{shown(event.anchor or '')}'", _place(self._source, position)
+            )
         original = anchor.node
         if not anchor.is_complete:
             self._refuse(f"has more than {MAX_DEPTH} levels", original.place, TOO_LARGE)
         is_key = self._expects_key()
         if is_key and not isinstance(original.value, (list, dict)):
-            self._take_key(original.text, at)
+            self._take_key(original.text, position)
             return
         node = self._new(original._at)
         if is_key:
-            self._problems.error("bad-yaml", "a key should be a text", _place(self._source, at))
+            self._problems.error("bad-yaml", "a key should be a text", _place(self._source, position))
         node.value, node.text, node.plain, node.tag = original.value, original.text, original.plain, original.tag
         self._add(anchor.count - 1, anchor.height, node)
         self._put(node, anchor.height, is_key=is_key)
 
     def _take_scalar(self, event: _Event) -> None:
-        at = _position(event)
+        position = _position(event)
         if self._expects_key():
             is_merge = event.value == "<<" and (event.implicit[0] if event.tag is None else event.tag == f"{_TAG}merge")
-            self._take_key(event.value, at, is_merge=is_merge)
-            node = YamlNode(self._source, at, None, None, at)
+            self._take_key(event.value, position, is_merge=is_merge)
+            node = YamlNode(self._source, position, None, None, position)
         else:
-            node = self._new(at)
+            node = self._new(position)
             self._fill(node, event)
             self._put(node, 0, is_key=False)
         if self._anchor(event, node) is not None:

@@ -431,47 +431,49 @@ def read_sections(text: str | bytes, source: str) -> YamlText:
     A text that cannot have a known section is not read: it may be for another program, and to read it takes long.
     """
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    known = _READ.get((source, data))
-    if known is None:
+    known_sections = _READ.get((source, data))
+    if known_sections is None:
         found = Diagnostics()
         root = _root(data, source, found)
         sections = () if root is None else tuple(sections_of(with_nested_parameters(root)))
-        known = YamlText(_without_xacro(root, sections, found) if root and sections else (), tuple(found), root)
-        _READ.put((source, data), known, len(data))
-    return known
+        known_sections = YamlText(
+            _without_xacro(root, sections, found) if root and sections else (), tuple(found), root
+        )
+        _READ.put((source, data), known_sections, len(data))
+    return known_sections
 
 
-def _root(text: bytes, source: str, found: Diagnostics) -> YamlNode | None:
+def _root(text: bytes, source: str, diagnostics: Diagnostics) -> YamlNode | None:
     """Return the content of a YAML text; None if it is not read."""
     place = SourcePlace(source)
     try:
         lines = (line[0].strip() for line in _LINE.finditer(text))
         if all(line.startswith(b"#") or line in (b"", b"---") for line in lines):
             # The Setup Assistant and MoveIt's launch files end at an empty file.
-            found.warning("empty-document", "the text is empty", place)
+            diagnostics.warning("empty-document", "the text is empty", place)
         elif len(text) > MAX_BYTES:
-            found.error("too-large", f"the text is longer than {MAX_BYTES:,} bytes, the limit", place)
+            diagnostics.error("too-large", f"the text is longer than {MAX_BYTES:,} bytes, the limit", place)
         elif WORDS.search(text.replace(b"\0", b"")):  # UTF-16 has a zero beside each letter.
-            return parse_yaml(text, source, warnings=found)
+            return parse_yaml(text, source, warnings=diagnostics)
     except DescriptionError as error:
         if _TEMPLATE.search(text):
-            found.note("substitution", "this file is a template and is not checked", place)
+            diagnostics.note("substitution", "this file is a template and is not checked", place)
         else:
-            found.extend(error.diagnostics)
+            diagnostics.extend(error.diagnostics)
     return None
 
 
-def _without_xacro(root: YamlNode, sections: tuple[Section, ...], found: Diagnostics) -> tuple[Section, ...]:
+def _without_xacro(root: YamlNode, sections: tuple[Section, ...], diagnostics: Diagnostics) -> tuple[Section, ...]:
     """Report substitutions once; return the sections, or none if the file is written for a xacro."""
     computed = list(substitutions(root))
     tagged = next((node for node in computed if node.tag), None)
     if tagged is not None:
         message = f"the tag '{tagged.tag}' is of xacro, so this file is not checked"
-        found.note("substitution", message, tagged.place)
+        diagnostics.note("substitution", message, tagged.place)
         return ()
     if computed:
         message = f"values with a substitution, as '{computed[0].text}', are not checked"
-        found.note("substitution", message, computed[0].place)
+        diagnostics.note("substitution", message, computed[0].place)
     return sections
 
 
@@ -538,8 +540,8 @@ def check_files(
             found.extend_new(error.diagnostics)
             return None
 
-    own = list(dict.fromkeys(files))
-    documents = {file: tree(read.document, file) for file in own if not is_yaml(file)}
+    file_list = list(dict.fromkeys(files))
+    documents = {file: tree(read.document, file) for file in file_list if not is_yaml(file)}
     names = _names_by_kind(documents, found)
     urdfs, srdfs = names[DocumentKind.URDF], names[DocumentKind.SRDF]
     choice = choose_descriptions(urdfs, srdfs, urdf, srdf, by_name=by_name)
@@ -549,7 +551,7 @@ def check_files(
     checked = check_chosen(choice, robots, semantics, found, resolver=resolver, urdfs=contents, options=options)
     sections: list[Section] = []
     configured: list[str] = []
-    for file in filter(is_yaml, own):
+    for file in filter(is_yaml, file_list):
         text = tree(read.yaml, file) or YamlText()
         found.extend(text.problems)
         sections += text.sections
@@ -585,14 +587,14 @@ def check_texts(texts: Mapping[str, str | bytes], *, options: RobotOptions = NAM
 
     Without a URDF, names are not checked. Files that the texts name, such as meshes, are not read.
     """
-    found = Diagnostics()
+    diagnostics = Diagnostics()
 
     readers = FileReaders(
         lambda name: parse_xml(texts[name], name, forgiving=True),
-        lambda name: parse_urdf(texts[name], name, found),
-        lambda urdf: options.resolve(urdf, found),
-        lambda name: parse_srdf(texts[name], name, found),
+        lambda name: parse_urdf(texts[name], name, diagnostics),
+        lambda urdf: options.resolve(urdf, diagnostics),
+        lambda name: parse_srdf(texts[name], name, diagnostics),
         lambda name: read_sections(texts[name], name),
     )
-    check_files(texts, readers, found, options=options)
-    return list(found)
+    check_files(texts, readers, diagnostics, options=options)
+    return list(diagnostics)

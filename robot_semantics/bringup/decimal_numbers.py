@@ -82,8 +82,8 @@ def _shown(node: YamlNode) -> str:
 _BEFORE_WORD = re.compile(r"(?:&\S+\s+)?['\"]?")
 
 
-def fixed_yaml(text: str, found: Iterable[Diagnostic], source: str = "<yaml>") -> str:
-    """Return a YAML text with the problems in `found` fixed that have exactly one solution."""
+def fixed_yaml(text: str, problems: Iterable[Diagnostic], source: str = "<yaml>") -> str:
+    """Return a YAML text with the problems in `problems` fixed that have exactly one solution."""
     try:
         root = parse_yaml(text, source, warnings=Diagnostics())
     except DescriptionError:
@@ -91,7 +91,7 @@ def fixed_yaml(text: str, found: Iterable[Diagnostic], source: str = "<yaml>") -
     words = dict(_words(root))
     # Several problems may have one place: a value with an alias has them once for each use.
     fixes: dict[tuple[int, int], str] = {}
-    for problem in found:
+    for problem in problems:
         place = (problem.place.line, problem.place.column)
         word = words.get(place, "")
         is_misspelt = problem.certain and word == problem.name

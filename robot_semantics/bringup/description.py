@@ -328,14 +328,14 @@ def check_chosen(
         diagnostics: gets the problems.
         resolver: as in `check_description`.
     """
-    own: dict[str | None, list[SrdfDocument]] = {None: [], **{file: [] for file in robots}}
+    srdfs_of: dict[str | None, list[SrdfDocument]] = {None: [], **{file: [] for file in robots}}
     # The semantics of the other files come last.
     for file in sorted(semantics, key=lambda file: file == choice.srdf):
         semantic, urdf = semantics[file], choice.urdf_by_srdf.get(file)
         if semantic is not None:
-            own[urdf].append(semantic)
+            srdfs_of[urdf].append(semantic)
     chosen = CheckedDescription(None)
-    for own_urdf, trees in own.items():
+    for own_urdf, trees in srdfs_of.items():
         robot = robots[own_urdf] if own_urdf else None
         checked = check_description(
             robot,

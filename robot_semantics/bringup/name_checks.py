@@ -88,7 +88,7 @@ def unknown_names(
     for use, severity in uses:
         if use.name not in valid:
             by_file.setdefault((use.place.source, severity), []).append(use)
-    code, known = f"unknown-{what}", tuple(valid)
+    code, valid_names = f"unknown-{what}", tuple(valid)
     for (_, severity), wrong in by_file.items():
         names = list(dict.fromkeys(use.name for use in wrong))
         better = common_prefix(names, valid) if len(names) >= FEWEST else None
@@ -98,7 +98,7 @@ def unknown_names(
             continue
         for use in wrong:
             message = f"{what} '{use.name}' does not exist in the robot"
-            yield ConfigurationProblem(severity, code, message, use.place, use.name, known)
+            yield ConfigurationProblem(severity, code, message, use.place, use.name, valid_names)
 
 
 def by_name(controllers: Iterable[tuple[str, YamlNode]]) -> Mapping[str, Mapping[str, YamlNode]]:

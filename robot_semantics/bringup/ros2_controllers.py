@@ -138,17 +138,17 @@ def _interfaces_exist(configuration: Configuration) -> Iterator[ConfigurationPro
     states = {name: tuple(interface.name for interface in part.states) for name, part in components.items()}
     for controller in _controllers(configuration):
         joints = controller.own("joints")
-        for kind, wanted, on, known in (
+        for kind, wanted, on, known_names in (
             ("command", controller.commands, controller.commanded, commands),
             ("state", controller.states, joints, states),
         ):
             for use in wanted:
-                lacking = [joint.name for joint in on if use.name not in known.get(joint.name, (use.name,))]
+                lacking = [joint.name for joint in on if use.name not in known_names.get(joint.name, (use.name,))]
                 if lacking:
                     more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
                     message = f"<ros2_control> has no {kind} interface '{use.name}' for joint '{lacking[0]}'{more}"
                     problem = ConfigurationProblem(controller.severity, "unknown-interface", message, use.place)
-                    yield problem._replace(name=use.name, valid=known[lacking[0]])
+                    yield problem._replace(name=use.name, valid=known_names[lacking[0]])
 
 
 def _joints_are_controlled(configuration: Configuration) -> Iterator[ConfigurationProblem]:

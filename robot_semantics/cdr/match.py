@@ -73,31 +73,31 @@ class LayoutTable:
         self, length: int, indices: IntArray, messages: list[bytes], refused: list[tuple[int, LayoutError]]
     ) -> Iterator[LayoutMatch]:
         rows = as_rows(messages)
-        known = self._known.setdefault(length, [])
-        left = np.arange(len(messages))
-        for layout in tuple(known):
-            same = layout.matches(rows[left] if len(left) < len(messages) else rows)
-            if len(left) == len(messages) and same.all():
+        known_layouts = self._known.setdefault(length, [])
+        unmatched = np.arange(len(messages))
+        for layout in tuple(known_layouts):
+            same = layout.matches(rows[unmatched] if len(unmatched) < len(messages) else rows)
+            if len(unmatched) == len(messages) and same.all():
                 yield LayoutMatch(layout, indices, rows)
                 return
             if same.any():
-                yield LayoutMatch(layout, indices[left[same]], rows[left[same]])
-                left = left[~same]
-        while len(left):
-            message = messages[int(left[0])]
+                yield LayoutMatch(layout, indices[unmatched[same]], rows[unmatched[same]])
+                unmatched = unmatched[~same]
+        while len(unmatched):
+            message = messages[int(unmatched[0])]
             try:
                 layout = message_layout(message, self.fields, ros1=self.ros1)
             except LayoutError as error:
-                refused.append((int(indices[left[0]]), error))
-                left = left[1:]
+                refused.append((int(indices[unmatched[0]]), error))
+                unmatched = unmatched[1:]
                 continue
-            known.insert(0, layout)
-            del known[MAX_LAYOUTS:]
+            known_layouts.insert(0, layout)
+            del known_layouts[MAX_LAYOUTS:]
             # Look ahead only a little: otherwise messages that all differ would cost n² comparisons.
-            ahead = left[: max(64, len(left) // 8)] if len(known) > 8 else left
+            ahead = unmatched[: max(64, len(unmatched) // 8)] if len(known_layouts) > 8 else unmatched
             same = layout.matches(rows[ahead])
             yield LayoutMatch(layout, indices[ahead[same]], rows[ahead[same]])
-            left = np.concatenate([ahead[~same], left[len(ahead) :]])
+            unmatched = np.concatenate([ahead[~same], unmatched[len(ahead) :]])
 
 
 LONGEST_NAME = 128
@@ -136,24 +136,24 @@ def transform_columns(messages: Sequence[bytes], *, ros1: bool) -> tuple[list[Tr
         good &= (_bytes(data, ends - sizes, 2) == (0, 1)).all(axis=1)
     counts = np.where(good, _bytes(data, origins, 4).view("<u4")[:, 0], 0).astype(np.int64)
     good &= counts * SMALLEST <= sizes
-    at = origins + 4
-    found: list[tuple[IntArray, ...]] = []
+    offsets = origins + 4
+    parts: list[tuple[IntArray, ...]] = []
     for number in range(int(counts[good].max(initial=0))):
         of = np.flatnonzero(good & (counts > number))
-        begin = at[of] + (4 if ros1 else 0)
+        begin = offsets[of] + (4 if ros1 else 0)
         stamps = _aligned(begin, origins[of], 1 if ros1 else 4)
         parents, parent_sizes = _text(data, stamps + 8)
         children, child_sizes = _text(data, _aligned(parents + parent_sizes, origins[of], 1 if ros1 else 4))
         poses = _aligned(children + child_sizes, origins[of], 1 if ros1 else 8)
         whole = (poses + 56 <= ends[of]) & (np.maximum(parent_sizes, child_sizes) <= LONGEST_NAME)
         good[of[~whole]] = False
-        at[of] = poses + 56
-        found.append(tuple(part[whole] for part in (of, stamps, parents, parent_sizes, children, child_sizes, poses)))
-    rest = ends - at
+        offsets[of] = poses + 56
+        parts.append(tuple(part[whole] for part in (of, stamps, parents, parent_sizes, children, child_sizes, poses)))
+    rest = ends - offsets
     good &= (rest == 0) if ros1 else (rest >= 0) & (rest <= 3)
-    if not found:
+    if not parts:
         return [], np.flatnonzero(~good)
-    columns = [np.concatenate(parts) for parts in zip(*found, strict=True)]
+    columns = [np.concatenate(parts) for parts in zip(*parts, strict=True)]
     # Order: by message, then by transform in the message.
     order = np.argsort(columns[0], kind="stable")
     order = order[good[columns[0][order]]]

@@ -264,28 +264,28 @@ class _Search:
 
     def _descend(self, pair: LinkIndices, q: FloatArray, joints: _Joints) -> SearchedCollision | None:
         low, high = self._box.low, self._box.high
-        near = self._proximity(pair, q)
+        proximity = self._proximity(pair, q)
         for _ in range(MAX_STEPS):
-            if near is None:
+            if proximity is None:
                 return None
-            if near.distance <= 0.0 and (touch := self._collision(pair, q)) is not None:
+            if proximity.distance <= 0.0 and (touch := self._collision(pair, q)) is not None:
                 return touch
-            gradient = self._on_loops(self._gradient(near, joints), q)
+            gradient = self._on_loops(self._gradient(proximity, joints), q)
             gradient[((gradient > 0.0) & (q <= low)) | ((gradient < 0.0) & (q >= high))] = 0.0
             steepness = float(gradient @ gradient)
             if steepness < 1e-12:
                 return None
-            step = -(max(near.distance, 0.0) + OVERLAP) / steepness * gradient
+            step = -(max(proximity.distance, 0.0) + OVERLAP) / steepness * gradient
             step *= min(1.0, LARGEST_STEP / float(np.abs(step).max()))
             for _ in range(MAX_HALVINGS):
                 trial = self._closed(np.minimum(np.maximum(q + step, low), high), q)
                 trial_near = None if trial is None else self._proximity(pair, trial)
-                if trial is not None and trial_near is not None and trial_near.distance < near.distance - 1e-7:
+                if trial is not None and trial_near is not None and trial_near.distance < proximity.distance - 1e-7:
                     break
                 step *= 0.5
             else:
                 return None
-            q, near = trial, trial_near
+            q, proximity = trial, trial_near
         return None
 
     def _closed(self, trial: FloatArray, q: FloatArray) -> FloatArray | None:
@@ -318,13 +318,13 @@ class _Search:
         between = np.zeros(6)
         for first, second in product(self._geoms[pair[0]], self._geoms[pair[1]]):
             distance = mujoco.mj_geomDistance(scene.model, data, first, second, MAX_DISTANCE, between)
-            near: _Proximity | None
+            proximity: _Proximity | None
             if distance <= 0.0 and self._has_surface(first, second):
-                near = self._surface_proximity(first, second)
+                proximity = self._surface_proximity(first, second)
             else:
-                near = _Proximity(distance - 2.0 * scene.padding, between[:3].copy(), between[3:].copy())
-            if near is not None and (best is None or near.distance < best.distance):
-                best = near
+                proximity = _Proximity(distance - 2.0 * scene.padding, between[:3].copy(), between[3:].copy())
+            if proximity is not None and (best is None or proximity.distance < best.distance):
+                best = proximity
         return best
 
     def _has_surface(self, *geoms: int) -> bool:
@@ -348,16 +348,16 @@ class _Search:
         p = T_root_a[:, :3] @ T_link_a[:3, 3] + T_root_a[:, 3]
         return _Proximity(distance, R @ on_a + p, R @ on_b + p)
 
-    def _gradient(self, near: _Proximity, joints: _Joints) -> FloatArray:
+    def _gradient(self, proximity: _Proximity, joints: _Joints) -> FloatArray:
         """Return the gradient (size,) of the distance with respect to the sampled variables [m/rad or 1]."""
-        apart = near.on_b - near.on_a
+        apart = proximity.on_b - proximity.on_a
         length = float(np.linalg.norm(apart))
         if length == 0.0:
             return np.zeros(len(self._coupling))
-        towards = apart / (length if near.distance > 0.0 else -length)
+        towards = apart / (length if proximity.distance > 0.0 else -length)
         data = self._data
         axes = data.xaxis[joints.numbers]
-        arms = np.where(joints.sides[:, None] < 0.0, near.on_a, near.on_b) - data.xanchor[joints.numbers]
+        arms = np.where(joints.sides[:, None] < 0.0, proximity.on_a, proximity.on_b) - data.xanchor[joints.numbers]
         # A slide moves the point of its side along the axis; a hinge moves it along axis x arm.
         turned = axes[:, _NEXT] * arms[:, _LAST] - axes[:, _LAST] * arms[:, _NEXT]
         moves = np.where(joints.hinges[:, None], turned, axes) @ towards
@@ -550,9 +550,9 @@ def generate_matrix(
     with_geometry = sorted({robot.link_names[piece.link] for piece in pieces})
     adjacent = adjacent_pairs(robot, with_geometry)
     pairs = [LinkPair.of(*names) for names in combinations(with_geometry, 2)]
-    wanted = set(pairs) if only is None else set(pairs) & set(only)
-    joined = _joined_pairs(adjacent, wanted, settings)
-    excluded = [_indices(robot, pair) for pair in pairs if pair in joined or pair not in wanted]
+    chosen_pairs = set(pairs) if only is None else set(pairs) & set(only)
+    joined = _joined_pairs(adjacent, chosen_pairs, settings)
+    excluded = [_indices(robot, pair) for pair in pairs if pair in joined or pair not in chosen_pairs]
     refuse_omissions(robot)
     scene = build_scene(robot, pieces, excluded, settings.padding)
     if SampleBox(scene.space).is_one_pose:
@@ -570,7 +570,7 @@ def generate_matrix(
         remaining = build_scene(robot, pieces, [*excluded, *clear], settings.padding) if clear else scene
         tally.add(count(remaining, sampler, blocks[FIRST_BLOCKS:]))
     rigid = rigid_contacts(robot, scene, neutral)
-    sampled = [pair for pair in pairs if pair in wanted and pair not in joined]
+    sampled = [pair for pair in pairs if pair in chosen_pairs and pair not in joined]
     searched: dict[tuple[int, int], SearchedCollision] = {}
     if settings.search:
         moving = [links for pair in sampled if (links := _indices(robot, pair)) not in rigid]
@@ -655,18 +655,18 @@ class _Observations:
         by_hull = decides == "hull"
         counts = self.tally.hulls if by_hull else self.tally.surfaces
         default = self.default.hulls if by_hull else self.default.surfaces
-        at = counts.pair_index(a, b)
-        by_default = bool(default.hits[at])
+        pair_index = counts.pair_index(a, b)
+        by_default = bool(default.hits[pair_index])
         return PairEvidence(
             pair,
-            int(counts.hits[at]),
+            int(counts.hits[pair_index]),
             samples,
             by_default,
-            float(default.depth[at]) if by_default else None,
-            int(self.tally.hulls.hits[at]),
+            float(default.depth[pair_index]) if by_default else None,
+            int(self.tally.hulls.hits[pair_index]),
             adjacency,
             False,
-            *self._witnesses(counts, at),
+            *self._witnesses(counts, pair_index),
         )
 
     def _witnesses(self, counts: Counts, index: int) -> tuple[Witness | None, Witness | None]:

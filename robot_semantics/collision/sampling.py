@@ -128,18 +128,18 @@ def _closed_block(
     Raises:
         RobotSemanticsError: too few random configurations close the loops.
     """
-    result, left = np.empty((BLOCK, loops.space.size)), np.arange(BLOCK)
+    result, open_rows = np.empty((BLOCK, loops.space.size)), np.arange(BLOCK)
     for attempt in range(_MOST_DRAWS):
         drawn = own(block) if attempt == 0 else again(box, seed, block + (attempt << 40))
-        found = loops.close(drawn[: len(left)], other_branches=False)
+        found = loops.close(drawn[: len(open_rows)], other_branches=False)
         fine = found.closed & loops.within_limits(found.q)
-        result[left[fine]] = found.q[fine]
-        left = left[~fine]
-        if not left.size:
+        result[open_rows[fine]] = found.q[fine]
+        open_rows = open_rows[~fine]
+        if not open_rows.size:
             return result
     raise RobotSemanticsError(
         f"the loops of '{loops.space.model.name}' close in too few random configurations: "
-        f"{left.size} of {BLOCK} did not close in {_MOST_DRAWS} draws"
+        f"{open_rows.size} of {BLOCK} did not close in {_MOST_DRAWS} draws"
     )
 
 

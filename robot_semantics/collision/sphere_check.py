@@ -93,30 +93,30 @@ def check_spheres(
     A link that is missing in `stated` has one enclosing sphere. A sphere of radius 0 means that it is not considered.
     """
     refuse_omissions(robot)
-    for link, own, surface, spheres in _approximations(robot, pieces, stated):
+    for link, own_pieces, surface, spheres in _approximations(robot, pieces, stated):
         if not spheres.radii.any():
             yield LinkCheck(robot.link_names[link], 0)
             continue
         try:
-            found = cover(surface, spheres, tolerance)
+            proof = cover(surface, spheres, tolerance)
         except TooFineError as error:
             raise TooFineError(
                 f"link '{robot.link_names[link]}': {error}: its spheres only touch along a line of the surface; "
                 "make them larger, or accept a protrusion with --tolerance"
             ) from None
-        uncovered = found.upper > tolerance + ROUNDING
+        uncovered = proof.upper > tolerance + ROUNDING
         # Where the bounds do not decide, only the upper one is safe.
-        unproven = uncovered and found.lower <= tolerance + ROUNDING
-        distance = found.upper if unproven else found.lower
+        unproven = uncovered and proof.lower <= tolerance + ROUNDING
+        distance = proof.upper if unproven else proof.lower
         out = distance > ROUNDING
-        reach = signed_distances(own, spheres.centers) + spheres.radii
-        volume = sum(_volume(piece) for piece in own)
+        reach = signed_distances(own_pieces, spheres.centers) + spheres.radii
+        volume = sum(_volume(piece) for piece in own_pieces)
         yield LinkCheck(
             link=robot.link_names[link],
             spheres=len(spheres.radii),
             covered=not uncovered,
             protrusion=distance if out else 0.0,
-            witness=found if out else None,
+            witness=proof if out else None,
             overshoot=max(0.0, float(reach.max())),
             volume_ratio=union_volume(spheres) / volume,
         )
@@ -124,14 +124,14 @@ def check_spheres(
 
 def sphere_pieces(robot: RobotModel, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
     """Return the spheres of every link with collision geometry as pieces, by the rules of MoveIt."""
-    found: list[Piece] = []
+    sphere_list: list[Piece] = []
     for link, *_, spheres in _approximations(robot, pieces, robot.semantics.link_spheres):
         for center, radius in zip(*spheres, strict=True):
             if radius > 0.0:
                 pose = np.eye(4)
                 pose[:3, 3] = center
-                found.append(Piece(link, Shape(_SPHERE, (float(radius), 0.0, 0.0)), pose))
-    return tuple(found)
+                sphere_list.append(Piece(link, Shape(_SPHERE, (float(radius), 0.0, 0.0)), pose))
+    return tuple(sphere_list)
 
 
 def _approximations(
@@ -143,14 +143,14 @@ def _approximations(
         RobotSemanticsError: a sphere is `TOO_LARGE`.
     """
     for link in robot.links:
-        own = [piece for piece in pieces if piece.link == link.index]
+        own_pieces = [piece for piece in pieces if piece.link == link.index]
         rows = np.array([(*one.center, one.radius) for one in stated.get(link.name, ())]).reshape(-1, 4)
-        spheres, surface = Spheres(rows[:, :3], rows[:, 3]), link_surface(own)
-        if own and not len(rows):
+        spheres, surface = Spheres(rows[:, :3], rows[:, 3]), link_surface(own_pieces)
+        if own_pieces and not len(rows):
             spheres = enclosing_sphere(surface)
         refuse_large_spheres(link.name, spheres)
-        if own:
-            yield link.index, own, surface, spheres
+        if own_pieces:
+            yield link.index, own_pieces, surface, spheres
 
 
 def refuse_large_spheres(link: str, spheres: Spheres) -> None:

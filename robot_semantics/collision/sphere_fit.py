@@ -260,13 +260,13 @@ def _least_overshoot(overshoots: FloatArray, count: int) -> IntArray:
 def _greedy_cover(overshoots: FloatArray, limit: float, count: int) -> IntArray | None:
     """Return columns that have a value up to `limit` in every row; None if more than `count` would be needed."""
     covers = overshoots <= limit
-    left, chosen = np.ones(len(covers), dtype=bool), []
-    while left.any():
-        gains = covers[left].sum(axis=0)
+    uncovered, chosen = np.ones(len(covers), dtype=bool), []
+    while uncovered.any():
+        gains = covers[uncovered].sum(axis=0)
         chosen.append(int(gains.argmax()))
         if len(chosen) > count or not gains[chosen[-1]]:
             return None
-        left &= ~covers[:, chosen[-1]]
+        uncovered &= ~covers[:, chosen[-1]]
     return np.array(chosen, dtype=np.int64)
 
 
@@ -289,10 +289,13 @@ def _moved(
         idle = np.setdiff1d(np.arange(len(centers)), nearest)
         if len(idle):
             # Put a sphere without points between the worst point and the sphere of this point.
-            point, near = points[worst.argmax()], nearest[worst.argmax()]
-            towards = (point - centers[near]) / np.linalg.norm(point - centers[near])
+            point, nearest_sphere = points[worst.argmax()], nearest[worst.argmax()]
+            towards = (point - centers[nearest_sphere]) / np.linalg.norm(point - centers[nearest_sphere])
             centers, signs = centers.copy(), signs.copy()
-            centers[idle[0]], signs[idle[0]] = centers[near] + 0.5 * reach[near] * towards, signs[near]
+            centers[idle[0]], signs[idle[0]] = (
+                centers[nearest_sphere] + 0.5 * reach[nearest_sphere] * towards,
+                signs[nearest_sphere],
+            )
             continue
         step = max(0.7 * (1.0 - round_ / _MOVES), 0.03)
         steps = seed.normal(size=(len(centers), _CANDIDATES, 3))
@@ -300,13 +303,13 @@ def _moved(
         steps[:, 0] = 0.0
         candidates = centers[:, None] + (step * reach)[:, None, None] * steps
         depths = signs[:, None] * fine.query(candidates)[0]
-        moved = []
+        next_spheres = []
         for at in range(len(centers)):
             others = np.where(nearest == at, second, worst)
-            near = (nearest == at) | (overshoots[:, at] <= _NEAR * worst.max())
-            own = sphere_distances(points[near], Spheres(candidates[at], -depths[at]))
+            nearest_sphere = (nearest == at) | (overshoots[:, at] <= _NEAR * worst.max())
+            own = sphere_distances(points[nearest_sphere], Spheres(candidates[at], -depths[at]))
             # A high power instead of the maximum: spheres with little to do help their neighbours.
-            left = np.maximum(np.minimum(own, others[near, None]), 0.0) / max(float(worst.max()), 1e-12)
-            moved.append(candidates[at][(left**_POWER).sum(axis=0).argmin()])
-        centers = np.array(moved)
+            left = np.maximum(np.minimum(own, others[nearest_sphere, None]), 0.0) / max(float(worst.max()), 1e-12)
+            next_spheres.append(candidates[at][(left**_POWER).sum(axis=0).argmin()])
+        centers = np.array(next_spheres)
     return best

@@ -86,25 +86,25 @@ def geometry_differences(a: Content, b: Content, T_b_a: FloatArray) -> list[Geom
         b: its counterpart.
         T_b_a: (4, 4) pose of the frame of A in the frame of B.
     """
-    left = list(b.link.collisions)
+    unmatched = list(b.link.collisions)
     changed = []
     for collision in a.link.collisions:
-        same = next((item for item in left if _same_place(a, collision, b, item, T_b_a)), None)
+        same = next((item for item in unmatched if _same_place(a, collision, b, item, T_b_a)), None)
         if same is None:
             changed.append(collision)
         else:
-            left.remove(same)
-    found = []
+            unmatched.remove(same)
+    differences = []
     for first in list(changed):
-        if not left:
+        if not unmatched:
             break
-        second = next((item for item in left if item.geometry == first.geometry), left[0])
+        second = next((item for item in unmatched if item.geometry == first.geometry), unmatched[0])
         changed.remove(first)
-        left.remove(second)
-        found.append(_difference(a, first, b, second, T_b_a))
-    found += [GeometryDifference(f"{_words(item.geometry)} removed") for item in changed]
-    found += [GeometryDifference(f"{_words(item.geometry)} added") for item in left]
-    return found
+        unmatched.remove(second)
+        differences.append(_difference(a, first, b, second, T_b_a))
+    differences += [GeometryDifference(f"{_words(item.geometry)} removed") for item in changed]
+    differences += [GeometryDifference(f"{_words(item.geometry)} added") for item in unmatched]
+    return differences
 
 
 def _same_place(a: Content, first: Collision, b: Content, second: Collision, T_b_a: FloatArray) -> bool:

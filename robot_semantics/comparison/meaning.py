@@ -49,21 +49,21 @@ def constraint_differences(
         frames: for each of these links of A, the pose (4, 4) of its frame in the frame of the link of B.
     """
     names = {a.links[link].name: b.links[other].name for link, other in links.items()}
-    left = list(b.constraints)
+    unmatched = list(b.constraints)
     changed: list[LoopConstraint] = []
     for constraint in a.constraints:
-        same = next((other for other in left if _error(constraint, other, a, names, frames) == (True, 0.0)), None)
+        same = next((other for other in unmatched if _error(constraint, other, a, names, frames) == (True, 0.0)), None)
         if same is None:
             changed.append(constraint)
         else:
-            left.remove(same)
+            unmatched.remove(same)
     for constraint in changed:
-        other = next((item for item in left if item.name == constraint.name), None)
+        other = next((item for item in unmatched if item.name == constraint.name), None)
         name = constraint.name
         if other is None:
             yield RobotDifference("constraint", name, f"constraint '{name}' removed", name)
             continue
-        left.remove(other)
+        unmatched.remove(other)
         if constraint.type is not other.type:
             words = constraint.type.value, other.type.value
             yield RobotDifference("constraint", name, f"constraint '{name}': type {words[0]} → {words[1]}", *words)
@@ -75,7 +75,7 @@ def constraint_differences(
         else:
             moved = f"moved {1e3 * error[1]:.3g} mm" if error[1] else "turned"
             yield RobotDifference("constraint", name, f"constraint '{name}': {moved}", None, error[1])
-    for other in left:
+    for other in unmatched:
         yield RobotDifference("constraint", other.name, f"constraint '{other.name}' added", None, other.name)
 
 

@@ -99,7 +99,7 @@ class RobotGraph:
 
 def _numbers_of_branches(model: RobotModel, numbers: dict[Hashable, int]) -> list[int]:
     """Return a number for each link and all that it carries, equal for equal content."""
-    found = [0] * len(model.links)
+    branch_numbers = [0] * len(model.links)
     for link in reversed(model.links):
         inertial = link.urdf.inertial
         mass = None if inertial is None else (inertial.mass, inertial.inertia, inertial.origin)
@@ -111,10 +111,10 @@ def _numbers_of_branches(model: RobotModel, numbers: dict[Hashable, int]) -> lis
             joint = model.joints[child]
             factors = None if joint.mimic is None else (joint.mimic.multiplier, joint.mimic.offset)
             motion = joint.type, joint.T_parent_joint.tobytes(), joint.axis.tobytes(), joint.limits, factors
-            carried.append(numbers.setdefault((motion, found[child]), len(numbers)))
+            carried.append(numbers.setdefault((motion, branch_numbers[child]), len(numbers)))
         key = mass, *(tuple(row) for row in shapes), tuple(sorted(carried))
-        found[link.index] = numbers.setdefault(key, len(numbers))
-    return found
+        branch_numbers[link.index] = numbers.setdefault(key, len(numbers))
+    return branch_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,10 +241,10 @@ class _Matching:
 
     def _match_joints(self, link_a: int, edge_a: JointEdge, edge_b: JointEdge) -> None:
         """Match two joints and the links at their other ends, and decide which of frame and joint has moved."""
-        moved = self.found.frames[link_a] @ edge_a.motion
+        T_a_child = self.found.frames[link_a] @ edge_a.motion
         # The pose of the other link's frame if the joint is the same.
-        X = invert(edge_b.motion[0]) @ moved[0]
-        alike = _apart(moved, edge_b.motion @ X) < TOLERANCE
+        X = invert(edge_b.motion[0]) @ T_a_child[0]
+        alike = _apart(T_a_child, edge_b.motion @ X) < TOLERANCE
         still = _apart(X, np.eye(4)) < TOLERANCE
         if not still:
             # A tree with another root has other link frames. Otherwise the content of the link decides.
@@ -255,7 +255,7 @@ class _Matching:
         self._match_links(edge_a.other, edge_b.other, X)
         joint = MatchedJoint(edge_a.joint, edge_b.joint, alike)
         if not alike:
-            distance, angle = transform_distance(moved[0], edge_b.motion[0] @ X)
+            distance, angle = transform_distance(T_a_child[0], edge_b.motion[0] @ X)
             joint = replace(
                 joint, distance=float(distance), angle=float(angle), axis_angle=_axis_angle(edge_a, edge_b, X)
             )
@@ -394,9 +394,9 @@ def _unmatched(a: RobotModel, b: RobotModel, match: RobotMatch) -> Iterator[Robo
     links_b = set(match.links.values())
     joints_a = {joint.a.name for joint in match.joints}
     joints_b = {joint.b.name for joint in match.joints}
-    both = {joint.name for joint in a.joints[1:]} & {joint.name for joint in b.joints[1:]} - joints_a - joints_b
+    common_names = {joint.name for joint in a.joints[1:]} & {joint.name for joint in b.joints[1:]} - joints_a - joints_b
     for joint in a.joints[1:]:
-        if joint.name in both:
+        if joint.name in common_names:
             other = b.joint(joint.name)
             if joint.parent_link != other.parent_link:
                 text = f"joint '{joint.name}': parent link '{joint.parent_link}' → '{other.parent_link}'"
@@ -409,10 +409,10 @@ def _unmatched(a: RobotModel, b: RobotModel, match: RobotMatch) -> Iterator[Robo
         if link.index not in links_b and link.name not in names_a:
             yield RobotDifference("link_added", link.name, f"link '{link.name}' added", None, link.name)
     for joint in a.joints[1:]:
-        if joint.name not in joints_a | both and joint.index not in match.links:
+        if joint.name not in joints_a | common_names and joint.index not in match.links:
             yield RobotDifference("joint_removed", joint.name, f"joint '{joint.name}' removed", joint.name)
     for joint in b.joints[1:]:
-        if joint.name not in joints_b | both and joint.index not in links_b:
+        if joint.name not in joints_b | common_names and joint.index not in links_b:
             yield RobotDifference("joint_added", joint.name, f"joint '{joint.name}' added", None, joint.name)
 
 

@@ -35,7 +35,7 @@ class Converted(Generic[T]):
 
 def beyond_motion(state: WorldState) -> list[str]:
     """Return the parts of `state` that only USDF can hold: engine states, files, ages, the comment, foreign content."""
-    lost: dict[str, None] = {}
+    lost_items: dict[str, None] = {}
     engines: dict[str, None] = {}
     for item in walk(state):
         if item.quantity is not None and item.quantity.lost:
@@ -43,8 +43,8 @@ def beyond_motion(state: WorldState) -> list[str]:
             continue
         for field in fields_of(item.element):
             if field.quantity.lost and getattr(item.value, field.name) not in (None, ""):
-                lost[field.quantity.lost.format(path=item.path, name=field.tag)] = None
+                lost_items[field.quantity.lost.format(path=item.path, name=field.tag)] = None
         if item.element.keeps and item.value.foreign:
             whose = f"'{item.path}':" if item.path else "the world's"
-            lost[f"{whose} comments and content of foreign namespaces"] = None
-    return [*engines, *lost]
+            lost_items[f"{whose} comments and content of foreign namespaces"] = None
+    return [*engines, *lost_items]

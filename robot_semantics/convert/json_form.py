@@ -48,14 +48,14 @@ def parse_json(text: str | bytes, source: str = "<json>", diagnostics: Diagnosti
     """
     if len(text) > MAX_BYTES:
         raise too_large(source)
-    found = Diagnostics()
+    problems = Diagnostics()
     try:
         values = json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
-        found.error("not-json", f"not JSON: {error.msg}", SourcePlace(source, error.lineno, error.colno))
+        problems.error("not-json", f"not JSON: {error.msg}", SourcePlace(source, error.lineno, error.colno))
     except (UnicodeDecodeError, RecursionError, ValueError) as error:
-        found.error("not-json", f"not JSON: {error}", SourcePlace(source, 1, 1))
-    found.raise_if_failed()
+        problems.error("not-json", f"not JSON: {error}", SourcePlace(source, 1, 1))
+    problems.raise_if_failed()
     return world_from_json(values, source, diagnostics)
 
 
@@ -90,7 +90,7 @@ def world_from_json(values: Json, source: str = "<json>", diagnostics: Diagnosti
     return state
 
 
-def _report_slashes(values: JsonObject, state: WorldState, source: str, found: Diagnostics) -> None:
+def _report_slashes(values: JsonObject, state: WorldState, source: str, diagnostics: Diagnostics) -> None:
     """Warn about frames that are written with a leading slash."""
     models = {model.name for model in state.models}
     for kind in ("models", "frames"):
@@ -100,4 +100,4 @@ def _report_slashes(values: JsonObject, state: WorldState, source: str, found: D
                 written = body.get(key) if isinstance(body, dict) else None
                 is_frame = key == "name" or written not in models
                 if isinstance(written, str) and is_frame and frame_name(written) != written:
-                    warn_of_slash(written, found, SourcePlace(source, path=f"/{kind}/{number}/{key}"))
+                    warn_of_slash(written, diagnostics, SourcePlace(source, path=f"/{kind}/{number}/{key}"))

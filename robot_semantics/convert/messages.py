@@ -121,19 +121,19 @@ class MessageMaker:
 
     def multi_dof(self, time_ns: int, frame: str, rows: Sequence[PoseRow]) -> list[RosMessage]:
         """Return ``sensor_msgs/msg/MultiDOFJointState``, joints with and without twists in separate messages."""
-        found = []
+        messages = []
         for with_twist in (True, False):
-            some = [row for row in rows if (row.twist is not None) is with_twist]
-            if some:
+            chosen_rows = [row for row in rows if (row.twist is not None) is with_twist]
+            if chosen_rows:
                 message = self.types[MULTI_DOF](
                     header=self._header_of(time_ns, frame),
-                    joint_names=[row.name for row in some],
-                    transforms=[self.transform(row.xyz_quat) for row in some],
-                    twist=[self.twist(row.twist) for row in some if row.twist is not None],
+                    joint_names=[row.name for row in chosen_rows],
+                    transforms=[self.transform(row.xyz_quat) for row in chosen_rows],
+                    twist=[self.twist(row.twist) for row in chosen_rows if row.twist is not None],
                     wrench=[],
                 )
-                found.append(message)
-        return found
+                messages.append(message)
+        return messages
 
     def time(self, time_ns: int) -> RosMessage:
         """Return ``builtin_interfaces/msg/Time``.
@@ -199,17 +199,17 @@ def topic_namespaces(names: Iterable[str]) -> dict[str, str]:
     Raises:
         RobotSemanticsError: two models have the same one, or a name is too long.
     """
-    found: dict[str, str] = {}
+    names_of: dict[str, str] = {}
     for name in names:
         namespace = topic_namespace(name)
         if len(namespace) > LONGEST_NAMESPACE:
             raise RobotSemanticsError(
                 f"model '{name}': too long for a topic name (at most {LONGEST_NAMESPACE} characters)"
             )
-        other = next((other for other, taken in found.items() if taken == namespace and other != name), None)
+        other = next((other for other, taken in names_of.items() if taken == namespace and other != name), None)
         if other is not None:
             raise RobotSemanticsError(
                 f"models '{other}' and '{name}' have the same topics, '/{namespace}/...'; rename one of them"
             )
-        found[name] = namespace
-    return found
+        names_of[name] = namespace
+    return names_of

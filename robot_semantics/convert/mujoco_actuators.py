@@ -67,7 +67,7 @@ def controls_of(state: WorldState, model: mujoco.MjModel) -> tuple[FloatArray, F
     Each is empty if not stated. Controls of a keyframe return unchanged. Commands of joints become controls of the
     actuators with the same joint and mode.
     """
-    commands, lost = _from_commands(state, model)
+    commands, lost_items = _from_commands(state, model)
     for engine in state.engines:
         if engine.name != KEYFRAME:
             continue
@@ -75,25 +75,25 @@ def controls_of(state: WorldState, model: mujoco.MjModel) -> tuple[FloatArray, F
         fits = engine.attributes.get("actuators") == _signature(model)
         if fits and len(arrays["ctrl"]) in (0, model.nu) and len(arrays["act"]) in (0, model.na):
             return arrays["ctrl"], arrays["act"], []
-        lost.append("the controls and activations of a keyframe, which is of a model with other actuators")
-    return commands, np.zeros(0), lost
+        lost_items.append("the controls and activations of a keyframe, which is of a model with other actuators")
+    return commands, np.zeros(0), lost_items
 
 
 def _from_commands(state: WorldState, model: mujoco.MjModel) -> tuple[FloatArray, list[str]]:
     commands, others = commands_of(state)
-    lost = [f"the command '{name}', which is unknown" for name in others]
+    lost_items = [f"the command '{name}', which is unknown" for name in others]
     ctrl = np.zeros(model.nu)
-    left = dict(commands)
+    commands_left = dict(commands)
     for index in range(model.nu):
         joint, mode, factor = _meaning(model, index) or ("", "", 1.0)
         for command, value in commands.items():
             if command.mode == mode and joint in (command.variable, f"{command.model}/{command.variable}"):
                 ctrl[index] = value / factor
-                left.pop(command, None)
-    for command in left:
+                commands_left.pop(command, None)
+    for command in commands_left:
         what = f"the {command.mode} command to '{command.model}/{command.variable}'"
-        lost.append(f"{what}, for which the MuJoCo model has no actuator")
-    return (ctrl if len(left) < len(commands) else np.zeros(0)), lost
+        lost_items.append(f"{what}, for which the MuJoCo model has no actuator")
+    return (ctrl if len(commands_left) < len(commands) else np.zeros(0)), lost_items
 
 
 def _meaning(model: mujoco.MjModel, index: int) -> tuple[str, str, float] | None:

@@ -87,13 +87,13 @@ def parse_keyframe(text: str | bytes, name: str | None = None, source: str = "<k
         UnknownNameError: no keyframe has that name.
     """
     document = parse_xml(text, source)
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     keys = [key for frames in document.root.iter("keyframe") for key in frames.iter("key")]
     if document.root.tag == "key":
         keys = [document.root]
     if not keys:
-        found.error("no-keyframe", "there is no <key> element", document.place(document.root))
-    found.raise_if_failed()
+        diagnostics.error("no-keyframe", "there is no <key> element", document.place(document.root))
+    diagnostics.raise_if_failed()
     named = {key.get("name", ""): key for key in reversed(keys)}
     if name is not None and name not in named:
         raise UnknownNameError("keyframe", name, named)
@@ -103,13 +103,13 @@ def parse_keyframe(text: str | bytes, name: str | None = None, source: str = "<k
         try:
             rows[word] = numbers(key.get(word, "0" if word == "time" else ""))
         except BadValueError as error:
-            found.error(error.code, f"{word} {error}", document.place(key, word))
+            diagnostics.error(error.code, f"{word} {error}", document.place(key, word))
     time = rows.get("time", (0.0,))
     if len(time) != 1:
-        found.error("wrong-count", "time must be one number", document.place(key, "time"))
+        diagnostics.error("wrong-count", "time must be one number", document.place(key, "time"))
     elif not abs(time[0]) < MAX_TIME:
         message = f"time is {time[0]:g} s; a world state has ten digits of seconds"
-        found.error("bad-value", message, document.place(key, "time"))
-    found.raise_if_failed()
+        diagnostics.error("bad-value", message, document.place(key, "time"))
+    diagnostics.raise_if_failed()
     values = {word: np.array(rows[word]) for word in _ROWS}
     return Keyframe(time=rows["time"][0], name=key.get("name", ""), **values)

@@ -183,20 +183,22 @@ class _KeyframeExport:
         model, frames = self._model, {frame.name: frame for frame in self._state.frames}
         models = {item.name: item for item in self._state.models}
         mpos, mquat = np.zeros((model.nmocap, 3)), np.zeros((model.nmocap, 4))
-        for body, at in mocap_bodies(model):
-            mpos[at], mquat[at] = model.body_pos[body], model.body_quat[body]
+        for body, mocap_index in mocap_bodies(model):
+            mpos[mocap_index], mquat[mocap_index] = model.body_pos[body], model.body_quat[body]
             name, base = str(model.body(body).name), self._bases.get(body)
             item = frames.pop(name, None) or models.get(name if base is None else base.model)
             if item is None or item.pose is None:
                 self._lost.append(f"nothing is stated of the mocap body '{name}': it is where the model has it")
                 continue
             if base is not None and base.plane is not None:
-                mpos[at], mquat[at] = _place(self._move_on_plane(base, _matrix(mpos[at], mquat[at])))
+                mpos[mocap_index], mquat[mocap_index] = _place(
+                    self._move_on_plane(base, _matrix(mpos[mocap_index], mquat[mocap_index]))
+                )
                 continue
             T = self._resolved.pose(item.name)
-            mpos[at], mquat[at] = _place(T)
+            mpos[mocap_index], mquat[mocap_index] = _place(T)
             if item.parent == WORLD:
-                mquat[at] = np.roll(pose_quaternions([item.pose])[0], 1)
+                mquat[mocap_index] = np.roll(pose_quaternions([item.pose])[0], 1)
             if item.twist is not None and any(item.twist):
                 self._lost.append(f"the twist of '{item.name}', which is a mocap body and has none")
             self._placed.add(item.name)
@@ -233,16 +235,18 @@ class _KeyframeExport:
         motion = base.on_plane(np.linalg.inv(T) @ T_world_model, twist_in_frame)
         self._qpos[base.qpos] = motion.positions
         if max(motion.lost_m, motion.lost_rad) > TOLERANCE:
-            off = f"{motion.lost_m:.3g} m and {motion.lost_rad:.3g} rad"
-            self._lost.append(f"model '{name}': its pose lies {off} outside the plane of its base")
+            deviation = f"{motion.lost_m:.3g} m and {motion.lost_rad:.3g} rad"
+            self._lost.append(f"model '{name}': its pose lies {deviation} outside the plane of its base")
         if motion.velocities is None:
             self._lost.append(f"the twist of model '{name}' is not stated: it is taken to be at rest")
             return T
         self._qvel[base.qvel] = motion.velocities
         assert base.plane is not None
-        off = np.abs(twist_of(base.plane, motion.velocities) - twist_in_frame).max()
-        if off > TOLERANCE:
-            self._lost.append(f"model '{name}': {off:.3g} m/s or rad/s of its twist lie outside the plane of its base")
+        deviation = np.abs(twist_of(base.plane, motion.velocities) - twist_in_frame).max()
+        if deviation > TOLERANCE:
+            self._lost.append(
+                f"model '{name}': {deviation:.3g} m/s or rad/s of its twist lie outside the plane of its base"
+            )
         return T
 
     def _is_virtual(self, model: ModelState, joint: JointState) -> bool:
@@ -393,11 +397,11 @@ def from_keyframe(key: Keyframe, model: mujoco.MjModel) -> Converted[WorldState]
     trees: dict[int, list[MujocoJoint]] = {body: [] for body in bases}
     for place in places_of(model):
         trees.setdefault(int(model.body_rootid[place.body_id]), []).append(place)
-    lost: list[str] = []
+    lost_items: list[str] = []
     models = []
     for root, places in sorted(trees.items()):
         at = _body_pose(model, root, mpos, mquat)
-        models.append(_imported(model, root, places, qpos, qvel, at, bases.get(root), lost))
+        models.append(_imported(model, root, places, qpos, qvel, at, bases.get(root), lost_items))
     joints = {
         place.name: made.name
         for made, (_, places) in zip(models, sorted(trees.items()), strict=True)
@@ -405,15 +409,15 @@ def from_keyframe(key: Keyframe, model: mujoco.MjModel) -> Converted[WorldState]
     }
     time_ns = whole_nanoseconds(key.time)
     if float_seconds(time_ns) != key.time:
-        lost.append(f"the last digits of the time: {seconds_text(time_ns)} s is the nearest whole nanosecond")
+        lost_items.append(f"the last digits of the time: {seconds_text(time_ns)} s is the nearest whole nanosecond")
     state = WorldState(
         name=key.name or None,
         models=tuple(models),
-        frames=tuple(_mocap_frames(model, trees, mpos, mquat, lost)),
+        frames=tuple(_mocap_frames(model, trees, mpos, mquat, lost_items)),
         time_ns=time_ns,
         engines=engines_of(model, joints, np.ravel(key.ctrl), np.ravel(key.act)),
     )
-    return Converted(state, tuple(lost))
+    return Converted(state, tuple(lost_items))
 
 
 def _imported(
@@ -477,17 +481,17 @@ def _joined(before: JointState | None, name: str, part: str, row: FloatArray, ra
     return JointState(name, tuple(positions), tuple(velocities))
 
 
-def _mocap_rows(word: str, given: FloatArray, model: mujoco.MjModel, width: int) -> FloatArray:
+def _mocap_rows(word: str, numbers: FloatArray, model: mujoco.MjModel, width: int) -> FloatArray:
     """Return (nmocap, width) rows of a keyframe; NaN if it has none.
 
     Raises:
         ArrayError: there are other numbers of them than the model has.
     """
-    if not np.size(given):
+    if not np.size(numbers):
         return np.full((model.nmocap, width), np.nan)
-    if np.size(given) != model.nmocap * width:
-        raise ArrayError(word, f"{np.size(given)} numbers; the model has {model.nmocap} mocap bodies")
-    return np.reshape(given, (model.nmocap, width))
+    if np.size(numbers) != model.nmocap * width:
+        raise ArrayError(word, f"{np.size(numbers)} numbers; the model has {model.nmocap} mocap bodies")
+    return np.reshape(numbers, (model.nmocap, width))
 
 
 def _mocap_frames(

@@ -132,13 +132,13 @@ def _xrdf_spheres(
     collision = reader.required(root, "collision") if is_first else reader.get(root, "world_collision")
     if not is_first and (old := reader.get(root, "collision")) is not None:
         reader.error(old, "in XRDF 2.0, the key 'collision' is called 'world_collision'")
-    own = reader.get(itself, "geometry") if collision is not None else reader.required(itself, "geometry")
-    used = reader.required(collision, "geometry") or own
+    own_geometry = reader.get(itself, "geometry") if collision is not None else reader.required(itself, "geometry")
+    used = reader.required(collision, "geometry") or own_geometry
     geometries = reader.required(root, "geometry") if used is not None else None
     spheres = reader.geometry_group(geometries, used)
-    if own is not None and used is not None and own.value != used.value:
-        reader.geometry_group(geometries, own)
-        reader.lost.append(f"geometry '{own.text}', which only checks of collisions between links use")
+    if own_geometry is not None and used is not None and own_geometry.value != used.value:
+        reader.geometry_group(geometries, own_geometry)
+        reader.lost.append(f"geometry '{own_geometry.text}', which only checks of collisions between links use")
     return collision, spheres
 
 
@@ -269,15 +269,15 @@ class _Reader:
         return self._groups[name.text]
 
     def pairs(self, node: YamlNode | None) -> tuple[LinkPair, ...]:
-        found: dict[LinkPair, None] = {}
+        pairs_found: dict[LinkPair, None] = {}
         for first, others in self.map_of(node).items():
             user = "an ignored pair"
             known = self.known(others, first, "link", user)
             for other in self.list_of(others):
                 second = self.known(other, other.text, "link", user)
                 if known and second and first != other.text:
-                    found[LinkPair.of(first, other.text)] = None
-        return tuple(found)
+                    pairs_found[LinkPair.of(first, other.text)] = None
+        return tuple(pairs_found)
 
     def joints(self, node: YamlNode | None) -> tuple[str, ...]:
         """Return the texts of a list of joints, also unknown ones."""
@@ -337,10 +337,10 @@ def from_srdf(robot: RobotModel, group: str | None = None, state: str | None = N
         RobotSemanticsError: the group or the state does not exist, or several exist and none is named.
     """
     semantics = robot.semantics
-    moved = _group(robot, group)
-    named, lost = _state(robot, moved, state)
+    moved_joints = _group(robot, group)
+    named, lost_items = _state(robot, moved_joints, state)
     possible = independent_joints(robot)
-    active = possible if moved is None else moved.active_joints
+    active = possible if moved_joints is None else moved_joints.active_joints
     positions = named.positions if named is not None else {}
     limits = {name: robot.joint(name).limits for name in active if name in possible}
     solid = {link: spheres for link, spheres in semantics.link_spheres.items() if spheres[0].radius > 0.0}
@@ -349,12 +349,14 @@ def from_srdf(robot: RobotModel, group: str | None = None, state: str | None = N
         ignored=tuple(_unchecked(robot)),
         joints=tuple(limits),
         positions={name: values[0] for name, values in positions.items() if len(values) == 1},
-        tool_frames=_tool_frames(robot, moved),
+        tool_frames=_tool_frames(robot, moved_joints),
         acceleration={name: each.acceleration for name, each in limits.items() if math.isfinite(each.acceleration)},
         jerk={name: each.jerk for name, each in limits.items() if math.isfinite(each.jerk)},
     )
-    lost += [f"joint '{name}' of the group has several degrees of freedom" for name in active if name not in possible]
-    return Converted(planner, (*lost, *_left(robot, moved, named, planner)))
+    lost_items += [
+        f"joint '{name}' of the group has several degrees of freedom" for name in active if name not in possible
+    ]
+    return Converted(planner, (*lost_items, *_left(robot, moved_joints, named, planner)))
 
 
 def to_srdf(planner: PlannerRobot, robot: RobotModel, group: str, state: str) -> Converted[str]:
@@ -363,24 +365,26 @@ def to_srdf(planner: PlannerRobot, robot: RobotModel, group: str, state: str) ->
     text = text.add([new.link_spheres(link, [(*one.center, one.radius) for one in spheres])
                      for link, spheres in planner.for_moveit(robot).items()])  # fmt: skip
     text = text.disable_collisions(dict.fromkeys(planner.ignored))
-    lost = list(planner.beyond_spheres())
+    lost_items = list(planner.beyond_spheres())
     if planner.base_link:
-        lost.append(f"base link '{planner.base_link}'")
+        lost_items.append(f"base link '{planner.base_link}'")
     if not planner.joints:
-        lost += [f"tool frame '{frame}'" for frame in planner.tool_frames]
-        return Converted(str(text), tuple(lost))
+        lost_items += [f"tool frame '{frame}'" for frame in planner.tool_frames]
+        return Converted(str(text), tuple(lost_items))
     chains = _chains(robot, planner)
     members = new.group_members(chains=chains, joints=() if chains else planner.joints)
     text = text.add([new.group(group, members)])
     if not chains:
-        lost += [f"tool frame '{frame}': no chain to it has exactly the joints" for frame in planner.tool_frames]
+        lost_items += [f"tool frame '{frame}': no chain to it has exactly the joints" for frame in planner.tool_frames]
     if list(planner.joints) != sorted(planner.joints, key=robot.joint_index.__getitem__):
-        lost.append("order of the joints: those of a group are in the order of the robot")
+        lost_items.append("order of the joints: those of a group are in the order of the robot")
     own = {name: (planner.positions[name],) for name in planner.joints if name in planner.positions}
     if own:
         text = text.add([new.group_state(state, group, own)])
-    lost += [f"default position of '{name}', which is not in the group" for name in planner.positions.keys() - own]
-    return Converted(str(text), tuple(lost))
+    lost_items += [
+        f"default position of '{name}', which is not in the group" for name in planner.positions.keys() - own
+    ]
+    return Converted(str(text), tuple(lost_items))
 
 
 def _group(robot: RobotModel, name: str | None) -> Group | None:
@@ -428,14 +432,14 @@ def _chains(robot: RobotModel, planner: PlannerRobot) -> list[tuple[str, str]]:
     chains, seen = [], set[str]()
     for frame in planner.tool_frames:
         path = [robot.joints[at] for at in robot.to_root(robot.link_index[frame])]
-        moved = [joint for joint in path if joint.name in planner.joints]
-        if not moved:
+        moved_joints = [joint for joint in path if joint.name in planner.joints]
+        if not moved_joints:
             return []
-        between = path[: path.index(moved[-1]) + 1]
-        if [joint for joint in between if joint.is_active] != moved:
+        between = path[: path.index(moved_joints[-1]) + 1]
+        if [joint for joint in between if joint.is_active] != moved_joints:
             return []
-        seen |= {joint.name for joint in moved}
-        chains.append((moved[-1].parent_link, frame))
+        seen |= {joint.name for joint in moved_joints}
+        chains.append((moved_joints[-1].parent_link, frame))
     return chains if seen == set(planner.joints) else []
 
 
@@ -580,13 +584,13 @@ def from_sphere_urdf(path: str | Path, robot: RobotModel, diagnostics: Diagnosti
         DescriptionError: the file is not a URDF, or has another collision geometry.
     """
     tree = urdf_from_file(path)
-    found: dict[str, tuple[SrdfSphere, ...]] = {}
-    lost: list[str] = []
+    spheres_of: dict[str, tuple[SrdfSphere, ...]] = {}
+    lost_items: list[str] = []
     for link in tree.links:
         spheres: list[SrdfSphere] = []
         for at, collision in enumerate(link.collisions):
             if isinstance(collision.geometry, Sphere) and collision.geometry.radius <= 0.0:
-                lost.append(no_sphere(link.name, at, collision.geometry.radius))
+                lost_items.append(no_sphere(link.name, at, collision.geometry.radius))
             elif isinstance(collision.geometry, Sphere):
                 center = collision.origin.xyz if collision.origin else (0.0, 0.0, 0.0)
                 spheres.append(SrdfSphere(center, collision.geometry.radius))
@@ -595,12 +599,12 @@ def from_sphere_urdf(path: str | Path, robot: RobotModel, diagnostics: Diagnosti
                 message = f"link '{link.name}': the collision geometry is a {kind}, not a sphere"
                 diagnostics.error("unusable-geometry", message, tree.places.place(collision.at))
         if spheres and link.name in robot.link_index:
-            found[link.name] = tuple(spheres)
+            spheres_of[link.name] = tuple(spheres)
         elif spheres:
             message, place = f"unknown link '{link.name}' in the spheres; left out", tree.places.place(link.at, "name")
             diagnostics.warning("unknown-link", message, place, name=link.name, valid=robot.link_index)
     diagnostics.raise_if_failed()
-    return Converted(PlannerRobot(found), tuple(lost))
+    return Converted(PlannerRobot(spheres_of), tuple(lost_items))
 
 
 def to_sphere_urdf(planner: PlannerRobot, robot: RobotModel) -> Converted[str]:
@@ -615,7 +619,7 @@ def to_sphere_urdf(planner: PlannerRobot, robot: RobotModel) -> Converted[str]:
         for link in links
         if link.name in planner.spheres
     )
-    lost = list(planner.beyond_spheres())
+    lost_items = list(planner.beyond_spheres())
     for count, what in (
         (len(planner.ignored), "ignored pairs"),
         (len(planner.joints), "joints of the planner"),
@@ -623,8 +627,8 @@ def to_sphere_urdf(planner: PlannerRobot, robot: RobotModel) -> Converted[str]:
         (len(planner.tool_frames), "tool frames"),
     ):
         if count:
-            lost.append(f"{count} {what}")
-    return Converted(text.utf8.decode(), tuple(lost))
+            lost_items.append(f"{count} {what}")
+    return Converted(text.utf8.decode(), tuple(lost_items))
 
 
 def _collision(sphere: SrdfSphere) -> NewElement:

@@ -190,16 +190,16 @@ def from_sdformat(text: str | bytes, source: str = "<sdf>", poses_in: str | None
             problems are reported.
     """
     document = parse_xml(text, source)
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     root = next(document.root.iter("state"), None)
     if root is None:
-        found.error("no-state", "there is no <state> element", document.place(document.root))
-        found.raise_if_failed()
+        diagnostics.error("no-state", "there is no <state> element", document.place(document.root))
+        diagnostics.raise_if_failed()
     root = document.root if root is None else root
     in_world = poses_in == "world" if poses_in else root.find("wall_time") is not None
-    reader = _Input(document, found, in_world)
+    reader = _Input(document, diagnostics, in_world)
     state = reader.state(root)
-    found.raise_if_failed()
+    diagnostics.raise_if_failed()
     notes: tuple[str, ...] = ()
     if in_world and not poses_in:
         notes = ("poses of links and nested models are read as poses in the world, as Gazebo Classic writes them",)
@@ -340,16 +340,16 @@ class _Input(ElementReader):
         models = []
         for model in state.models:
             links = tuple(self._moving_link(model.name, link, resolved, moving) for link in model.links)
-            own = None
+            own_motion = None
             carrier = carrier_of(model)
             if model.name in moving and carrier in moving:
                 relative = _relative(resolved, model.name, carrier, moving[model.name], moving[carrier])
-                own = _into_axes(resolved.pose(carrier), relative)
+                own_motion = _into_axes(resolved.pose(carrier), relative)
             elif model.name in moving:
                 self.lost.append(
                     f"model '{model.name}': its velocity, because the velocity of '{carrier}' is not known"
                 )
-            models.append(replace(model, twist=own, links=links))
+            models.append(replace(model, twist=own_motion, links=links))
         return replace(state, models=tuple(models))
 
     def _moving_link(

@@ -67,14 +67,14 @@ class SdfNames:
         self._joints: dict[str, dict[str, str]] = {}
         for model in state.models:
             robot, part = robots.get(model.name), f"model '{model.name}': "
-            taken: set[str] = set()
+            used_names: set[str] = set()
             if robot is None:
                 links, joints = [link.name for link in model.links], [joint.name for joint in model.joints]
             else:
                 links, joints = list(robot.link_names), [joint.name for joint in robot.joints[1:]]
-            self._links[model.name] = self._names(links, "link", taken, part)
+            self._links[model.name] = self._names(links, "link", used_names, part)
             # No joint of a model may have the name of a link.
-            self._joints[model.name] = self._names(joints, "joint", taken, part)
+            self._joints[model.name] = self._names(joints, "joint", used_names, part)
 
     def link(self, model: str, name: str) -> str:
         """Return the name of a link."""
@@ -88,17 +88,17 @@ class SdfNames:
         """Return `name`, or a longer one, that no link and no joint of a model has."""
         return unused_name(name, "joint", {*self._links[model].values(), *self._joints[model].values()})
 
-    def _names(self, names: Sequence[str], kind: str, taken: set[str], part: str) -> dict[str, str]:
-        """Return the names in SDFormat, and add them to `taken`."""
-        allowed = [name for name in names if not is_reserved(name) and name not in taken]
+    def _names(self, names: Sequence[str], kind: str, used_names: set[str], part: str) -> dict[str, str]:
+        """Return the names in SDFormat, and add them to `used_names`."""
+        allowed = [name for name in names if not is_reserved(name) and name not in used_names]
         result = dict(zip(allowed, allowed, strict=True))
-        taken.update(allowed)
+        used_names.update(allowed)
         for name in names:
             if name in result:
                 continue
             reason = "a name that SDFormat reserves" if is_reserved(name) else "the name of a link"
-            result[name] = unused_name(name, kind, taken)
-            taken.add(result[name])
+            result[name] = unused_name(name, kind, used_names)
+            used_names.add(result[name])
             self.changes.append(f"{part}{kind} '{name}' has {reason}: it is '{result[name]}'")
         return result
 

@@ -77,10 +77,10 @@ def state_vectors(world: WorldState, robots: Mapping[str, RobotModel], order: st
         raise RobotSemanticsError("state vectors need the robot: name its URDF with --urdf")
     resolved = resolve(complete_models(world, robots))
     vectors: dict[str, StateVector] = {}
-    lost = []
+    lost_items = []
     for model in world.models:
         if model.name not in robots:
-            lost.append(f"model '{model.name}': its robot is not known")
+            lost_items.append(f"model '{model.name}': its robot is not known")
             continue
         robot = robots[model.name]
         for joint in ordered_joints(robot, convention):
@@ -91,8 +91,8 @@ def state_vectors(world: WorldState, robots: Mapping[str, RobotModel], order: st
         vectors[model.name] = vector
         missing = _missing(vector)
         if missing:
-            lost.append(f"model '{model.name}': not stated, so NaN: {', '.join(missing)}")
-    return Converted(vectors, tuple(lost))
+            lost_items.append(f"model '{model.name}': not stated, so NaN: {', '.join(missing)}")
+    return Converted(vectors, tuple(lost_items))
 
 
 def npz_bytes(vectors: Mapping[str, StateVector], order: str, time_ns: int | None) -> bytes:

@@ -280,8 +280,8 @@ def rename(
     new = checked_name(new)
     if new in declared_names(named.family).get(named.kind, ()):
         raise RobotSemanticsError(f"{named.kind} '{shown(new)}' already exists")
-    found = list(uses_of(workspace, named))
-    for document in dict.fromkeys(document for document, _ in found):
+    uses = list(uses_of(workspace, named))
+    for document in dict.fromkeys(document for document, _ in uses):
         if document.xml is not None and (document.is_xacro or makes_names(document.xml.document)):
             raise RobotSemanticsError(f"'{shown(document.path)}' is a xacro: macros make its names; rename by hand")
         if document.is_yaml and not _PLAIN.fullmatch(new):
@@ -289,13 +289,13 @@ def rename(
         if document.xml is not None and document.kind is DocumentKind.URDF:
             rename_in_urdf(document.xml, named.kind, named.use.name, new, notes)
     text = escape(new).replace("'", "&apos;")
-    for document, use in found:
+    for document, use in uses:
         yield document, types.TextEdit(document.range(use.start, use.end), new if document.is_yaml else text)
 
 
 def facts(robot: RobotModel, kind: str, name: str) -> Iterator[str]:
     """Yield lines about a joint or a group of a robot; none about other things."""
-    found: Mapping[str, object] = {}
+    facts_found: Mapping[str, object] = {}
     if kind == "joint" and name in robot.joint_index:
         joint = robot.joint(name)
         yield f"{joint.type.value} joint '{shown(name)}': {shown(joint.parent_link)} → {shown(joint.child_link)}"
@@ -304,11 +304,11 @@ def facts(robot: RobotModel, kind: str, name: str) -> Iterator[str]:
             yield f"bounds {lower:g} to {upper:g}, velocity {joint.limits.velocity:g}, effort {joint.limits.effort:g}"
         if joint.mimic is not None:
             yield f"= {joint.mimic.multiplier:g} * {shown(joint.mimic.joint)} {joint.mimic.offset:+g}"
-        found = {"groups": groups_with_joint(robot, name)}
+        facts_found = {"groups": groups_with_joint(robot, name)}
     elif kind == "group" and name in robot.semantics.groups:
         yield f"group '{shown(name)}'"
-        found = robot.semantics.groups[name].as_dict()
-    for field, value in found.items():
+        facts_found = robot.semantics.groups[name].as_dict()
+    for field, value in facts_found.items():
         if field != "name" and value:
             words = quoted(value, _MOST_NAMES) if isinstance(value, tuple) else shown(str(value))
             yield f"{field.replace('_', ' ')}: {words}"
@@ -391,16 +391,16 @@ class Answers:
 
     def code_actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         """Return the fixes of `check --fix`: of each problem in the range, and of all problems."""
-        document, found, only = self.document(params), [], tuple(params.context.only or ("",))
+        document, actions, only = self.document(params), [], tuple(params.context.only or ("",))
         if types.CodeActionKind.QuickFix.startswith(only):
             for problem, shape in self._shown(document, params.range):
                 title = f"Change to '{shown(problem.suggestion)}'" if problem.suggestion else f"Fix {problem.code}"
                 edit, kind = self._fix(document, [problem]), types.CodeActionKind.QuickFix
-                found.append(types.CodeAction(title, kind, [shape], is_preferred=True, edit=edit))
+                actions.append(types.CodeAction(title, kind, [shape], is_preferred=True, edit=edit))
         if FIX_ALL.startswith(only):
             edit = self._fix(document, self.problems(document))
-            found.append(types.CodeAction("Fix all problems that have one solution", FIX_ALL, edit=edit))
-        return [action for action in found if action.edit is not None]
+            actions.append(types.CodeAction("Fix all problems that have one solution", FIX_ALL, edit=edit))
+        return [action for action in actions if action.edit is not None]
 
     def _fix(self, document: Document, problems: Sequence[Diagnostic]) -> types.WorkspaceEdit | None:
         """Return the change that fixes problems of a document, if there is one."""
@@ -466,13 +466,13 @@ class Answers:
         document = self.document(params)
         end = document.offset(params.position)
         text = document.utf8[:end].decode(errors="surrogatepass")
-        found = completion(document, text, self._known_names(document.readable))
-        if found is None:
+        items = completion(document, text, self._known_names(document.readable))
+        if items is None:
             return []
-        where = document.range(end - len(found.written.encode()), end)
+        where = document.range(end - len(items.written.encode()), end)
         return [
-            types.CompletionItem(shown(word), kind=found.kind, filter_text=word, text_edit=types.TextEdit(where, word))
-            for word in found.words
+            types.CompletionItem(shown(word), kind=items.kind, filter_text=word, text_edit=types.TextEdit(where, word))
+            for word in items.words
         ]
 
     def _known_names(self, document: Document) -> dict[str, set[str]]:

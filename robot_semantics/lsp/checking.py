@@ -135,7 +135,7 @@ class Checker:
         return self._once((urdf, srdf), check)
 
     def _read(
-        self, document: Document | None, found: Diagnostics, read: Callable[[XmlDocument], _Value]
+        self, document: Document | None, diagnostics: Diagnostics, read: Callable[[XmlDocument], _Value]
     ) -> _Value | None:
         """Return the value of a document; None if there is no text of it, or if the text is refused."""
         source: XmlDocument | tuple[Diagnostic, ...] = ()
@@ -146,38 +146,38 @@ class Checker:
         try:
             if isinstance(source, XmlDocument):
                 return read(source)
-            found.extend(source)
+            diagnostics.extend(source)
         except DescriptionError as error:
-            found.extend_new(error.diagnostics)
+            diagnostics.extend_new(error.diagnostics)
         return None
 
     def _world(self, document: Document) -> tuple[Diagnostic, ...]:
-        found = self.workspace.robots_of_models(document)
-        pairs = {name: self.workspace.robot_of(urdf) for name, (urdf, _) in found.items() if urdf is not None}
+        robots_found = self.workspace.robots_of_models(document)
+        pairs = {name: self.workspace.robot_of(urdf) for name, (urdf, _) in robots_found.items() if urdf is not None}
 
         def check(diagnostics: Diagnostics, _: Diagnostics) -> None:
             robots = {name: self._description(*pair).found.robot for name, pair in pairs.items()}
             named = {name: robot for name, robot in robots.items() if robot is not None}
             # The settings say that their robot is in the world.
-            given = next(iter(named.values()), None) if self.workspace.settings.urdf else None
-            path, by_name = Path(document.path), named if given is None else {}
+            given_robot = next(iter(named.values()), None) if self.workspace.settings.urdf else None
+            path, by_name = Path(document.path), named if given_robot is None else {}
             find = partial(self._resolver.resolve, relative_to=path)
             refused = (urdf.path for name, (urdf, _) in pairs.items() if urdf is not None and robots[name] is None)
             for other in dict.fromkeys(refused):
                 report_not_compared([document.path], other, diagnostics)
-            check_world_file(path, diagnostics, text=document.data, robot=given, named=by_name, find=find)
+            check_world_file(path, diagnostics, text=document.data, robot=given_robot, named=by_name, find=find)
 
         problems = self._once((document, *(each for pair in pairs.values() for each in pair)), check).problems
         models = () if document.xml is None else document.xml.root.iterchildren("model_state")
         described = {(model.get("name") or "").strip() for model in models if model.get(USDF.key("rs:description"))}
-        reasons = (reason for name, (_, reason) in found.items() if name not in described)
+        reasons = (reason for name, (_, reason) in robots_found.items() if name not in described)
         return (*problems, *(note for reason in dict.fromkeys(reasons) for note in _note(document, reason)))
 
     def _configuration(self, document: Document) -> tuple[Diagnostic, ...]:
         """Return the problems of a YAML file, checked together with the others of its package."""
-        own, pair = document.sections, self.workspace.robot_of(document)
-        if not own.sections:
-            return own.problems
+        own_sections, pair = document.sections, self.workspace.robot_of(document)
+        if not own_sections.sections:
+            return own_sections.problems
         checked = self._description(*pair).found if pair.urdf is not None else CheckedDescription(None)
         robot, blocks, names = checked
         files = self.workspace.yaml_beside(document)
@@ -192,7 +192,11 @@ class Checker:
         note = (
             () if robot is not None or pair.urdf is not None else _note(document, "the robot of this file is unknown")
         )
-        return (*own.problems, *(problem for problem in problems if problem.place.source == document.path), *note)
+        return (
+            *own_sections.problems,
+            *(problem for problem in problems if problem.place.source == document.path),
+            *note,
+        )
 
 
 def _note(document: Document, reason: str) -> tuple[Diagnostic, ...]:

@@ -70,15 +70,15 @@ class EditorSettings:
         Raises:
             RobotSemanticsError: an option is unknown, or has a value of another kind.
         """
-        given: Mapping[str, Any] = options if isinstance(options, Mapping) else {}
+        values: Mapping[str, Any] = options if isinstance(options, Mapping) else {}
         known = {"urdf": str, "srdf": str, "packagePath": list, "xacro": bool}
-        for name, value in given.items():
+        for name, value in values.items():
             if name not in known or not isinstance(value, known[name]):
                 names = ", ".join(f"{key} ({kind.__name__})" for key, kind in known.items())
                 raise RobotSemanticsError(f"unknown setting {quoted([name])} with value {value!r}; known: {names}")
-        urdf, srdf = (str(root / given[name]) if given.get(name) else "" for name in ("urdf", "srdf"))
-        packages = tuple(str(root / str(name)) for name in given.get("packagePath", ()))
-        return cls(urdf, srdf, packages, given.get("xacro", False))
+        urdf, srdf = (str(root / values[name]) if values.get(name) else "" for name in ("urdf", "srdf"))
+        packages = tuple(str(root / str(name)) for name in values.get("packagePath", ()))
+        return cls(urdf, srdf, packages, values.get("xacro", False))
 
 
 class RobotDocuments(NamedTuple):
@@ -133,13 +133,13 @@ class Workspace:
 
     def _found(self) -> Iterator[str]:
         """Yield and read the workspace's files."""
-        files, left = 0, {True: MOST_YAML_BYTES, False: MOST_BYTES}
+        files, bytes_left = 0, {True: MOST_YAML_BYTES, False: MOST_BYTES}
         for path in self._regular_files():
             with suppress(OSError):
                 size = path.lstat().st_size
-                if files < MOST_FILES and size <= left[is_yaml(path.name)]:
+                if files < MOST_FILES and size <= bytes_left[is_yaml(path.name)]:
                     files += 1
-                    left[is_yaml(path.name)] -= size
+                    bytes_left[is_yaml(path.name)] -= size
                     self.saved(str(path))
                     yield str(path)
 
@@ -148,13 +148,13 @@ class Workspace:
 
         Links, hidden folders and results of builds are left out.
         """
-        left, waiting = MOST_ENTRIES, [str(folder) for folder in reversed(self.folders)]
-        while waiting and left:
+        entries_left, waiting = MOST_ENTRIES, [str(folder) for folder in reversed(self.folders)]
+        while waiting and entries_left:
             folder = waiting.pop()
             names, below = [], []
             with suppress(OSError), os.scandir(folder) as entries:
-                for entry in islice(entries, left):
-                    left -= 1
+                for entry in islice(entries, entries_left):
+                    entries_left -= 1
                     if Path(entry.name).suffix in ENDINGS and entry.is_file(follow_symlinks=False):
                         names.append(entry.name)
                     elif entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
@@ -203,15 +203,17 @@ class Workspace:
             named = self.open.get(path) or self.saved(path)
             return named, "" if named else f"the setting '{setting}' names '{path}', which cannot be read"
         every = self.of_kind(kind)
-        found = [each for each in every if each.robot_name == robot] or (every if or_only and len(every) == 1 else [])
-        if len(found) > 1:
-            beside = self._in_package(document, found)
-            found = beside if len(beside) == 1 else found
-        if len(found) == 1:
-            return found[0], ""
-        if not found:
+        documents = [each for each in every if each.robot_name == robot] or (
+            every if or_only and len(every) == 1 else []
+        )
+        if len(documents) > 1:
+            beside = self._in_package(document, documents)
+            documents = beside if len(beside) == 1 else documents
+        if len(documents) == 1:
+            return documents[0], ""
+        if not documents:
             return None, f"no {kind.value} of robot '{shown(robot)}' is open or in the workspace"
-        files = quoted((each.path for each in found), 5)
+        files = quoted((each.path for each in documents), 5)
         return None, f"several {kind.value} files have robot '{shown(robot)}': {files}; name one in '{setting}'"
 
     def robots_of_models(self, world: Document) -> dict[str, tuple[Document | None, str]]:

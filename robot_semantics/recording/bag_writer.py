@@ -339,19 +339,21 @@ class _Bag:
         rows: list[JointRow] = []
         floating: list[PoseRow] = []
         for joint in joints:
-            given = [values for values in (joint.positions, joint.velocities, joint.torques) if values is not None]
-            if given and joint.positions is None:
+            stated_values = [
+                values for values in (joint.positions, joint.velocities, joint.torques) if values is not None
+            ]
+            if stated_values and joint.positions is None:
                 self.warn_once(
                     f"the motion of '{joint.name}' without a position cannot be stored in a recording", "motion"
                 )
-            elif given and len(given[0]) in (6, 7):
+            elif stated_values and len(stated_values[0]) in (6, 7):
                 floating.append(PoseRow(joint.name, floating_pose(joint), joint.velocities))
                 if joint.torques is not None:
                     self.warn_once(
                         f"torques of the floating joint '{joint.name}' cannot be stored in a recording", "torques"
                     )
-            elif given:
-                rows += scalar_rows(joint, len(given[0]))
+            elif stated_values:
+                rows += scalar_rows(joint, len(stated_values[0]))
         return rows, floating
 
     def _joints(self, model: ModelState) -> tuple[list[JointState], dict[str, FloatArray]]:
@@ -369,13 +371,13 @@ class _Bag:
         # are measured values.
         digest = model.urdf_sha256 or self.digests[model.name]
         alone = replace(model, parent=WORLD, parent_link=None, pose=None, twist=None, urdf_sha256=digest)
-        found = apply_model_state(alone, resolve(WorldState(models=(alone,))), kinematics)
-        for item in found.refused:
+        applied = apply_model_state(alone, resolve(WorldState(models=(alone,))), kinematics)
+        for item in applied.refused:
             if f"refused {item.subject}" not in self.warned:
                 self.warned.add(f"refused {item.subject}")
                 self.problems.error("not-recorded", f"not recorded: {item}", self.place)
-        positions = {name: found.positions[kinematics.space.joint_positions[name]] for name in found.positions_of}
-        return _with_derived(model.joints, found, kinematics.space), positions
+        positions = {name: applied.positions[kinematics.space.joint_positions[name]] for name in applied.positions_of}
+        return _with_derived(model.joints, applied, kinematics.space), positions
 
     def _link_transforms(self, model: ModelState, positions: Mapping[str, FloatArray]) -> list[Transform]:
         local = self.local.get(model.name)
@@ -405,17 +407,17 @@ class _Bag:
             self.problems.warning(f"not-recorded-{key}", text, self.place)
 
 
-def _with_derived(joints: Sequence[JointState], found: AppliedState, space: JointSpace) -> list[JointState]:
+def _with_derived(joints: Sequence[JointState], applied: AppliedState, space: JointSpace) -> list[JointState]:
     """Return the joints that the robot accepts, and the joints whose values follow from the poses of links."""
-    refused = {item.name for item in found.refused if item.kind == "joint"}
-    derived = {item.name for item in found.items if item.kind == "joint" and item.derived}
+    refused = {item.name for item in applied.refused if item.kind == "joint"}
+    derived = {item.name for item in applied.items if item.kind == "joint" and item.derived}
     stated = {joint.name: joint for joint in joints if joint.name not in refused}
     for name in sorted(derived):
         joint = stated.get(name, JointState(name))
         position, velocity = joint.positions, joint.velocities
-        if position is None and name in found.positions_of:
-            position = tuple(found.positions[space.joint_positions[name]].tolist())
-        if velocity is None and name in found.velocities_of:
-            velocity = tuple(found.velocities[space.joint_velocities[name]].tolist())
+        if position is None and name in applied.positions_of:
+            position = tuple(applied.positions[space.joint_positions[name]].tolist())
+        if velocity is None and name in applied.velocities_of:
+            velocity = tuple(applied.velocities[space.joint_velocities[name]].tolist())
         stated[name] = JointState(name, position, velocity, joint.torques)
     return list(stated.values())

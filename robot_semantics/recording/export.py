@@ -79,15 +79,15 @@ def description_files(
     names: dict[str, Named] = {}
     texts: dict[str, str] = {}
     for robot in robots:
-        both = []
+        files = []
         given = ((robot.description, robot.urdf_text, ".urdf"), (robot.semantic, robot.srdf_text, ".srdf"))
         for path, text, suffix in given:
             name = None if inside or path is None else relative_path(path, out.parent)
             if name is None and text is not None and (inside or beside):
                 name = f"{_file_name(robot)}{suffix}" if inside else hash_name(text, suffix)
                 texts[name] = text
-            both.append(name)
-        names[robot.name] = (both[0], both[1])
+            files.append(name)
+        names[robot.name] = (files[0], files[1])
     return names, texts
 
 
@@ -135,8 +135,8 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
     Raises:
         RequestError: a text is not a time. BagError: a bag cannot be read at all.
     """
-    wanted = _texts(times)
-    if not wanted or not _is_worth_it(plan):
+    time_texts = _texts(times)
+    if not time_texts or not _is_worth_it(plan):
         return None
 
     def read(spans: Sequence[Span], problems: Diagnostics) -> Recording:
@@ -145,34 +145,34 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
     first, last = min(bag.start_ns for bag in plan.bags), max(bag.end_ns for bag in plan.bags)
     ends = [(first, first + ENDS_NS), (last - ENDS_NS, last + 1)]
     try:
-        found = read(ends, Diagnostics())
+        recording = read(ends, Diagnostics())
     except RequestError:
         return None
-    late, late_at_end = (_lateness(found.pieces, span) for span in ends)
+    late, late_at_end = (_lateness(recording.pieces, span) for span in ends)
     if (
-        found.runs > 1
-        or not found.clocks.is_plain
+        recording.runs > 1
+        or not recording.clocks.is_plain
         or late is None
         or late_at_end is None
         or abs(late - late_at_end) > CLOCKS_TOLERANCE_NS
     ):
         return None
-    asked = [time_of(text, found.start_ns, found.end_ns) for text in wanted]
+    asked = [time_of(text, recording.start_ns, recording.end_ns) for text in time_texts]
     low, high, offset = min(asked), max(asked), int(late)
     for margin in MARGINS_NS:
         spans = _merged([*ends, (low + offset - margin, high + offset + margin)], first, last + 1)
         if sum(stop - start for start, stop in spans) > MOST_SHARE * (last - first):
             return None
         said = Diagnostics()
-        found = read(spans, said)
-        if _is_divided(found):
+        recording = read(spans, said)
+        if _is_divided(recording):
             return None
-        if all(_covered(stamps, low, high, margin, found.end_ns) for stamps in _things(found.pieces)):
+        if all(_covered(stamps, low, high, margin, recording.end_ns) for stamps in _things(recording.pieces)):
             problems.extend(tuple(said))
             parts = " and ".join(f"{seconds_text(start)} s to {seconds_text(stop)} s" for start, stop in spans)
             text = f"only messages from {parts} are read; messages in between are not used"
             problems.note("read-in-part", text, plan.place)
-            return found
+            return recording
     return None
 
 
@@ -430,9 +430,9 @@ def _write(
     is_folder = report.format == "usdf" and not report.single
     out = request.out or scratch / "states"
     dry = request.dry_run or request.out is None
-    kept = "beside" if report.single else FORMATS[report.format].descriptions
+    place_of_descriptions = "beside" if report.single else FORMATS[report.format].descriptions
     names, descriptions = description_files(
-        report.recording.robots, out, inside=kept == "inside", beside=kept == "beside"
+        report.recording.robots, out, inside=place_of_descriptions == "inside", beside=place_of_descriptions == "beside"
     )
     watch.phase("looking" if dry else "writing", len(report.times_ns))
     target = scratch / f"dry{out.suffix}" if dry else out
@@ -458,9 +458,9 @@ def _write(
             count_gaps(report.gaps, series, max_gap_ns)
             watch.advance(len(series))
         output.finish()
-        if kept == "beside":
+        if place_of_descriptions == "beside":
             report.beside = tuple(descriptions)
-        if kept == "beside" and not dry:
+        if place_of_descriptions == "beside" and not dry:
             save_all({out.parent / name: declared_utf8(text).encode() for name, text in descriptions.items()})
 
 

@@ -404,18 +404,18 @@ class _DrakeBuilder:
         if joint.joint.motion.has_quaternion:
             return self.plant.AddJoint(QuaternionFloatingJoint(joint.name, above, frame, joint.damping))
         kind = PrismaticJoint if joint.joint.motion.slides else RevoluteJoint
-        made = self.plant.AddJoint(kind(joint.name, above, frame, joint.axis, damping=joint.damping))
+        added_joint = self.plant.AddJoint(kind(joint.name, above, frame, joint.axis, damping=joint.damping))
         if joint.limits is not None:
             lower, upper = joint.limits
-            made.set_position_limits([lower], [upper])
+            added_joint.set_position_limits([lower], [upper])
         if joint.friction:
             self._note(model, f"joint '{joint.name}'", f"has friction {joint.friction:g}, which Drake does not have")
         if joint.driven:
-            actuator = self.plant.AddJointActuator(joint.name, made, joint.effort)
+            actuator = self.plant.AddJointActuator(joint.name, added_joint, joint.effort)
             actuator.set_controller_gains(PdControllerGains(p=1.0, d=1.0))
             model.driven.append(joint.name)
             model.actuators.append(actuator)
-        return made
+        return added_joint
 
     def _add_loop(self, model: DrakeModel, row: LoopRow) -> None:
         parent, child = model.bodies[row.parent], model.bodies[row.child]

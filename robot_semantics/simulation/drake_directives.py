@@ -45,7 +45,7 @@ def directives_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
         WorldSpecError: the path of a robot's URDF is unknown, Drake reads another robot from it, or Drake cannot name
             or place its root link.
     """
-    placed, lines, lost = resolve(state), ["directives:"], []
+    placed, lines, lost_items = resolve(state), ["directives:"], []
     needs: dict[str, None] = {}
     states = {model.name: model for model in state.models}
     for model in spec.models:
@@ -55,21 +55,21 @@ def directives_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
         lines += _added(model, states[model.name], T_world_root)
         needs.update(dict.fromkeys(_needs(model)))
         if model.has_planar_base:
-            lost.append(f"model '{model.name}': the planar motion of its base: it is welded in place")
-        lost += lost_loops(model)
+            lost_items.append(f"model '{model.name}': the planar motion of its base: it is welded in place")
+        lost_items += lost_loops(model)
         if model.robot.semantics.srdf is not None:
-            lost.append(f"model '{model.name}': its SRDF, including the excluded pairs")
+            lost_items.append(f"model '{model.name}': its SRDF, including the excluded pairs")
         meshes = _unread_meshes(model)
         if meshes:
             more = f" and {len(meshes) - 1} more" if meshes[1:] else ""
             words = f"Drake refuses it for its collision meshes, which are not {', '.join(MESHES)}: '{meshes[0]}'{more}"
-            lost.append(f"model '{model.name}' as it is: {words}")
-    lost.append("velocities, commands and the time")
+            lost_items.append(f"model '{model.name}' as it is: {words}")
+    lost_items.append("velocities, commands and the time")
     if spec.ground:
-        lost.append("the floor")
+        lost_items.append("the floor")
     comments = [f"# The program that loads this file needs {need}" for need in needs]
-    lost += [f"what the program that loads the file needs: {need}" for need in needs]
-    return Converted("\n".join([*comments, *lines]) + "\n", tuple(lost))
+    lost_items += [f"what the program that loads the file needs: {need}" for need in needs]
+    return Converted("\n".join([*comments, *lines]) + "\n", tuple(lost_items))
 
 
 def _check_file(spec: ModelSpec) -> None:

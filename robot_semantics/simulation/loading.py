@@ -102,9 +102,9 @@ def world_from_state(
             semantic=None if files.srdf is None or srdf is None else _captured_name(files.srdf, srdf),
         )
 
-    others = dict(overrides or {})
+    parameters = dict(overrides or {})
     stated = [model.name for model in state.models]
-    for name in others:
+    for name in parameters:
         if name in stated:
             continue
         message = f"files are given for '{name}', but the world has no such model"
@@ -115,12 +115,12 @@ def world_from_state(
             diagnostics.warning("unknown-model", message, SourcePlace(str(source)), name=name, valid=stated)
     specs = []
     for model in state.models:
-        chosen = others.pop(model.name, None)
+        chosen = parameters.pop(model.name, None)
         if chosen is None:
             specs.append(load(model.name, _files_of_state(model), source, is_named=True))
         else:
             specs.append(load(model.name, chosen, None))
-    specs += [load(name, files, None) for name, files in others.items()]
+    specs += [load(name, files, None) for name, files in parameters.items()]
     return WorldSpec(tuple(specs), timestep=timestep, ground=ground)
 
 

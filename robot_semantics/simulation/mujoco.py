@@ -463,14 +463,14 @@ class MujocoSimulator(Simulator):
         mujoco.mj_getState(self.model, self.data, state, INTEGRATION)
         return state
 
-    def _states(self, names: Iterable[str], placed: ResolvedWorld, *, links: bool) -> Iterator[ModelState]:
+    def _states(self, names: Iterable[str], resolved: ResolvedWorld, *, links: bool) -> Iterator[ModelState]:
         # On a copy: a forward pass would change the solver's warm start.
         mujoco.mj_setState(self.model, self._scratch, self.integration_state(), INTEGRATION)
         mujoco.mj_forward(self.model, self._scratch)
         motion = body_motion(self.model, self._scratch, forces=links)
         for name in names:
             layout = self.built.layouts[name]
-            T_world_parent = placed.pose(layout.spec.parent_frame)
+            T_world_parent = resolved.pose(layout.spec.parent_frame)
             yield capture_model(layout, self._scratch, motion, T_world_parent, self._digests[name], links=links)
 
     def _engine_states(self) -> tuple[EngineState, ...]:

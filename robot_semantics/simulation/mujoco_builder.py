@@ -436,22 +436,22 @@ class _MujocoBuilder:
         self._add_excludes(spec, with_geometry)
 
     def _add_joint(self, spec: ModelSpec, body: mujoco.MjsBody, joint: SimJoint) -> None:
-        for made in add_joints(body, joint.joint, joint_names(spec.name, joint.joint)):
+        for added_joint in add_joints(body, joint.joint, joint_names(spec.name, joint.joint)):
             # MuJoCo's damping is a polynomial in the velocity; URDF's is its linear term.
-            made.damping, made.frictionloss = [joint.damping, 0.0, 0.0], joint.friction
+            added_joint.damping, added_joint.frictionloss = [joint.damping, 0.0, 0.0], joint.friction
             if joint.limits is not None:
-                made.limited, made.range = 1, joint.limits
+                added_joint.limited, added_joint.range = 1, joint.limits
             if not joint.driven:
                 continue
-            self._add_motor(made.name, joint.effort)
+            self._add_motor(added_joint.name, joint.effort)
             if len(joint.motions) > 1:
                 # A planar joint is driven, not held: it is free until a command arrives.
-                self.drives.append(made.name)
+                self.drives.append(added_joint.name)
                 continue
-            made.actgravcomp = 1
+            added_joint.actgravcomp = 1
             if np.isfinite(joint.effort):
                 # The effort limit includes the effort that holds the weight.
-                made.actfrclimited, made.actfrcrange = 1, [-joint.effort, joint.effort]
+                added_joint.actfrclimited, added_joint.actfrcrange = 1, [-joint.effort, joint.effort]
 
     def _add_motor(self, name: str, effort: float) -> None:
         motor = self.mj.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)

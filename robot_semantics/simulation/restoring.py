@@ -117,7 +117,7 @@ def plan_restore(
     except DescriptionError as error:
         plan.log.failed("frames", "", "; ".join(problem.message for problem in error.diagnostics))
         return plan
-    placed = {WORLD} | frames.keys() | {frame.name for frame in state.frames}
+    placed_names = {WORLD} | frames.keys() | {frame.name for frame in state.frames}
     chosen_names = {model.name for model in chosen}
     for name, reason in unplaced.items():
         if name in chosen_names:
@@ -126,7 +126,7 @@ def plan_restore(
             plan.log.failed("frame", name, reason, "not_stated")
     for model in chosen:
         robot = robots[model.name]
-        if robot.frame not in placed:
+        if robot.frame not in placed_names:
             plan.log.note(f"model '{model.name}': {taken_as_world(robot.frame)}")
         applied = apply_model_state(model, world, robot.kinematics, base=robot.base, close_loops=close_loops)
         plan.applied[model.name] = applied
@@ -215,11 +215,11 @@ def _restored_frames(
 ) -> dict[str, Frame]:
     """Return the frames after the restore: the frames of the state that its models stand in, held still."""
     stated = {frame.name: frame for frame in world.state.frames if frame.at != _SIMULATED}
-    wanted = set(stated)
+    frame_names = set(stated)
     if names is not None:
         starts = [model.parent for model in chosen]
         starts += [robots[model.name].frame for model in chosen]
-        wanted &= {above for start in starts for above in world.path(start)}
+        frame_names &= {above for start in starts for above in world.path(start)}
     frames = dict(before)
     bases = {robot.frame for robot in robots.values()}
     models = {model.name for model in world.state.models} | robots.keys()
@@ -229,7 +229,7 @@ def _restored_frames(
         if name in robots:
             log.failed("frame", name, "the simulated world has a model of this name")
             continue
-        if name not in wanted:
+        if name not in frame_names:
             continue
         if strangers & set(world.path(name)) and name not in bases:
             log.note(f"frame '{name}' is on a model that is not simulated, and is left out")

@@ -126,14 +126,14 @@ class _SdfExporter:
             name = self._names.unused("world_joint", spec.name)
             self._joint(spec, element, name, ("world", link_names[0]), spec.root_joint)
         for link, joint in zip(robot.links, robot.joints, strict=True):
-            made = etree.SubElement(element, "link", name=link_names[link.index])
+            link_element = etree.SubElement(element, "link", name=link_names[link.index])
             if link.index:
-                _pose(made, joint.T_parent_joint).set("relative_to", link_names[link.parent])
-            _inertial(made, inertias[link.index] if inertias[link.index].mass else NO_INERTIA)
+                _pose(link_element, joint.T_parent_joint).set("relative_to", link_names[link.parent])
+            _inertial(link_element, inertias[link.index] if inertias[link.index].mass else NO_INERTIA)
             for number, collision in enumerate(link.urdf.collisions):
-                self._geometry(spec, made, f"collision_{number}", collision)
+                self._geometry(spec, link_element, f"collision_{number}", collision)
             for number, visual in enumerate(link.urdf.visuals):
-                self._geometry(spec, made, f"visual_{number}", visual)
+                self._geometry(spec, link_element, f"visual_{number}", visual)
         for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
             if not joint.motion.has_quaternion:
                 name = self._names.joint(spec.name, joint.name)
@@ -154,24 +154,24 @@ class _SdfExporter:
         links: tuple[str, str],
         joint: JointModel,
     ) -> None:
-        made = etree.SubElement(element, "joint", name=name, type=_TYPES[joint.type])
-        _child(made, "parent", links[0])
-        _child(made, "child", links[1])
+        joint_element = etree.SubElement(element, "joint", name=name, type=_TYPES[joint.type])
+        _child(joint_element, "parent", links[0])
+        _child(joint_element, "child", links[1])
         if joint.motion.is_planar:
             self.lost.append(f"model '{spec.name}': that joint '{joint.name}' moves in a plane: it is fixed")
         if joint.velocity_count != 1:
             return
-        axis = etree.SubElement(made, "axis")
+        axis = etree.SubElement(joint_element, "axis")
         _child(axis, "xyz", _row(joint.axis.tolist()))
         limit = etree.SubElement(axis, "limit")
         limits = joint.limits
-        for tag, value, known in (
+        for tag, value, is_known in (
             ("lower", limits.lower, True),
             ("upper", limits.upper, True),
             ("effort", limits.effort, limits.effort > 0.0),
             ("velocity", limits.velocity, limits.velocity > 0.0),
         ):
-            if known and np.isfinite(value):
+            if is_known and np.isfinite(value):
                 _child(limit, tag, shortest(value))
         dynamics = joint.urdf.dynamics if joint.urdf is not None else None
         if dynamics is not None:

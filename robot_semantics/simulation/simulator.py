@@ -327,13 +327,13 @@ class Simulator(ABC):
         if len(engines) != 1:
             return f"the state has {'two engine states' if engines else 'no engine state'} of {self.TITLE}"
         (engine,) = engines
-        machine, own = engine.attributes.get("machine"), platform.machine()
+        machine, own_machine = engine.attributes.get("machine"), platform.machine()
         if names is not None:
             return "only some models were chosen"
         if missing := sorted(self._models.keys() - {model.name for model in state.models}):
             return f"the state lacks the model '{missing[0]}' of the simulated world"
         if engine.version != version:
             return f"the state is of {self.TITLE} {engine.version}, and this is {version}"
-        if machine != own:
-            return f"the state is of a {machine} machine, and this is {own}, which rounds differently"
+        if machine != own_machine:
+            return f"the state is of a {machine} machine, and this is {own_machine}, which rounds differently"
         return engine

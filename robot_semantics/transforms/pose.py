@@ -116,14 +116,14 @@ def pose_rows(xyz_quat: FloatArray) -> FloatArray:
 
     All are NaN where one of the seven is not finite.
     """
-    known = np.asarray(np.isfinite(xyz_quat).all(axis=1))
-    safe = np.where(known[:, None], xyz_quat, IDENTITY_POSE)
+    is_known = np.asarray(np.isfinite(xyz_quat).all(axis=1))
+    safe = np.where(is_known[:, None], xyz_quat, IDENTITY_POSE)
     length = np.sqrt((safe[:, 3:] ** 2).sum(axis=1, keepdims=True))
     # A unit quaternion keeps every bit.
     safe[:, 3:] = np.where(np.abs(length - 1.0) < UNIT_TOLERANCE, safe[:, 3:], safe[:, 3:] / length)
     rpy = rpy_from_quat(safe[:, 3:]) + 0.0  # changes -0.0 to 0.0
     rows = np.concatenate((safe[:, :3], rpy, safe[:, 3:]), axis=1)
-    rows[~known] = np.nan
+    rows[~is_known] = np.nan
     return rows
 
 

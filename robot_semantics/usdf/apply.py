@@ -330,14 +330,14 @@ class AppliedState:
 
 def resolve_with(
     state: WorldState,
-    standing: Sequence[Frame] = (),
+    fixed_frames: Sequence[Frame] = (),
     robots: Mapping[str, RobotModel | ForwardKinematics] | None = None,
 ) -> ResolvedWorld:
     """Return `state` resolved with the known robots.
 
     Args:
         state: the state.
-        standing: frames that exist outside the state; for a frame in both, the state's pose is used.
+        fixed_frames: frames that exist outside the state; for a frame in both, the state's pose is used.
         robots: robots by their models' names; they give the pose of a carrying link whose pose is not stated.
 
     Raises:
@@ -345,7 +345,7 @@ def resolve_with(
         NotStatedError: the pose of a carrying link is not stated and cannot be computed.
     """
     named = {body.name for body in state.bodies}
-    others = tuple(frame for frame in standing if frame.name not in named)
+    others = tuple(frame for frame in fixed_frames if frame.name not in named)
     models = with_carriers(state, robots or {}).models
     return resolve(WorldState(models=models, frames=(*state.frames, *others)))
 

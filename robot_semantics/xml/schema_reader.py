@@ -321,17 +321,19 @@ class TableReader(ProblemReporter, Generic[Root]):
         plan: ElementPlan,
         at: int,
         values: Fields,
-        kept: list[object],
+        content: list[object],
         order: list[str],
     ) -> bool:
         """Read the text or the children of an element; return whether the element can have a value."""
         if plan.text is not None:
-            return self._text(node, plan, at, values, kept)
+            return self._text(node, plan, at, values, content)
         if plan.children or len(node) or node.text:
-            return self._children(node, plan, at, values, kept, order)
+            return self._children(node, plan, at, values, content, order)
         return True
 
-    def _attributes(self, node: etree._Element, plan: ElementPlan, at: int, values: Fields, kept: list[object]) -> bool:
+    def _attributes(
+        self, node: etree._Element, plan: ElementPlan, at: int, values: Fields, content: list[object]
+    ) -> bool:
         """Read the attributes; return False if an error makes the element invalid."""
         attributes = plan.attributes
         unknown: dict[str, str] = {}
@@ -348,7 +350,7 @@ class TableReader(ProblemReporter, Generic[Root]):
                 if not self._bad_value(values, field, error, f"attribute '{name}' of <{plan.tag}>", at, name):
                     good = good and not plan.whole
         if unknown:
-            self.unknown_attributes(node, plan, at, unknown, kept)
+            self.unknown_attributes(node, plan, at, unknown, content)
         return good
 
     def _required(self, node: etree._Element, plan: ElementPlan, at: int, values: Fields) -> bool:
@@ -397,7 +399,7 @@ class TableReader(ProblemReporter, Generic[Root]):
         plan: ElementPlan,
         at: int,
         values: Fields,
-        kept: list[object],
+        content: list[object],
         order: list[str],
     ) -> bool:
         """Read the children; append the tags of the used ones to `order`. Return False if the parent is invalid."""
@@ -413,14 +415,14 @@ class TableReader(ProblemReporter, Generic[Root]):
                 child_plan, below = children[tag]
                 field, child_at = child_plan.field, next(numbers)
                 if field in values and not child_plan.many:
-                    self.duplicate(child, child_at, plan, kept, len(order))
+                    self.duplicate(child, child_at, plan, content, len(order))
                     self._pass_over(child)
                 else:
                     # Hot path: most of a world state is elements with only a row of numbers. Without `quick`, reading
                     # takes 20 % longer.
                     value = LEFT_OUT if below.quick is None else below.quick(child)
                     if value is LEFT_OUT:
-                        value = self.read(child, below, kept, child_at)
+                        value = self.read(child, below, content, child_at)
                     if value is None or value is LEFT_OUT:
                         good = _without_value(child_plan, values, is_error=value is LEFT_OUT) and good
                     elif child_plan.keyed:
@@ -435,7 +437,7 @@ class TableReader(ProblemReporter, Generic[Root]):
                                 values[child_plan.at] = child_at
                         order.append(below.tag)
             else:
-                self._unknown_child(child, plan, values, kept, len(order))
+                self._unknown_child(child, plan, values, content, len(order))
             if has_stray:
                 self._report_stray(child.tail, plan, at)
         return (not plan.incomplete or self._complete(plan, at, values)) and good
@@ -445,7 +447,7 @@ class TableReader(ProblemReporter, Generic[Root]):
             self.stray(plan, text, at)
 
     def _unknown_child(
-        self, child: etree._Element, plan: ElementPlan, values: Fields, kept: list[object], position: int
+        self, child: etree._Element, plan: ElementPlan, values: Fields, content: list[object], position: int
     ) -> None:
         if plan.choice and "" not in values and type(child.tag) is str:
             # Other readers use the first element for the choice, of any kind.
@@ -453,7 +455,7 @@ class TableReader(ProblemReporter, Generic[Root]):
             self.unknown_choice(self.name_of(child), plan, next(self._numbers))
             self._pass_over(child)
         else:
-            self._unknown(child, plan, kept, position)
+            self._unknown(child, plan, content, position)
 
     def _entry(self, pair: object, at: int, plan: ElementPlan, field: str, values: Fields) -> None:
         """Add an entry to the mapping of a field, in which each name is unique."""
@@ -465,14 +467,14 @@ class TableReader(ProblemReporter, Generic[Root]):
         else:
             entries[pair.name] = pair.value
 
-    def _unknown(self, child: etree._Element, plan: ElementPlan, kept: list[object], position: int) -> bool:
+    def _unknown(self, child: etree._Element, plan: ElementPlan, content: list[object], position: int) -> bool:
         """Keep and report unknown content of an element; return True if it is allowed there."""
         if not is_element(child):
-            kept += self.keeper.child(child, -1, "" if plan.keeps else plan.within, position)
+            content += self.keeper.child(child, -1, "" if plan.keeps else plan.within, position)
             return True
         at = next(self._numbers)
         self._pass_over(child)
-        return self.unknown_child(child, at, plan, kept, position)
+        return self.unknown_child(child, at, plan, content, position)
 
     def _complete(self, plan: ElementPlan, at: int, values: Fields) -> bool:
         """Convert repeated children to tuples; return True if all required children exist."""

@@ -347,15 +347,15 @@ def _foxglove_odometry(message: Message) -> Content:
 
 def _joint_states(message: Message) -> Content:
     joints = _objects(message, "joints")
-    found: Content = {"stamp": _time(_get(message, "timestamp")), "frame_id": ""}
+    content: Content = {"stamp": _time(_get(message, "timestamp")), "frame_id": ""}
     names = [_text(_get(joint, "name") or "") for joint in joints]
     if "" in names:
         raise CdrError("a joint has no name")
-    found["name"] = names
+    content["name"] = names
     for name in ("position", "velocity", "effort"):
         values = [_number(_get(joint, name)) for joint in joints]
-        found[name] = [] if all(map(math.isnan, values)) and name != "position" else values
-    return found
+        content[name] = [] if all(map(math.isnan, values)) and name != "position" else values
+    return content
 
 
 def _joint_state(message: Message) -> Content:

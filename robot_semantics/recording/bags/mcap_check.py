@@ -31,16 +31,16 @@ def mcap_damage(path: Path) -> str:
         file.seek(max(end, 0))
         if end < len(MCAP_MAGIC) or file.read() != MCAP_MAGIC:
             return "the file was not closed: its end is missing"
-        at = len(MCAP_MAGIC)
-        while at < end:
-            file.seek(at)
+        offset = len(MCAP_MAGIC)
+        while offset < end:
+            file.seek(offset)
             opcode, length = struct.unpack("<BQ", file.read(9).ljust(9, b"\0"))
-            if opcode == 0 or length > end - at - 9:
-                return f"byte {at}: no record starts here"
+            if opcode == 0 or length > end - offset - 9:
+                return f"byte {offset}: no record starts here"
             if opcode == _CHUNK and not _is_sound(file, length):
-                return f"byte {at}: a chunk of {length} bytes fails its checksum"
-            at += 9 + length
-    return "" if at == end else f"byte {at}: the last record goes beyond the end"
+                return f"byte {offset}: a chunk of {length} bytes fails its checksum"
+            offset += 9 + length
+    return "" if offset == end else f"byte {offset}: the last record goes beyond the end"
 
 
 def _is_sound(file: BinaryIO, length: int) -> bool:

@@ -181,20 +181,20 @@ class RosbagsSource(OwnMetadata):
 
         They come in the order of their log time. Exception: MCAP, whose chunks come one after the other.
         """
-        wanted = [(channel, connection) for channel, connection in self._by_channel if channel.topic in topics]
-        if not wanted:
+        chosen_channels = [(channel, connection) for channel, connection in self._by_channel if channel.topic in topics]
+        if not chosen_channels:
             return
         storages = [] if self._packed else indexed_mcap(self._reader)
         if storages:
-            by_name = {(channel.topic, channel.msgtype): channel for channel, _ in wanted}
+            by_name = {(channel.topic, channel.msgtype): channel for channel, _ in chosen_channels}
             for storage in storages:
                 declared = ((c.id, self._channel(c)) for c in storage.connections)
                 names = ((key, (channel.topic, channel.msgtype)) for key, channel in declared)
                 channels = {key: by_name[name] for key, name in names if name in by_name}
                 yield from chunk_batches(storage, channels, start, stop)
             return
-        by_connection = {connection.id: channel for channel, connection in wanted}
-        messages = self._reader.messages([connection for _, connection in wanted], start, stop)
+        by_connection = {connection.id: channel for channel, connection in chosen_channels}
+        messages = self._reader.messages([connection for _, connection in chosen_channels], start, stop)
         yield from in_batches(
             (by_connection[connection.id], log_ns, unpack("zstd", data) if self._packed else data)
             for connection, log_ns, data in messages
@@ -423,21 +423,21 @@ def chunk_batches(
 
 
 def _messages(data: bytes, channels: Mapping[int, Channel], low: int, high: int) -> Batch:
-    found: Batch = {}
+    batch: Batch = {}
     # Two channels of one topic and type are one here.
-    lists = {key: found.setdefault(channel, ([], [])) for key, channel in channels.items()}
-    at, size = 0, len(data)
+    lists = {key: batch.setdefault(channel, ([], [])) for key, channel in channels.items()}
+    offset, size = 0, len(data)
     # This loop runs for every message of the bag.
-    while at < size:
-        if data[at] == _MESSAGE:
-            _, length, key, _, log_ns = _MESSAGE_HEAD.unpack_from(data, at)
+    while offset < size:
+        if data[offset] == _MESSAGE:
+            _, length, key, _, log_ns = _MESSAGE_HEAD.unpack_from(data, offset)
             own = lists.get(key)
             if own is not None and low <= log_ns < high:
                 own[0].append(log_ns)
-                own[1].append(data[at + 31 : at + 9 + length])
+                own[1].append(data[offset + 31 : offset + 9 + length])
         else:
-            _, length = _RECORD.unpack_from(data, at)
-        at += 9 + length
-    if at != size:
+            _, length = _RECORD.unpack_from(data, offset)
+        offset += 9 + length
+    if offset != size:
         raise ReaderError("A record goes beyond its chunk.")
-    return found
+    return batch

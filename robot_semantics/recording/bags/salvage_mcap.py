@@ -83,18 +83,18 @@ class _Mcap:
             self.report("byte 0: this is not the start of an MCAP file")
             file.seek(0)
         while True:
-            at = file.tell()
-            head = file.read(min(9, size - at))
+            offset = file.tell()
+            head = file.read(min(9, size - offset))
             if len(head) < 9:
                 self.ended = is_still_written(file, size)
                 if self.ended:
                     self.report(STILL_WRITTEN)
                 elif head not in (b"", MCAP_MAGIC):
-                    self.report(f"byte {at}: the file ends in the middle of a record")
+                    self.report(f"byte {offset}: the file ends in the middle of a record")
                 break
             opcode, length = head[0], int.from_bytes(head[1:], "little")
-            if not 1 <= opcode <= 0x0F or length > size - at - 9:
-                following = yield from self.after_fault(file, at, opcode, size)
+            if not 1 <= opcode <= 0x0F or length > size - offset - 9:
+                following = yield from self.after_fault(file, offset, opcode, size)
                 if following is None:
                     break
                 file.seek(following)
@@ -102,7 +102,7 @@ class _Mcap:
                 self.ended = True
                 break
             elif opcode == _CHUNK:
-                yield from self.chunk(at, file.read(length))
+                yield from self.chunk(offset, file.read(length))
             elif opcode in (_SCHEMA, _CHANNEL, _MESSAGE):
                 yield from self.record(opcode, file.read(length))
             else:
@@ -112,7 +112,7 @@ class _Mcap:
         if self.orphans:
             self.report(f"{self.orphans} messages belong to topics whose declaration is lost")
 
-    def after_fault(self, file: BinaryIO, at: int, opcode: int, size: int) -> Generator[Message, None, int | None]:
+    def after_fault(self, file: BinaryIO, offset: int, opcode: int, size: int) -> Generator[Message, None, int | None]:
         """Yield the messages of a record that is cut off; return the offset where reading goes on, None at the end."""
         is_record = 1 <= opcode <= 0x0F
         if is_record and is_still_written(file, size):
@@ -120,14 +120,14 @@ class _Mcap:
             self.ended, following = True, None
         else:
             fault = "the file ends in the middle of a record" if is_record else "no record starts here"
-            self.report(f"byte {at}: {fault}")
-            following = self.next_chunk(file, at + 1, size)
+            self.report(f"byte {offset}: {fault}")
+            following = self.next_chunk(file, offset + 1, size)
         if opcode == _CHUNK:
-            file.seek(at + 9)
-            rest = (size if following is None else following) - at - 9
-            yield from self.cut_chunk(at, file.read(min(rest, longest_part())))
+            file.seek(offset + 9)
+            rest = (size if following is None else following) - offset - 9
+            yield from self.cut_chunk(offset, file.read(min(rest, longest_part())))
         if following is not None:
-            self.report(f"byte {following}: reading goes on, {following - at} bytes were left out")
+            self.report(f"byte {following}: reading goes on, {following - offset} bytes were left out")
         return following
 
     @staticmethod
@@ -135,18 +135,18 @@ class _Mcap:
         """Return the offset of the next bytes that look like a whole chunk."""
         file.seek(start)
         data = file.read(64 * 2**20)
-        found = data.find(_CHUNK)
-        while found >= 0:
-            head = data[found : found + 57]
+        index = data.find(_CHUNK)
+        while index >= 0:
+            head = data[index : index + 57]
             if len(head) == 57:
                 length, first, last, _, _, name = struct.unpack_from("<QQQQII", head, 1)
-                plausible = 40 <= length <= size - start - found - 9 and first <= last and name in (0, 3, 4)
+                plausible = 40 <= length <= size - start - index - 9 and first <= last and name in (0, 3, 4)
                 if plausible and head[41 : 41 + name] in (b"", b"lz4", b"zstd"):
-                    return start + found
-            found = data.find(_CHUNK, found + 1)
+                    return start + index
+            index = data.find(_CHUNK, index + 1)
         return None
 
-    def chunk(self, at: int, body: bytes) -> Iterator[Message]:
+    def chunk(self, offset: int, body: bytes) -> Iterator[Message]:
         try:
             size, crc, name = struct.unpack_from("<QII", body, 16)
             compression = body[32 : 32 + name].decode()
@@ -154,17 +154,17 @@ class _Mcap:
             data = unpack(compression, packed)
         except READ_ERRORS as error:
             self.report(
-                f"byte {at}: a chunk of {len(body)} bytes cannot be unpacked and is left out ({describe(error)})"
+                f"byte {offset}: a chunk of {len(body)} bytes cannot be unpacked and is left out ({describe(error)})"
             )
             return
         if len(data) != size or (crc and zlib.crc32(data) != crc):
-            self.report(f"byte {at}: a chunk of {len(body)} bytes fails its checksum and is left out")
+            self.report(f"byte {offset}: a chunk of {len(body)} bytes fails its checksum and is left out")
             return
         position = yield from self.records(data)
         if position < len(data):
-            self.report(f"byte {at}: a record in this chunk is cut off at {position} of {len(data)} bytes")
+            self.report(f"byte {offset}: a record in this chunk is cut off at {position} of {len(data)} bytes")
 
-    def cut_chunk(self, at: int, body: bytes) -> Iterator[Message]:
+    def cut_chunk(self, offset: int, body: bytes) -> Iterator[Message]:
         """Read the whole records of a chunk whose end is missing; its checksum cannot be checked."""
         try:
             size, _, name = struct.unpack_from("<QII", body, 16)
@@ -173,7 +173,7 @@ class _Mcap:
             return
         position = yield from self.records(data[:size])
         if not self.ended:
-            self.report(f"byte {at}: of this chunk the first {position} of {size} bytes can be read, unchecked")
+            self.report(f"byte {offset}: of this chunk the first {position} of {size} bytes can be read, unchecked")
 
     def records(self, data: bytes) -> Generator[Message, None, int]:
         """Yield the messages of a chunk's records; return the size of the whole records [bytes]."""

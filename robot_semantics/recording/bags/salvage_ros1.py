@@ -53,46 +53,46 @@ class _Ros1:
     def records(self, file: BinaryIO, base: int, end: int, *, in_chunk: bool = False) -> Iterator[Message]:
         """Yield the messages of the records from here to the byte `end`; byte 0 is the byte `base` of the bag."""
         while True:
-            at = file.tell()
+            offset = file.tell()
             header = self.part(file, end)
             if header == b"":
                 # After a crash, the file may have gigabytes of allocated space that was never written.
-                self.report(f"byte {base + at}: no record starts here, only empty space")
+                self.report(f"byte {base + offset}: no record starts here, only empty space")
                 return
             if header is not None and not in_chunk and _is_plain_chunk(header) and end - file.tell() >= 4:
                 # Read its records in place: a chunk may have gigabytes.
                 size = int.from_bytes(file.read(4), "little")
                 stop = min(file.tell() + size, end)
                 if stop < file.tell() + size:
-                    self.report(f"byte {at}: the file ends in the middle of a record")
-                    self._report_cut_chunk(at, stop - file.tell())
+                    self.report(f"byte {offset}: the file ends in the middle of a record")
+                    self._report_cut_chunk(offset, stop - file.tell())
                 yield from self.records(file, base, stop, in_chunk=True)
                 file.seek(stop)
                 continue
             data = self.part(file, end)
             if header is None or data is None:
-                if file.tell() != at:
-                    self.report(f"byte {base + at}: the file ends in the middle of a record")
+                if file.tell() != offset:
+                    self.report(f"byte {base + offset}: the file ends in the middle of a record")
                 if header is not None and not in_chunk:
-                    yield from self.cut_chunk(file, at, header)
+                    yield from self.cut_chunk(file, offset, header)
                 return
             try:
-                yield from self.record(base + at, dict(_ros1_fields(header)), data)
+                yield from self.record(base + offset, dict(_ros1_fields(header)), data)
             except READ_ERRORS as error:
-                self.report(f"byte {base + at}: a record of {len(data)} bytes is left out ({describe(error)})")
+                self.report(f"byte {base + offset}: a record of {len(data)} bytes is left out ({describe(error)})")
 
-    def cut_chunk(self, file: BinaryIO, at: int, header: bytes) -> Iterator[Message]:
+    def cut_chunk(self, file: BinaryIO, offset: int, header: bytes) -> Iterator[Message]:
         """Read the whole records of a packed chunk whose end is missing."""
         try:
             fields = dict(_ros1_fields(header))
             if fields[b"op"][0] != _CHUNK:
                 return
-            file.seek(at + 4 + len(header) + 4)
+            file.seek(offset + 4 + len(header) + 4)
             data = unpack_cut(fields[b"compression"].decode(), file.read(longest_part()))
         except READ_ERRORS:
             return
-        self._report_cut_chunk(at, len(data))
-        yield from self.records(io.BytesIO(data), at, len(data), in_chunk=True)
+        self._report_cut_chunk(offset, len(data))
+        yield from self.records(io.BytesIO(data), offset, len(data), in_chunk=True)
 
     def _report_cut_chunk(self, at: int, size: int) -> None:
         self.report(f"byte {at}: of this chunk the first {size} bytes can be read, as far as its records go")

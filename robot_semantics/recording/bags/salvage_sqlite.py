@@ -150,39 +150,39 @@ class _Pages:
         except (IndexError, ValueError, KeyError):
             return None
 
-    def _payload(self, page: bytes, at: int, length: int) -> bytes | None:
+    def _payload(self, page: bytes, offset: int, length: int) -> bytes | None:
         """Return a cell's payload: its bytes in the page and on overflow pages."""
         most = self.usable - 35
         least = (self.usable - 12) * 32 // 255 - 23
-        here = length
+        local_size = length
         if length > most:
-            here = least + (length - least) % (self.usable - 4)
-            here = here if here <= most else least
-        if at + here > self.size or length > self.count * self.size:
+            local_size = least + (length - least) % (self.usable - 4)
+            local_size = local_size if local_size <= most else least
+        if offset + local_size > self.size or length > self.count * self.size:
             return None
-        parts, left = [page[at : at + here]], length - here
-        following = int.from_bytes(page[at + here : at + here + 4], "big") if left else 0
-        while left:
+        parts, bytes_left = [page[offset : offset + local_size]], length - local_size
+        following = int.from_bytes(page[offset + local_size : offset + local_size + 4], "big") if bytes_left else 0
+        while bytes_left:
             if not 0 < following <= self.count:
                 return None
             overflow = self._page(following - 1)
             following = int.from_bytes(overflow[:4], "big")
-            parts.append(overflow[4 : 4 + min(left, self.usable - 4)])
+            parts.append(overflow[4 : 4 + min(bytes_left, self.usable - 4)])
             if not parts[-1]:
                 return None
-            left -= len(parts[-1])
+            bytes_left -= len(parts[-1])
         return b"".join(parts)
 
 
-def _variable_number(data: bytes, at: int) -> tuple[int, int]:
+def _variable_number(data: bytes, offset: int) -> tuple[int, int]:
     """Return a number of one to nine bytes, and the offset after it."""
     value = 0
     for i in range(8):
-        byte = data[at + i]
+        byte = data[offset + i]
         value = value << 7 | byte & 0x7F
         if byte < 0x80:
-            return value, at + i + 1
-    return value << 8 | data[at + 8], at + 9
+            return value, offset + i + 1
+    return value << 8 | data[offset + 8], offset + 9
 
 
 def _values(payload: bytes) -> tuple[int | str | bytes | None, ...]:
@@ -191,27 +191,27 @@ def _values(payload: bytes) -> tuple[int | str | bytes | None, ...]:
     Raises:
         ValueError: it is not a record. IndexError: it is cut off.
     """
-    head, at = _variable_number(payload, 0)
+    head, offset = _variable_number(payload, 0)
     kinds = []
-    while at < head:
-        kind, at = _variable_number(payload, at)
+    while offset < head:
+        kind, offset = _variable_number(payload, offset)
         kinds.append(kind)
-    if at != head:
+    if offset != head:
         raise ValueError("the header of a record has another length than it states")
-    found: list[int | str | bytes | None] = []
+    values: list[int | str | bytes | None] = []
     for kind in kinds:
         if kind in (0, 8, 9):
-            found.append(None if kind == 0 else kind - 8)
+            values.append(None if kind == 0 else kind - 8)
             continue
         size = _INTEGER_BYTES[kind] if kind in _INTEGER_BYTES else 8 if kind == 7 else (kind - _BLOB) // 2
-        content = payload[at : at + size]
+        content = payload[offset : offset + size]
         if len(content) != size:
             raise ValueError("a record is cut off")
-        at += size
+        offset += size
         if kind in _INTEGER_BYTES:
-            found.append(int.from_bytes(content, "big", signed=True))
+            values.append(int.from_bytes(content, "big", signed=True))
         elif kind >= _TEXT and kind % 2:
-            found.append(content.decode())
+            values.append(content.decode())
         else:
-            found.append(content)
-    return tuple(found)
+            values.append(content)
+    return tuple(values)

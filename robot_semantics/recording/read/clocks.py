@@ -169,7 +169,7 @@ def _stamps(part: Part, column: int) -> IntArray:
 
 def _senders(pieces: Pieces) -> list[_SenderRows]:
     """Return the senders of a recording, without static transforms."""
-    found: dict[tuple[str, str, tuple[str, ...]], _SenderRows] = {}
+    rows_of: dict[tuple[str, str, tuple[str, ...]], _SenderRows] = {}
     for key, parts in pieces.items():
         if key.kind == "tf_static":
             continue
@@ -179,9 +179,9 @@ def _senders(pieces: Pieces) -> list[_SenderRows]:
         else:
             columns = [(0, tuple(sorted(key.names)) if key.kind == "joints" else (*key.parents, *key.names))]
         for column, names in columns:
-            series = found.setdefault((key.kind, key.topic, names), _SenderRows(key.kind, key.topic, names))
+            series = rows_of.setdefault((key.kind, key.topic, names), _SenderRows(key.kind, key.topic, names))
             series.places += [_Place(key, number, column) for number, part in enumerate(parts) if len(part["log"])]
-    return [series for series in found.values() if series.places]
+    return [series for series in rows_of.values() if series.places]
 
 
 def from_zero(pieces: Pieces) -> Pieces:

@@ -164,13 +164,13 @@ class TopicReader:
     def joint_states(self, match: LayoutMatch, logs: IntArray) -> None:
         """Add joint states, by the rule of `take_joint_state`."""
         arrays = (match.layout.doubles(match.rows, name)[:, 0] for name in ("position", "velocity", "effort"))
-        taken = take_joint_state(match.layout.texts["name"], *arrays, invalid=self._options.invalid)
-        for fault in taken.refused:
+        joint_values = take_joint_state(match.layout.texts["name"], *arrays, invalid=self._options.invalid)
+        for fault in joint_values.refused:
             self._refusals.add(self.topic, f"{REFUSED}{fault.refusal.message}", *_first_and_count(logs[fault.messages]))
-        for fault in taken.notices:
+        for fault in joint_values.notices:
             self._refusals.add(self.topic, fault.refusal.message, *_first_and_count(logs[fault.messages]), partly=True)
         stamps = match.layout.stamps_ns(match.rows)[:, 0]
-        for values in taken.values:
+        for values in joint_values.values:
             some = {name: getattr(values, name) for name in ("position", "velocity", "effort")}
             some = {name: array for name, array in some.items() if array.shape[1]}
             rows = values.messages
@@ -207,22 +207,22 @@ class TopicReader:
 
     def _single_transforms(self, messages: Sequence[bytes], logs: IntArray) -> IntArray:
         """Add transforms one by one; return the indices (n,) of messages for the general reader."""
-        found, left = transform_columns(messages, ros1=self._table.ros1)
-        for some in found:
-            arrays = {"pose": some.poses[:, np.newaxis]}
-            parent, child = frame_name(some.parent), frame_name(some.child)
-            if not self._can_be_named(parent, child, logs[some.message]):
+        found, remaining = transform_columns(messages, ros1=self._table.ros1)
+        for columns in found:
+            arrays = {"pose": columns.poses[:, np.newaxis]}
+            parent, child = frame_name(columns.parent), frame_name(columns.child)
+            if not self._can_be_named(parent, child, logs[columns.message]):
                 continue
-            stamps, came, arrays = self._with_valid_poses(
-                some.stamps_ns, logs[some.message], arrays, (child,), "frame ", "transform"
+            stamps, order, arrays = self._with_valid_poses(
+                columns.stamps_ns, logs[columns.message], arrays, (child,), "frame ", "transform"
             )
             if not len(stamps):
                 continue
-            stamps = np.where(stamps == 0, came, stamps)[:, np.newaxis]
+            stamps = np.where(stamps == 0, order, stamps)[:, np.newaxis]
             self._columns.add_rows(
-                GroupKey(self._tf_kind, self.topic, (child,), (parent,)), {"log": came, "stamp": stamps, **arrays}
+                GroupKey(self._tf_kind, self.topic, (child,), (parent,)), {"log": order, "stamp": stamps, **arrays}
             )
-        return left
+        return remaining
 
     def single_transform(self, match: LayoutMatch, logs: IntArray) -> None:
         """Add transforms that have no message around them."""

@@ -226,14 +226,14 @@ class PlannedRobot(NamedTuple):
     stated_joints: frozenset[str] | None = None
 
 
-def check_called(called: Collection[str], name: str, model: RobotModel | None) -> None:
+def check_called(names: Collection[str], name: str, model: RobotModel | None) -> None:
     """Check that names in options are a robot's name, or that of its URDF.
 
     Raises:
         RequestError: a name is another.
     """
     valid = [name, *([model.name] if model is not None and model.name not in ("", name) else [])]
-    for word in called:
+    for word in names:
         if word not in valid:
             raise RequestError(f"unknown robot '{word}'; did you mean {' or '.join(map(repr, valid))}?")
 
@@ -278,19 +278,19 @@ def found_robots(
     def name_of(namespace: str) -> str | None:
         return recorded[namespace].name if namespace in recorded else namespace.strip("/") or None
 
-    found = sorted({*spaces(DESCRIPTION, STRING), *recorded})
-    if not found:
-        found = spaces(JOINT_STATES, JOINT_STATE) if not named else [""]
-    if named and len(found) == 1:
-        yield replace(only, namespace=found[0], name=name_of(found[0]))
+    namespaces = sorted({*spaces(DESCRIPTION, STRING), *recorded})
+    if not namespaces:
+        namespaces = spaces(JOINT_STATES, JOINT_STATE) if not named else [""]
+    if named and len(namespaces) == 1:
+        yield replace(only, namespace=namespaces[0], name=name_of(namespaces[0]))
         return
-    only.refuse_names_of_several([name_of(namespace) or DEFAULT_NAME for namespace in found])
+    only.refuse_names_of_several([name_of(namespace) or DEFAULT_NAME for namespace in namespaces])
     if named:
         yield only
         return
-    if not found and any(msgtype == JOINT_STATE for msgtype in topics.values()):
-        found = [""]
-    for namespace in found:
+    if not namespaces and any(msgtype == JOINT_STATE for msgtype in topics.values()):
+        namespaces = [""]
+    for namespace in namespaces:
         if namespace and namespace not in recorded:
             what = DESCRIPTION if f"{namespace}/{DESCRIPTION}" in topics else JOINT_STATES
             text = f"robot '{namespace.strip('/')}' is found by its topic '{namespace}/{what}'"
@@ -401,7 +401,7 @@ def frame_aliases(
         UnknownNameError: there is no frame of the name of a base frame.
         RequestError: a base frame is a link that moves.
     """
-    taken = {frame for robot in robots for frame in robot.link_frames}
+    link_frames = {frame for robot in robots for frame in robot.link_frames}
     urdf_names = Counter(robot.model.name for robot in robots if robot.model is not None)
     own_names = {robot.name for robot in robots}
     aliases: dict[str, str] = {}
@@ -418,7 +418,7 @@ def frame_aliases(
         }
         if robot.base_frame is not None:
             spelled |= _base_alias(robot, names.of(topic, robot.base_frame), frames)
-        aliases |= {name: frame for name, frame in spelled.items() if name in frames and name not in taken}
+        aliases |= {name: frame for name, frame in spelled.items() if name in frames and name not in link_frames}
         if robot.frame_prefix and not any(
             names.of(topic, f"{robot.frame_prefix}{link}") in frames for link in robot.frame_of_link
         ):
@@ -493,13 +493,17 @@ def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagn
 
 
 def _last_text(texts: Sequence[Text], topic: str, problems: Diagnostics) -> Text | None:
-    mine = sorted((text for text in texts if text.topic == topic), key=lambda text: text.log_ns)
-    if any(text.text.strip() for text in mine) and topic.rpartition("/")[2] == DESCRIPTION:
+    texts_on_topic = sorted((text for text in texts if text.topic == topic), key=lambda text: text.log_ns)
+    if any(text.text.strip() for text in texts_on_topic) and topic.rpartition("/")[2] == DESCRIPTION:
         # A robot is never empty: a publisher that starts late or ends has nothing to say.
-        mine = [text for text in mine if text.text.strip()]
-    if len({text.text for text in mine}) > 1:
+        texts_on_topic = [text for text in texts_on_topic if text.text.strip()]
+    if len({text.text for text in texts_on_topic}) > 1:
         problems.warning("description-changes", f"'{topic}' changes; the last text is used", SourcePlace(f"<{topic}>"))
-    return mine[-1] if mine and (mine[-1].text.strip() or topic.rpartition("/")[2] == DESCRIPTION) else None
+    return (
+        texts_on_topic[-1]
+        if texts_on_topic and (texts_on_topic[-1].text.strip() or topic.rpartition("/")[2] == DESCRIPTION)
+        else None
+    )
 
 
 @dataclass(frozen=True)
@@ -565,7 +569,7 @@ def plan_recording(
     for bag in bags:
         types |= bag.topics
     place = SourcePlace(", ".join(str(path) for path in paths))
-    wanted: dict[str, str] = {}
+    file_of: dict[str, str] = {}
     recorded = _recorded_models(bags)
     everyone = len(requests) == 1 and requests[0].is_of_all
     if everyone:
@@ -578,12 +582,12 @@ def plan_recording(
         request.check_names(types, robot.model)
         robots[number] = robot._replace(joint_topics=joint_topics, stated_joints=own and own.joints)
         if request.pose_topic is not None:
-            wanted[request.pose_topic] = "pose"
-        wanted |= dict.fromkeys((*joint_topics, request.topic(DESCRIPTION), request.topic(SEMANTIC)), "parse")
+            file_of[request.pose_topic] = "pose"
+        file_of |= dict.fromkeys((*joint_topics, request.topic(DESCRIPTION), request.topic(SEMANTIC)), "parse")
     tf_spaces = None if everyone else ("", *spaces)
-    wanted |= dict.fromkeys(_topics_of_all_robots(bags, tf_spaces, options.tf_topics), "parse")
+    file_of |= dict.fromkeys(_topics_of_all_robots(bags, tf_spaces, options.tf_topics), "parse")
     _report_unknown_schemas(bags, problems, place)
-    topics = {topic: part for topic, part in wanted.items() if types.get(topic) in FIELDS}
+    topics = {topic: part for topic, part in file_of.items() if types.get(topic) in FIELDS}
     if at_topic is not None:
         at_topic = topic_name(at_topic)
         if at_topic not in types:

@@ -92,7 +92,7 @@ def _two_paths(values: FloatArray) -> bool:
 
 
 def with_parent_frames(
-    robots: Sequence[RecordedRobot], names: FrameNames, frames: Collection[str], called: Mapping[str, str]
+    robots: Sequence[RecordedRobot], names: FrameNames, frames: Collection[str], name_of: Mapping[str, str]
 ) -> tuple[tuple[RecordedRobot, ...], dict[str, str]]:
     """Return the robots with their virtual joints' parent frames, and the names of frames that differ on TF.
 
@@ -100,20 +100,20 @@ def with_parent_frames(
         robots: the robots, with the frames of their links.
         names: the names of frames.
         frames: names of all frames of the recording.
-        called: names of frames by their TF names, from the metadata of our own recordings.
+        name_of: names of frames by their TF names, from the metadata of our own recordings.
     """
     links = {frame for robot in robots for frame in robot.link_frames}
-    tf_names = {name: tf_name for tf_name, name in called.items()}
-    found, result = [], dict(called)
+    tf_names = {name: tf_name for tf_name, name in name_of.items()}
+    found, result = [], dict(name_of)
     for robot in robots:
         below = "" if robot.model is None or not robot.model.has_virtual_joint else robot.model.root_joint.parent_link
-        standing = tf_names.get(below, "")
-        if below and not standing:
-            standing = _recorded_name(robot, below, names, frames, links)
-        if below and not standing:
-            standing = free_frame(below, {*frames, *links})
-            result[standing] = below
-        found.append(replace(robot, standing=standing))
+        parent_frame = tf_names.get(below, "")
+        if below and not parent_frame:
+            parent_frame = _recorded_name(robot, below, names, frames, links)
+        if below and not parent_frame:
+            parent_frame = free_frame(below, {*frames, *links})
+            result[parent_frame] = below
+        found.append(replace(robot, standing=parent_frame))
     return tuple(found), result
 
 
@@ -124,16 +124,20 @@ def _recorded_name(
 
     A parent frame is never a link of its own robot, and ``world`` is never a link.
     """
-    own = robot.namespace.strip("/")
-    starts = (*([robot.frame_prefix] if robot.frame_prefix else []), *((f"{own}/", f"{own}_") if own else ()), "")
+    namespace = robot.namespace.strip("/")
+    starts = (
+        *([robot.frame_prefix] if robot.frame_prefix else []),
+        *((f"{namespace}/", f"{namespace}_") if namespace else ()),
+        "",
+    )
     no_parents = links if below == WORLD else robot.link_frames
-    called = [names.of(f"{robot.namespace}/tf", f"{start}{below}") for start in starts]
-    called = [name for name in called if name not in no_parents]
-    if not called:
+    recorded_names = [names.of(f"{robot.namespace}/tf", f"{start}{below}") for start in starts]
+    recorded_names = [name for name in recorded_names if name not in no_parents]
+    if not recorded_names:
         return ""
     several = sum(map(bool, names.spaces)) > 1
-    otherwise = called[0] if several and own and below in EACH_ROBOTS_OWN else called[-1]
-    return next((name for name in called if name in frames), otherwise)
+    otherwise = recorded_names[0] if several and namespace and below in EACH_ROBOTS_OWN else recorded_names[-1]
+    return next((name for name in recorded_names if name in frames), otherwise)
 
 
 LARGE_OFFSET_NS = 1_000_000_000
@@ -421,15 +425,13 @@ def _report_refusals(refusals: Refusals, problems: Diagnostics, plan: RecordingP
 
 def _report_counts(plan: RecordingPlan, counts: Mapping[str, int], problems: Diagnostics) -> None:
     """Report topics with fewer messages than the bags state: lost splits, or a bag that was cut off."""
-    said: dict[str, int] = {}
+    stated: dict[str, int] = {}
     for bag in plan.bags:
         for topic, count in bag.counts().items():
-            said[topic] = said.get(topic, 0) + count
+            stated[topic] = stated.get(topic, 0) + count
     for topic in plan.topics:
-        if counts.get(topic, 0) < said.get(topic, 0):
-            text = (
-                f"topic '{topic}': the index has {said[topic]} messages, but only {counts.get(topic, 0)} could be read"
-            )
+        if counts.get(topic, 0) < stated.get(topic, 0):
+            text = f"topic '{topic}': the index has {stated[topic]} messages, but only {counts.get(topic, 0)} could be read"
             problems.error("messages-missing", text, plan.places[topic])
 
 

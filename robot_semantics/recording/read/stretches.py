@@ -162,7 +162,7 @@ def _inspect_records(path: Path, reason: str, problems: Diagnostics) -> BagInfo:
     growing = [report for report in reports if report.endswith(STILL_WRITTEN)]
     losses = [report for report in reports if not report.endswith(STILL_WRITTEN)]
     losses += _lost_files(path)
-    others = sorted({channel.encoding for channel in salvaged.channels} & {JSON, PROTOBUF})
+    encodings = sorted({channel.encoding for channel in salvaged.channels} & {JSON, PROTOBUF})
     place = SourcePlace(str(path))
     if growing:
         problems.note("bag-growing", "; ".join(growing), place)
@@ -170,8 +170,8 @@ def _inspect_records(path: Path, reason: str, problems: Diagnostics) -> BagInfo:
         problems.warning("no-metadata", "metadata.yaml is missing; the files are read one by one", place)
     elif losses:
         problems.error("bag-damaged", f"the bag is damaged{_in_brackets(fault)}; the undamaged parts are read", place)
-    elif others:
-        problems.note("bag-scanned", f"messages in {' and '.join(others)} are read record by record", place)
+    elif encodings:
+        problems.note("bag-scanned", f"messages in {' and '.join(encodings)} are read record by record", place)
     elif not growing:
         text = f"the bag is complete, but its index cannot be used{_in_brackets(reason)}; it is read record by record"
         problems.warning("bag-scanned", text, place)

@@ -177,7 +177,7 @@ def read_times(path: Path) -> list[tuple[str, str]]:
         raise RequestError(f"{path}: this is not a text in UTF-8") from None
     reader = csv.reader(text.splitlines(), skipinitialspace=True)
     columns: list[str] | None = None
-    found: list[tuple[str, str]] = []
+    rows: list[tuple[str, str]] = []
     try:
         for row in reader:
             cells = [cell.strip() for cell in row]
@@ -194,12 +194,12 @@ def read_times(path: Path) -> list[tuple[str, str]]:
             values = dict(zip(columns, cells, strict=True))
             if values["time"] != "end":
                 _nanoseconds(values["time"].removeprefix("@"))
-            found.append((values.get("bag", ""), values["time"]))
+            rows.append((values.get("bag", ""), values["time"]))
     except (RequestError, csv.Error) as error:
         raise RequestError(f"{path}:{reader.line_num}: {error}") from None
-    if not found:
+    if not rows:
         raise RequestError(f"{path}: there are no times")
-    return found
+    return rows
 
 
 def _is_time(text: str) -> bool:

@@ -88,17 +88,19 @@ class LoopColumns:
             stated = [joint.name for joint in space.joints if np.isfinite(measured[0, space.positions_of(joint)]).all()]
             first = self._loops.near(known[0], stated)
             self._last = first.q if first.closed else self._loops.home.q[0]
-        found = self._loops.close_series(known, self._last)
-        self._last = found.q[-1]
-        self._report(measured, found.q, found.closed, np.maximum(found.position_error, found.rotation_error))
-        speeds, determined = self._loops.velocities(found.q, np.nan_to_num(v[rows]))
+        solution = self._loops.close_series(known, self._last)
+        self._last = solution.q[-1]
+        self._report(
+            measured, solution.q, solution.closed, np.maximum(solution.position_error, solution.rotation_error)
+        )
+        speeds, determined = self._loops.velocities(solution.q, np.nan_to_num(v[rows]))
         rates_known = np.isfinite(v[rows])[:, np.concatenate([self._rates(name) for name in self._driven])].all(axis=1)
         ages = series.joint_age_ns[rows][:, [series.joints.index(name) for name in self._driven]].max(axis=1)
         for name in (*self._driven, *self._solved):
-            series.positions[:, spans[name][0]][rows] = found.q[:, space.joint_positions[name]]
+            series.positions[:, spans[name][0]][rows] = solution.q[:, space.joint_positions[name]]
         for name in self._solved:
             own = space.joint_velocities[name]
-            fine = determined[:, own] & (rates_known & found.closed)[:, np.newaxis]
+            fine = determined[:, own] & (rates_known & solution.closed)[:, np.newaxis]
             series.velocities[:, spans[name][1]][rows] = np.where(fine, speeds[:, own], np.nan)
             series.joint_age_ns[rows, series.joints.index(name)] = ages
 
@@ -436,7 +438,7 @@ class LinkJoints:
         model, frame, index = self._robot.model, self._robot.frame_of_link, self._history.index
         if model is None or self._observer is None or not self._names:
             return
-        spans = {name: (where, number) for number, (name, where, _) in enumerate(series.spans)}
+        spans = {name: (columns, number) for number, (name, columns, _) in enumerate(series.spans)}
         T = np.tile(np.eye(4), (len(times_ns), len(self._names), 1, 1))
         ages = np.zeros((len(times_ns), len(self._names)), np.int64)
         for column, joint in enumerate(self._observer.joints):
@@ -446,30 +448,31 @@ class LinkJoints:
             known = np.isfinite(poses).all(axis=1)
             T[known, column] = matrix_from_pose(poses[known])
             ages[~known, column] = -1
-        found = self._observer.observe(T)
-        off = np.maximum(found.distance, found.angle)
-        taken: list[str] = []
+        observation = self._observer.observe(T)
+        deviations = np.maximum(observation.distance, observation.angle)
+        joint_names: list[str] = []
         fitting: dict[str, BoolArray] = {}
         for column, joint in enumerate(self._observer.joints):
-            where, number = spans[joint.name]
+            columns, number = spans[joint.name]
             measured = ages[:, column] >= 0
-            fits = fitting[joint.name] = measured & (off[:, column] <= RESIDUAL_TOLERANCE)
-            series.positions[fits, where] = found.q[fits, self._observer.space.positions_of(joint)]
+            fits = fitting[joint.name] = measured & (deviations[:, column] <= RESIDUAL_TOLERANCE)
+            series.positions[fits, columns] = observation.q[fits, self._observer.space.positions_of(joint)]
             series.joint_age_ns[fits, number] = ages[fits, column]
             if fits.any():
-                taken.append(joint.name)
+                joint_names.append(joint.name)
             if (measured & ~fits).any():
-                worst = f"they are up to {off[measured, column].max():.3g} m or rad off"
+                worst = f"they are up to {deviations[measured, column].max():.3g} m or rad off"
                 self._refuse(joint.name, f"joint '{joint.name}' cannot bring its links to their transforms: {worst}")
         for name, followers in self._followers.items():
             rows = np.any([fitting[joint.name] for joint in followers], axis=0)
             if name in fitting:
                 rows &= fitting[name] | (ages[:, self._names.index(name)] < 0)
-            if self._lead(series, model.joint(name), followers, fitting, rows) and name not in taken:
-                taken.append(name)
-        if taken and not self._told:
+            if self._lead(series, model.joint(name), followers, fitting, rows) and name not in joint_names:
+                joint_names.append(name)
+        if joint_names and not self._told:
             self._told = True
-            text = f"'{self._robot.name}': no message has {quoted(taken, 9)}; the positions follow from the links in tf"
+            names = quoted(joint_names, 9)
+            text = f"'{self._robot.name}': no message has {names}; the positions follow from the links in tf"
             self._problems.note("derived-joints", text, self._place)
 
     def _lead(

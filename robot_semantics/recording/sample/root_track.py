@@ -81,16 +81,16 @@ def find_root(
         tracks: all odometry and multi-DOF joint states of the recording.
         problems: takes warnings.
     """
-    found = list(_candidates(robot, recording, joints, tracks))
-    choice = choose_root(candidate for candidate, _ in found)
-    track = next((track for candidate, track in found if candidate == choice.chosen), None)
+    candidates = list(_candidates(robot, recording, joints, tracks))
+    choice = choose_root(candidate for candidate, _ in candidates)
+    track = next((track for candidate, track in candidates if candidate == choice.chosen), None)
     twists = track if track is not None and track.twists is not None else None
     if choice.chosen is not None and twists is None:
         # A source with the same two frames can give their motion.
         twists = next(
             (
                 other
-                for candidate, other in sorted(found, key=lambda item: item[0])
+                for candidate, other in sorted(candidates, key=lambda item: item[0])
                 if other is not None and other.twists is not None and candidate.parent == choice.chosen.parent
             ),
             None,
@@ -259,13 +259,13 @@ def _links_fixed_to_root(robot: RecordedRobot) -> dict[str, FloatArray]:
     """Return T_link_root (7,) of the root link and all links that are fixed to it, by the names of their frames."""
     model = robot.model
     fixed = () if model is None else links_fixed_to_root(model)[1:]
-    found = {robot.root_frame: np.array(IDENTITY_POSE)}
+    pose_of = {robot.root_frame: np.array(IDENTITY_POSE)}
     if model is not None and fixed:
         kinematics = ForwardKinematics(model)
         T_root_link = xyz_quat_from_matrix(kinematics.link_poses(kinematics.space.neutral()))
         backs = invert_poses(T_root_link[[model.link_index[link] for link in fixed]])
-        found |= zip((robot.frame_of_link[link] for link in fixed), backs, strict=True)
-    return found
+        pose_of |= zip((robot.frame_of_link[link] for link in fixed), backs, strict=True)
+    return pose_of
 
 
 def _joint_track(robot: RecordedRobot, joints: JointHistory) -> PoseTrack | None:
@@ -314,7 +314,7 @@ def with_roots(
         elif root.track is not None and root.parent and root.parent != robot.root_frame:
             put(root.parent, robot.root_frame, root.track)
     links = {frame for robot in recording.robots for frame in robot.link_frames}
-    taken: dict[str, PoseTrack] = {}
+    track_of: dict[str, PoseTrack] = {}
     for track in tracks:
         parent, child = (recording.names.of(track.topic, name) for name in (track.parent, track.name))
         if track.kind != "odometry" or not parent or not child or parent == child:
@@ -322,11 +322,11 @@ def with_roots(
         _warn_of_unexplained(f"'{track.topic}'", child, track.owner, recording, roots, problems)
         if history.index.get(child) in history.edges or child in links:
             continue
-        if child in taken:
-            text = f"frame '{child}' is taken from topic '{taken[child].topic}'; ignored: '{track.topic}'"
+        if child in track_of:
+            text = f"frame '{child}' is taken from topic '{track_of[child].topic}'; ignored: '{track.topic}'"
             problems.warning("frame-sources", text, recording.plan.place)
             continue
-        taken[child] = track
+        track_of[child] = track
         put(parent, child, track)
     for child_index, edge in history.edges.items():
         if not edge.static:

@@ -211,19 +211,19 @@ class WorldSampler:
         if robot.root_frame == self.world_frame:
             return _based(model, np.zeros(count, np.int64), identity, unknown, fresh)
         standing = self._standing.get(number, "")
-        at = self._index.get(standing, ABSENT)
+        frame_index = self._index.get(standing, ABSENT)
         if root.source is RootSource.FIXED:
-            return _based(model, np.full(count, at), identity, unknown, fresh)
+            return _based(model, np.full(count, frame_index), identity, unknown, fresh)
         history = self.history
         if robot.root_frame in self._turned_over:
             parent, pose, age = self._above_world(number, model, times_ns)
-            return _based(model, np.where(parent == ABSENT, at, parent), pose, unknown, age)
+            return _based(model, np.where(parent == ABSENT, frame_index, parent), pose, unknown, age)
         frame = history.index.get(robot.root_frame, -1)
         if frame not in history.edges:
-            return _based(model, np.full(count, at), np.full((count, 7), np.nan), unknown, np.full(count, -1))
+            return _based(model, np.full(count, frame_index), np.full((count, 7), np.nan), unknown, np.full(count, -1))
         parent, pose, age = self._frame_poses(frame, times_ns)
         twist = root.sample_twists(history.edges[frame], times_ns, mode, pose, max_gap_ns)
-        return _based(model, np.where(parent == ABSENT, at, parent), pose, twist, age)
+        return _based(model, np.where(parent == ABSENT, frame_index, parent), pose, twist, age)
 
     def _above_world(
         self, number: int, model: ModelSeries, times_ns: IntArray
@@ -272,20 +272,20 @@ class WorldSampler:
         return [name for name in tops if name not in self._links]
 
     def _choose_world(self, problems: Diagnostics) -> str:
-        wanted, history = self.sampling.world_frame, self.history
-        if wanted is not None:
-            wanted = frame_name(wanted)
-            called = (tf for tf, name in self.recording.called.items() if name == wanted and tf in history.index)
-            wanted = next(called, wanted)
-            if wanted not in history.index:
-                raise UnknownNameError("frame", wanted, history.frames)
-            if wanted in self._links and wanted not in self._roots:
+        world_frame, history = self.sampling.world_frame, self.history
+        if world_frame is not None:
+            world_frame = frame_name(world_frame)
+            called = (tf for tf, name in self.recording.called.items() if name == world_frame and tf in history.index)
+            world_frame = next(called, world_frame)
+            if world_frame not in history.index:
+                raise UnknownNameError("frame", world_frame, history.frames)
+            if world_frame in self._links and world_frame not in self._roots:
                 raise RequestError(
-                    f"'{wanted}' is a link of a robot; the world frame must be a free frame or a root link"
+                    f"'{world_frame}' is a link of a robot; the world frame must be a free frame or a root link"
                 )
-            if wanted != self._world and self._world in history.index:
+            if world_frame != self._world and self._world in history.index:
                 raise RequestError(f"the recording has a frame '{WORLD}', so no other frame can be the world")
-            return wanted
+            return world_frame
         if self._world in history.index:
             return self._world
         tops = self._tops()
@@ -353,13 +353,13 @@ class WorldSampler:
 
     def _report_standing(self, problems: Diagnostics) -> None:
         """Report virtual joints whose parent frame is not an ancestor of the robot."""
-        for number, standing in self._standing.items():
+        for number, frame in self._standing.items():
             root = self.roots[number]
-            if root.source not in (RootSource.TF, RootSource.ODOMETRY, RootSource.CHOSEN) or root.parent == standing:
+            if root.source not in (RootSource.TF, RootSource.ODOMETRY, RootSource.CHOSEN) or root.parent == frame:
                 continue
             name, known = self.recording.robots[number].name, self.history.index
-            if standing not in known or self._top_of(standing) != self._top_of(root.parent):
-                named = self.recording.called.get(standing, standing)
+            if frame not in known or self._top_of(frame) != self._top_of(root.parent):
+                named = self.recording.called.get(frame, frame)
                 text = (
                     f"'{name}' is recorded in '{root.parent}', which is not connected to '{named}', "
                     "its virtual joint's parent frame"

@@ -117,14 +117,14 @@ def series_arrays(series: Series, ages: type[np.float32] | type[np.float64] = np
     """Return the arrays with one row for each time; ages are in seconds, in single precision, NaN before the first
     message.
     """
-    found: dict[str, Array] = {"time_ns": series.times_ns}
+    arrays: dict[str, Array] = {"time_ns": series.times_ns}
     for at, owner, shapes in parts_of(series):
         for key in shapes:
             array = getattr(owner, field_of(key))
             if key.endswith("age"):
                 array = _seconds(array, ages)
-            found[f"{at}{key}"] = array.astype(np.int16) if key.endswith("parent") else array
-    return found
+            arrays[f"{at}{key}"] = array.astype(np.int16) if key.endswith("parent") else array
+    return arrays
 
 
 def series_from(head: Mapping[str, Any], arrays: Mapping[str, Array]) -> Series:
@@ -175,25 +175,25 @@ def columns(series: Series, units: Mapping[tuple[str, str], str]) -> Iterator[Co
     """
     yield Column("time_ns", "ns", "time_ns")
     for model in series.models:
-        at = f"{model.name}/"
-        yield Column(f"{at}parent", "", f"{at}parent")
-        yield from _axes(at, POSE, f"{at}pose")
-        yield from _axes(at, TWIST, f"{at}twist")
-        yield Column(f"{at}age", "s", f"{at}base_age")
-        own = {name: units.get((model.name, name), "rad or m") for name in model.joints}
+        prefix = f"{model.name}/"
+        yield Column(f"{prefix}parent", "", f"{prefix}parent")
+        yield from _axes(prefix, POSE, f"{prefix}pose")
+        yield from _axes(prefix, TWIST, f"{prefix}twist")
+        yield Column(f"{prefix}age", "s", f"{prefix}base_age")
+        unit_of = {name: units.get((model.name, name), "rad or m") for name in model.joints}
         for i, name in enumerate(model.variables):
-            yield Column(f"{at}{name}/position", own[name.partition("[")[0]], f"{at}positions", (i,))
+            yield Column(f"{prefix}{name}/position", unit_of[name.partition("[")[0]], f"{prefix}positions", (i,))
         for i, name in enumerate(model.velocity_variables):
-            rate = "/s or ".join(own[name.partition("[")[0]].split(" or ")) + "/s"
-            yield Column(f"{at}{name}/velocity", rate, f"{at}velocities", (i,))
+            rate = "/s or ".join(unit_of[name.partition("[")[0]].split(" or ")) + "/s"
+            yield Column(f"{prefix}{name}/velocity", rate, f"{prefix}velocities", (i,))
         for i, name in enumerate(model.velocity_variables):
-            force = {"rad": "N m", "m": "N"}.get(own[name.partition("[")[0]], "N or N m")
-            yield Column(f"{at}{name}/effort", force, f"{at}efforts", (i,))
+            force = {"rad": "N m", "m": "N"}.get(unit_of[name.partition("[")[0]], "N or N m")
+            yield Column(f"{prefix}{name}/effort", force, f"{prefix}efforts", (i,))
         for i, name in enumerate(model.joints):
-            yield Column(f"{at}{name}/age", "s", f"{at}joint_age", (i,))
+            yield Column(f"{prefix}{name}/age", "s", f"{prefix}joint_age", (i,))
         for i, link in enumerate(model.links):
-            yield from _axes(f"{at}{link}/", POSE, f"{at}link_poses", i)
-            yield from _axes(f"{at}{link}/", TWIST, f"{at}link_twists", i)
+            yield from _axes(f"{prefix}{link}/", POSE, f"{prefix}link_poses", i)
+            yield from _axes(f"{prefix}{link}/", TWIST, f"{prefix}link_twists", i)
     for i, frame in enumerate(series.frames):
         yield Column(f"{frame}/parent", "", "frame_parent", (i,))
         yield from _axes(f"{frame}/", POSE, "frame_pose", i)

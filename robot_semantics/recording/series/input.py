@@ -60,14 +60,14 @@ def load_states(paths: Sequence[Path], problems: Diagnostics) -> LoadedSeries:
         DescriptionError: a USDF or JSON document has errors.
         OSError: a file cannot be read.
     """
-    found: list[tuple[Path, WorldState, tuple[tuple[str, str], ...]]] = []
+    loaded_states: list[tuple[Path, WorldState, tuple[tuple[str, str], ...]]] = []
     urdf: dict[str, str] = {}
     srdf: dict[str, str] = {}
     limits: dict[str, dict[str, tuple[float, float]]] = {}
     for path in paths:
         entry = readable_format(path)
         if entry.states is not None:
-            found += [(path, state, gaps) for state, gaps in entry.states(path)]
+            loaded_states += [(path, state, gaps) for state, gaps in entry.states(path)]
         else:
             file = load_arrays(path)
             series = file.series()
@@ -77,17 +77,21 @@ def load_states(paths: Sequence[Path], problems: Diagnostics) -> LoadedSeries:
             srdf |= {model.name: file.texts[model.semantic] for model in series.models if model.semantic in file.texts}
             limits |= {model.name: limits_of(model) for model in series.models}
             for state, gaps in zip(series.states(), series.gaps(file.max_gap_ns), strict=True):
-                found.append((path, without_texts(state, file.texts), tuple((gap.kind, gap.name) for gap in gaps)))
-    if len(found) > 1:
-        for path, state, _ in found:
+                loaded_states.append(
+                    (path, without_texts(state, file.texts), tuple((gap.kind, gap.name) for gap in gaps))
+                )
+    if len(loaded_states) > 1:
+        for path, state, _ in loaded_states:
             if state.time_ns is None:
                 raise SeriesError(path, "a state without a time cannot be sorted with other states")
-    found.sort(key=lambda item: item[1].time_ns or 0)
-    for path, state, _ in found:
+    loaded_states.sort(key=lambda item: item[1].time_ns or 0)
+    for path, state, _ in loaded_states:
         folder = path if path.is_dir() else path.parent
         for item in state.models:
             _read_texts(item, folder, urdf, srdf, problems)
-    return LoadedSeries(tuple(state for _, state, _ in found), tuple(gaps for _, _, gaps in found), urdf, srdf, limits)
+    return LoadedSeries(
+        tuple(state for _, state, _ in loaded_states), tuple(gaps for _, _, gaps in loaded_states), urdf, srdf, limits
+    )
 
 
 def _read_texts(

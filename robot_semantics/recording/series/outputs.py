@@ -96,14 +96,14 @@ class _Skeleton:
         self._number_places: list[int] = []
         self._times: list[tuple[int, int]] = []
         end, text = 0, world_text(state, Diagnostics())
-        for found in _MARKS.finditer(text):
-            self._parts += (text[end : found.start()], "")
-            place, end = len(self._parts) - 1, found.end()
-            if found["number"] is not None:
-                self._numbers.append(int(found["number"]))
+        for match in _MARKS.finditer(text):
+            self._parts += (text[end : match.start()], "")
+            place, end = len(self._parts) - 1, match.end()
+            if match["number"] is not None:
+                self._numbers.append(int(match["number"]))
                 self._number_places.append(place)
             else:
-                self._times.append((place, int(found["time"])))
+                self._times.append((place, int(match["time"])))
         self._parts.append(text[end:])
 
     def filled(self, row: Sequence[float], time_ns: int, ages_ns: IntArray) -> str:

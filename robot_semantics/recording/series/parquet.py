@@ -123,16 +123,16 @@ class Parquet(Output):
 
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
         """Write a row group."""
-        found = list(table(series, self._job.units))
+        columns = list(table(series, self._job.units))
         if self._writer is None:
             fields = [
                 pa.field(column.name, _type(values), metadata={"unit": column.unit} if column.unit else None)
-                for column, values in found
+                for column, values in columns
             ]
             notes = {"format": FORMAT, "max_gap_ns": self._job.max_gap_ns, "texts": dict(self._job.texts)}
             about = json.dumps({**notes, **series_head(series)}, ensure_ascii=False)
             self._writer = pq.ParquetWriter(self.path, pa.schema(fields, metadata={KEY: about.encode()}))
-        self._writer.write_table(_table(found, self._writer.schema), row_group_size=max(len(series), 1))
+        self._writer.write_table(_table(columns, self._writer.schema), row_group_size=max(len(series), 1))
 
     def finish(self) -> None:
         """Close the file."""
@@ -167,10 +167,10 @@ def write_bags(parts: Sequence[tuple[str, Path]], path: Path) -> None:
     fields: dict[str, pa.Field] = {"bag": pa.field("bag", pa.string())}
     for _, part in parts:
         for field in pq.read_schema(part):
-            known = fields.setdefault(field.name, field)
-            if known.metadata != field.metadata:
+            known_field = fields.setdefault(field.name, field)
+            if known_field.metadata != field.metadata:
                 # Joints of one name and different units: the column has no unit.
-                fields[field.name] = known.remove_metadata()
+                fields[field.name] = known_field.remove_metadata()
     about = json.dumps({"format": BAGS_FORMAT, "bags": [name for name, _ in parts]}, ensure_ascii=False)
     schema = pa.schema(list(fields.values()), metadata={KEY: about.encode()})
     with pq.ParquetWriter(path, schema) as writer:
@@ -178,9 +178,9 @@ def write_bags(parts: Sequence[tuple[str, Path]], path: Path) -> None:
             file = pq.ParquetFile(part)
             for group in range(file.num_row_groups):
                 rows = file.read_row_group(group)
-                known = set(rows.column_names)
+                known_field = set(rows.column_names)
                 arrays = [
-                    rows[field.name].cast(field.type) if field.name in known else pa.nulls(len(rows), field.type)
+                    rows[field.name].cast(field.type) if field.name in known_field else pa.nulls(len(rows), field.type)
                     for field in schema
                     if field.name != "bag"
                 ]

@@ -106,21 +106,21 @@ class Series:
         above = [int(model.parent[index]) for model in self.models]
         # A frame without a known pose at this time is kept as the parent of others.
         needed = {*parents, *above}
-        frames, at = [], 0
+        frames, column = [], 0
         for j, name in enumerate(self.frames):
             if parents[j] != ABSENT:
-                pose, twist = pose_from_row(row[at : at + 10]), six_or_none(row[at + 10 : at + 16])
+                pose, twist = pose_from_row(row[column : column + 10]), six_or_none(row[column + 10 : column + 16])
                 parent, link = self.parents[parents[j]]
                 frames.append(Frame(name, parent, pose, twist, parent_link=link))
             elif j + 1 in needed:
                 frames.append(Frame(name, WORLD))
-            at += 16
+            column += 16
         models = []
         for model, parent in zip(self.models, above, strict=True):
             name, link = (WORLD, None) if parent == ABSENT else self.parents[parent]
-            made = model_state(model, row[at : at + model.row_size], name)
+            made = model_state(model, row[column : column + model.row_size], name)
             models.append(made if link is None else replace(made, parent_link=link))
-            at += model.row_size
+            column += model.row_size
         return WorldState(self.world_name, tuple(models), tuple(frames), time_ns)
 
     def gaps(self, max_gap_ns: int) -> Iterator[tuple[Gap, ...]]:

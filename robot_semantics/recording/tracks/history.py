@@ -153,13 +153,13 @@ class TransformHistory:
             zeros = np.zeros(count, np.int64)
             poses = edge.with_offset(np.asarray(edge.timeline.take(zeros), np.float64))
             return LocalPose(edge.parent_at(zeros), poses, zeros)
-        where = bracket(edge.timeline.stamps_ns, times_ns, mode, hold=hold)
-        parents = edge.parent_at(where.before)
+        brackets = bracket(edge.timeline.stamps_ns, times_ns, mode, hold=hold)
+        parents = edge.parent_at(brackets.before)
         # A parent that changes between two samples cannot be interpolated: the earlier sample is valid.
-        apart = None if isinstance(edge.parents, int) else parents != edge.parent_at(where.after)
-        poses = edge.with_offset(interpolate(where, edge.timeline.take, blend_poses, apart))
-        ages = where.at_all_times(count, where.age_ns, -1)
-        return LocalPose(where.at_all_times(count, parents, -1), where.at_all_times(count, poses, np.nan), ages)
+        apart = None if isinstance(edge.parents, int) else parents != edge.parent_at(brackets.after)
+        poses = edge.with_offset(interpolate(brackets, edge.timeline.take, blend_poses, apart))
+        ages = brackets.at_all_times(count, brackets.age_ns, -1)
+        return LocalPose(brackets.at_all_times(count, parents, -1), brackets.at_all_times(count, poses, np.nan), ages)
 
     def _walk(self, goal: int, start: int, times_ns: IntArray) -> Lookup:
         """Walk like tf2, for all times together: from the source to the top, then from the target until both meet."""
@@ -231,17 +231,17 @@ class _Walk:
             if not len(rows):
                 break
             for frame in np.unique(self.frame[rows]):
-                here = rows[self.frame[rows] == frame]
+                rows_here = rows[self.frame[rows] == frame]
                 if int(frame) not in self.history.edges:
-                    going[here] = False
+                    going[rows_here] = False
                     continue
-                local = self.history.local(int(frame), self.times_ns[here])
+                local = self.history.local(int(frame), self.times_ns[rows_here])
                 found = local.parent >= 0
-                self.starved[here[~found]] = True
-                going[here[~found]] = False
-                here = here[found]
-                self.poses[here] = compose_poses(local.poses[found], self.poses[here])
-                self.frame[here] = local.parent[found]
+                self.starved[rows_here[~found]] = True
+                going[rows_here[~found]] = False
+                rows_here = rows_here[found]
+                self.poses[rows_here] = compose_poses(local.poses[found], self.poses[rows_here])
+                self.frame[rows_here] = local.parent[found]
             arrived = going & ((self.frame == until) | (self.frame == also))
             met |= arrived
             going &= ~arrived
@@ -288,15 +288,15 @@ class PoseTrack:
         """
         twists = None
         if self.twists is not None:
-            given = np.asarray(self.twists.take(np.arange(len(self.twists))), dtype=np.float64)
-            lever = np.broadcast_to(T_thing_other[:3], given[:, :3].shape)
+            rates = np.asarray(self.twists.take(np.arange(len(self.twists))), dtype=np.float64)
+            lever = np.broadcast_to(T_thing_other[:3], rates[:, :3].shape)
             if not self.in_own_axes:
                 own, _ = self.poses.sample(self.twists.stamps_ns, "linear", blend_poses)
                 lever = quat_rotate(own[:, 3:], lever)
-            given = twist_at(given, lever)
+            rates = twist_at(rates, lever)
             if self.in_own_axes:
-                given = _turned(np.broadcast_to(quat_conjugate(T_thing_other[3:]), (len(given), 4)), given)
-            twists = Timeline(self.twists.stamps_ns, (given,))
+                rates = _turned(np.broadcast_to(quat_conjugate(T_thing_other[3:]), (len(rates), 4)), rates)
+            twists = Timeline(self.twists.stamps_ns, (rates,))
         return replace(self, twists=twists, offset=T_thing_other)
 
     def sample_poses(self, times_ns: IntArray, mode: str) -> tuple[FloatArray, IntArray]:
@@ -323,18 +323,18 @@ def recorded_tracks(pieces: Pieces, namespaces: Collection[str]) -> list[PoseTra
 
     `namespaces` are the namespaces of the robots.
     """
-    found: dict[tuple[str, str, str, str], list[tuple[Part, int]]] = {}
+    parts_of: dict[tuple[str, str, str, str], list[tuple[Part, int]]] = {}
     for key, parts in pieces.items():
         if key.kind in ("multi_dof", "odometry"):
             for column, name in enumerate(key.names):
                 about = (key.kind, key.topic, name, key.parents[0])
-                found.setdefault(about, []).extend((part, column) for part in parts)
-    tracks = [_track(*about, some) for about, some in sorted(found.items())]
+                parts_of.setdefault(about, []).extend((part, column) for part in parts)
+    tracks = [_track(*about, some) for about, some in sorted(parts_of.items())]
     return [replace(track, owner=owner_of(track.topic, namespaces)) for track in tracks]
 
 
-def _track(kind: str, topic: str, name: str, parent: str, some: Sequence[tuple[Part, int]]) -> PoseTrack:
-    stamps, logs = [part["stamp"] for part, _ in some], [part["log"] for part, _ in some]
+def _track(kind: str, topic: str, name: str, parent: str, parts: Sequence[tuple[Part, int]]) -> PoseTrack:
+    stamps, logs = [part["stamp"] for part, _ in parts], [part["log"] for part, _ in parts]
 
     def values(quantity: str, width: int) -> list[Array]:
         """Return the numbers of every part; without numbers in a message they are unknown at its time."""
@@ -344,12 +344,12 @@ def _track(kind: str, topic: str, name: str, parent: str, some: Sequence[tuple[P
             else part[quantity]
             if kind == "odometry"
             else part[quantity][:, column]
-            for part, column in some
+            for part, column in parts
         ]
 
     poses = Timeline.merge(stamps, logs, values("pose", 7))
     twists = None
-    if any("twist" in part for part, _ in some):
+    if any("twist" in part for part, _ in parts):
         twists = Timeline.merge(stamps, logs, values("twist", 6))
     return PoseTrack(topic, name, parent, poses, twists, kind == "odometry", kind)
 
@@ -413,7 +413,7 @@ def transform_history(
     Frames with one of the `link_names`, ``model::link``, are left out: in a world state this is a link.
     """
     index: dict[str, int] = {}
-    found: dict[int, list[_Samples]] = {}
+    samples_of: dict[int, list[_Samples]] = {}
     for key, parts in pieces.items():
         if key.kind not in ("tf", "tf_static"):
             continue
@@ -430,10 +430,10 @@ def transform_history(
                     "tf-self", f"a transform from '{parent}' to '{child}' has no meaning; it is left out", place
                 )
                 continue
-            found.setdefault(below, []).extend(_column(key, above, part, column) for part in parts)
+            samples_of.setdefault(below, []).extend(_column(key, above, part, column) for part in parts)
     names = tuple(index)
     edges = {}
-    for child_index, samples in found.items():
+    for child_index, samples in samples_of.items():
         edge = _edge(child_index, names, samples, problems, place)
         if len(edge.timeline):
             edges[child_index] = edge

@@ -144,15 +144,15 @@ class JointHistory:
         return bool(np.count_nonzero(straight[doubtful]) > 0.5 * np.count_nonzero(doubtful))
 
     def _grouped(self, quantity: str) -> Iterator[_JointSet]:
-        where: dict[str, list[int]] = {}
+        places_of: dict[str, list[int]] = {}
         having = {name for place in self._places if quantity in place.arrays for name in place.names}
         for number, place in enumerate(self._places):
             for name in place.names:
                 # A message without the quantity makes it unknown.
                 if name in having and self._topic[name] == place.topic:
-                    where.setdefault(name, []).append(number)
+                    places_of.setdefault(name, []).append(number)
         families: dict[tuple[int, ...], list[str]] = {}
-        for name, places in where.items():
+        for name, places in places_of.items():
             families.setdefault(tuple(places), []).append(name)
         for numbers, joints in families.items():
             columns = tuple(
@@ -191,10 +191,10 @@ class JointHistory:
         """
         count = len(times_ns)
         index = {name: i for i, name in enumerate(joints)}
-        found = {quantity: np.full((count, len(joints)), np.nan) for quantity in QUANTITIES}
+        sampled = {quantity: np.full((count, len(joints)), np.nan) for quantity in QUANTITIES}
         age = np.full((count, len(joints)), -1, dtype=np.int64)
         brackets: dict[tuple[int, ...], Bracket] = {}
-        for quantity, values in found.items():
+        for quantity, values in sampled.items():
             for family in self._families[quantity]:
                 asked = [(column, index[name]) for column, name in enumerate(family.joints) if name in index]
                 if not asked:
@@ -208,24 +208,24 @@ class JointHistory:
                 values[:, out] = where.at_all_times(count, some, np.nan)
                 if quantity == "position":
                     age[:, out] = where.at_all_times(count, where.age_ns, -1)[:, np.newaxis]
-        return JointSamples(**found, age_ns=age)
+        return JointSamples(**sampled, age_ns=age)
 
-    def _taker(self, family: _JointSet, quantity: str, mine: IntArray) -> Callable[[IntArray], FloatArray]:
+    def _taker(self, family: _JointSet, quantity: str, sample_rows: IntArray) -> Callable[[IntArray], FloatArray]:
         """Return a function that gives the values (n, mine) of some of the joints at some of the samples."""
 
         def take(samples: IntArray) -> FloatArray:
-            result = np.empty((len(samples), len(mine)))
-            for place, here, rows in family.timeline.locate(samples):
+            result = np.empty((len(samples), len(sample_rows)))
+            for place, mask, rows in family.timeline.locate(samples):
                 arrays = self._places[family.places[place]].arrays
                 if quantity in arrays:
                     values = np.asarray(take_rows(arrays[quantity], rows), dtype=np.float64)
-                    columns = family.columns[place][mine]
+                    columns = family.columns[place][sample_rows]
                     some = values if _whole(columns, values.shape[1]) else values[:, columns]
                 else:
-                    some = np.full((len(rows), len(mine)), np.nan)
-                if isinstance(here, slice):
+                    some = np.full((len(rows), len(sample_rows)), np.nan)
+                if isinstance(mask, slice):
                     return some
-                result[here] = some
+                result[mask] = some
             return result
 
         return take

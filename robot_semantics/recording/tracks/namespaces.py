@@ -97,17 +97,17 @@ def frame_names(keys: Iterable[GroupKey], links: Mapping[str, Collection[str]]) 
         if key.kind in TF_KINDS:
             claim(space_of[key.topic], key)
     shared = frozenset(frame for frame, by in claims.items() if "" in by)
-    found = FrameNames(trees, trees | frozenset(links), shared, {})
+    names = FrameNames(trees, trees | frozenset(links), shared, {})
     for key in keys:
         if key.kind in ("odometry", "multi_dof") and key.parents:
-            space = owner_of(key.topic, found.spaces)
+            space = owner_of(key.topic, names.spaces)
             if space in trees or key.parents[0] not in shared:
                 claim(space, key)
     for space, robots_links in links.items():
         for link in robots_links:
             if space in trees or link not in shared:
                 claims.setdefault(link, {}).setdefault(space, True)
-    return FrameNames(trees, found.spaces, shared, _own_names(claims, links))
+    return FrameNames(trees, names.spaces, shared, _own_names(claims, links))
 
 
 def _tree_of_topics(topics: Iterable[str], links: Iterable[str]) -> dict[str, str]:
@@ -127,7 +127,7 @@ def _own_names(
     """Return the names of the frames that belong to one namespace; `claims`: by frame and namespace, True for a
     child.
     """
-    own: dict[tuple[str, str], str] = {}
+    own_names: dict[tuple[str, str], str] = {}
     for frame, by in claims.items():
         if len(by) < 2:
             continue
@@ -137,5 +137,5 @@ def _own_names(
             # If the frame is a child in one tree and a root in the others, it is one frame, and the first tree gives
             # its pose.
             if space and (mine or (is_child and len(has_parent) > 1)):
-                own[space, frame] = f"{space.strip('/')}/{frame}"
-    return own
+                own_names[space, frame] = f"{space.strip('/')}/{frame}"
+    return own_names

@@ -173,16 +173,16 @@ class Timeline:
         Raises:
             ArrayError: stamps, order and values differ in length.
         """
-        for stamps, came, rows in zip(stamps_ns, order, values, strict=True):
-            if not len(stamps) == len(came) == len(rows):
+        for stamps, arrival_order, rows in zip(stamps_ns, order, values, strict=True):
+            if not len(stamps) == len(arrival_order) == len(rows):
                 raise ArrayError("stamps_ns", "stamps, order and values must have the same length")
         if len(values) == 1 and _increasing(stamps_ns[0]):
             return cls(_frozen(stamps_ns[0]), tuple(values))
         stamps = np.concatenate([np.asarray(part) for part in stamps_ns]) if values else np.zeros(0, np.int64)
-        came = np.concatenate([np.asarray(part) for part in order]) if values else np.zeros(0, np.int64)
+        arrival_order = np.concatenate([np.asarray(part) for part in order]) if values else np.zeros(0, np.int64)
         place = np.repeat(np.arange(len(values)), [len(part) for part in stamps_ns])
         row = np.concatenate([np.arange(len(part)) for part in stamps_ns]) if values else np.zeros(0, np.int64)
-        arrival = np.lexsort((row, place, came))
+        arrival = np.lexsort((row, place, arrival_order))
         late = stamps[arrival] < np.maximum.accumulate(stamps[arrival]) if len(stamps) else np.zeros(0, np.bool_)
         # A late sample does not replace one that came in order, except for tf2.
         first = late if keep_equal is None else np.zeros(len(late), np.bool_)
@@ -190,14 +190,14 @@ class Timeline:
         stamps, place, row = stamps[sorting], place[sorting], row[sorting]
         replaced = np.zeros(len(stamps), dtype=bool)
         replaced[:-1] = stamps[1:] == stamps[:-1]
-        kept = ~replaced
+        kept_rows = ~replaced
         if keep_equal is not None and replaced.any():
-            kept = _new(stamps, place, row, values, keep_equal)
+            kept_rows = _new(stamps, place, row, values, keep_equal)
         return cls(
-            _frozen(stamps[kept]),
+            _frozen(stamps[kept_rows]),
             tuple(values),
-            _frozen(place[kept]) if len(values) > 1 else None,
-            _frozen(row[kept]),
+            _frozen(place[kept_rows]) if len(values) > 1 else None,
+            _frozen(row[kept_rows]),
             duplicates=int(replaced.sum()),
             late=int(late.sum()),
         )
