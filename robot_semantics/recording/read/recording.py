@@ -431,7 +431,8 @@ def _report_counts(plan: RecordingPlan, counts: Mapping[str, int], problems: Dia
             stated[topic] = stated.get(topic, 0) + count
     for topic in plan.topics:
         if counts.get(topic, 0) < stated.get(topic, 0):
-            text = f"topic '{topic}': the index has {stated[topic]} messages, but only {counts.get(topic, 0)} could be read"
+            read = counts.get(topic, 0)
+            text = f"topic '{topic}': the index has {stated[topic]} messages, but only {read} could be read"
             problems.error("messages-missing", text, plan.places[topic])
 
 
