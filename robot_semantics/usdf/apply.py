@@ -35,7 +35,7 @@ from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.joint_values import (
     JointValues,
     closed_values,
-    position_counts,
+    faults,
     stated_positions,
     stated_velocities,
     with_stated,
@@ -484,30 +484,25 @@ class _Application:
         if stated.name not in index:
             return f"the robot does not have this joint{self.log.suggestion(stated.name, self.space.joint_positions)}"
         joint = self.robot.joint(stated.name)
-        if joint.virtual:
-            return "is the model's pose in its parent frame, not a joint state"
-        if not joint.position_count:
+        if not joint.virtual and not joint.position_count:
             return "is fixed and has no state"
-        for words, values, counts in (
-            ("positions", stated.positions, position_counts(joint)),
-            ("velocities", stated.velocities, (joint.velocity_count,)),
-        ):
-            if values is not None and len(values) not in counts:
-                return f"{len(values)} {words}, a {joint.type.value} joint has {' or '.join(map(str, counts))}"
-        if stated.positions is None:
-            return None
-        if stated_positions(joint, stated) is None:
-            return "its quaternion is all zeros"
-        return self._outside_limits(joint, stated.positions)
+        return self._fault(joint, stated)
 
-    def _outside_limits(self, joint: JointModel, positions: tuple[float, ...]) -> str | None:
-        if joint.position_count != 1 or self.model.urdf_sha256 is not None:
+    def _fault(self, joint: JointModel, stated: JointState) -> str | None:
+        """Return why the values of a joint cannot be taken; None if they can."""
+        for fault in faults(joint, stated, TOLERANCE):
+            if fault.code == "virtual-joint-state":
+                return "is the model's pose in its parent frame, not a joint state"
+            if fault.code == "wrong-count" and fault.what != "torques":
+                counts = " or ".join(map(str, fault.allowed))
+                return f"{fault.stated} {fault.what}, a {joint.type.value} joint has {counts}"
+            if fault.code == "zero-quaternion":
+                return "its quaternion is all zeros"
             # A state with a robot's hash was measured, so the limits do not matter.
-            return None
-        lower, upper = joint.limits.lower, joint.limits.upper
-        if lower - TOLERANCE <= positions[0] <= upper + TOLERANCE:
-            return None
-        return f"the position {positions[0]:.6g} lies outside the limits {lower:.6g} to {upper:.6g}"
+            if fault.code == "outside-limits" and fault.limits and stated.positions and not self.model.urdf_sha256:
+                _, _, lower, upper = fault.limits
+                return f"the position {stated.positions[0]:.6g} lies outside the limits {lower:.6g} to {upper:.6g}"
+        return None
 
     def _derive_joints(self, xyz_quat: FloatArray | None) -> None:
         """Compute the joints that are not stated from stated joints, from poses and twists of links, and from the root.
@@ -580,7 +575,7 @@ class _Application:
             if joint is None or joint_state.positions is None or joint_state.name in others:
                 continue
             leader = None if joint.mimic is None else joint.mimic.joint
-            reason = None if leader in others else self._outside_limits(joint, joint_state.positions)
+            reason = None if leader in others else self._fault(joint, joint_state)
             if reason:
                 texts[joint_state.name] = reason
         return texts

@@ -24,7 +24,6 @@ from robot_semantics.base.names import nearest_names
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import followings
 from robot_semantics.kinematics.loop_freedom import LoopError
-from robot_semantics.model.joint_types import LIMIT_TOLERANCE
 from robot_semantics.model.loading import NAMED_FILES, RobotOptions
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, RobotModel
 from robot_semantics.transforms.arrays import FloatArray
@@ -32,16 +31,13 @@ from robot_semantics.usdf.apply import apply_model_state, resolve_with
 from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, beside, place_of, robots_for
 from robot_semantics.usdf.frames import NotStatedError, ResolvedWorld, taken_as_world
 from robot_semantics.usdf.identity import describes_another_robot, is_of
-from robot_semantics.usdf.joint_values import joint_values, position_counts, stated_positions
+from robot_semantics.usdf.joint_values import JointFault, faults, joint_values, stated_positions
 from robot_semantics.usdf.reader import examine, examine_text
 from robot_semantics.usdf.restore_report import RestoreItem
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.validity import SOURCE, name_clashes, path_of
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState, carrier_of
 from robot_semantics.xml.source_map import SourceMap
-
-QUATERNION_TOLERANCE = 1e-6
-"""How far a floating joint's quaternion may be from length 1."""
 
 
 def check_world_file(
@@ -246,42 +242,29 @@ class _ModelCheck:
             message = f"robot '{self._robot.name}' has no joint '{state.name}'"
             self._found.error("unknown-joint", message, self._at(state), name=state.name, valid=self._robot.joint_names)
             return
-        joint = self._robot.joints[index]
-        if joint.virtual:
-            message = f"'{state.name}' is a virtual joint: its state is the model's <parent>, <pose> and <twist>"
-            self._found.error("virtual-joint-state", message, self._at(state))
-            return
-        counts = position_counts(joint)
-        for word, values, allowed in (
-            ("positions", state.positions, counts),
-            ("velocities", state.velocities, (joint.velocity_count,)),
-            ("torques", state.torques, (joint.velocity_count,)),
-        ):
-            if values is not None and len(values) not in allowed:
-                must = " or ".join(map(str, allowed))
-                message = f"{joint.type.value} joint '{joint.name}' has {len(values)} {word}; it must have {must}"
-                self._found.error("wrong-count", message, self._at(state))
-        self._position(joint, state)
+        for fault in faults(self._robot.joints[index], state):
+            self._report(fault, self._robot.joints[index], state)
 
-    def _position(self, joint: JointModel, state: JointState) -> None:
-        if joint.position_count == 7 and state.positions is not None and len(state.positions) == 7:
-            length = float(np.linalg.norm(state.positions[3:]))
-            if length == 0.0:
-                message = f"the quaternion of floating joint '{joint.name}' is all zeros"
-                self._found.error("zero-quaternion", message, self._at(state))
-            elif not abs(length - 1.0) <= QUATERNION_TOLERANCE:
-                message = f"the quaternion of floating joint '{joint.name}' has length {length:.9g}; it is normalised"
-                self._found.warning("quaternion-length", message, self._at(state))
-        if joint.position_count != 1 or state.positions is None or len(state.positions) != 1:
-            return
-        value = state.positions[0]
-        broken = joint.limits.broken_by(value, LIMIT_TOLERANCE)
-        if broken is not None:
+    def _report(self, fault: JointFault, joint: JointModel, state: JointState) -> None:
+        if fault.limits is not None and state.positions is not None:
+            what, lower, upper = fault.limits[1:]
             message = (
-                f"joint '{joint.name}' is at {value:.9g}, outside its {broken.what} {broken.lower:.9g} to"
-                f" {broken.upper:.9g}"
+                f"joint '{joint.name}' is at {state.positions[0]:.9g}, outside its {what} {lower:.9g} to {upper:.9g}"
             )
-            self._found.warning(broken.code, message, self._at(state))
+            self._found.warning(fault.code, message, self._at(state))
+        elif fault.code == "quaternion-length":
+            message = f"the quaternion of floating joint '{joint.name}' has length {fault.length:.9g}; it is normalised"
+            self._found.warning(fault.code, message, self._at(state))
+        else:
+            must = " or ".join(map(str, fault.allowed))
+            messages = {
+                "virtual-joint-state": f"'{joint.name}' is a virtual joint: its state is the model's <parent>, <pose> "
+                "and <twist>",
+                "wrong-count": f"{joint.type.value} joint '{joint.name}' has {fault.stated} {fault.what}; it must have "
+                f"{must}",
+                "zero-quaternion": f"the quaternion of floating joint '{joint.name}' is all zeros",
+            }
+            self._found.error(fault.code, messages[fault.code], self._at(state))
 
     def _mimics(self) -> None:
         stated = {joint.name: joint for joint in self._state.joints if joint.positions is not None}

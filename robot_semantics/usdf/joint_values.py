@@ -14,16 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from robot_semantics.kinematics.joint_space import JointSpace, MimicMap, followings
 from robot_semantics.kinematics.loop_equations import LoopSolution
 from robot_semantics.kinematics.loops import ClosedLoops
+from robot_semantics.model.joint_types import LIMIT_TOLERANCE, LimitRange
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.world_state import JointState, ModelState
+
+QUATERNION_TOLERANCE = 1e-6
+"""How far a floating joint's quaternion may be from length 1."""
 
 _ROUNDING = 1e-12
 """By how much the length of a quaternion may be off 1 that is taken as it is, to the last bit."""
@@ -72,6 +77,53 @@ def stated_positions(joint: JointModel, state: JointState) -> FloatArray | None:
         if abs(length - 1.0) > _ROUNDING:
             values[3:] /= length
     return values
+
+
+class JointFault(NamedTuple):
+    """What is wrong with the stated values of a joint; `check` reports it, and no value of it is put on a robot.
+
+    Attributes:
+        code: ``virtual-joint-state``, ``wrong-count``, ``zero-quaternion``, ``quaternion-length`` or that of `limits`.
+        what: the kind of values, for a wrong count.
+        stated: how many are stated.
+        allowed: how many there must be.
+        length: length of the quaternion.
+        limits: the range that the position violates.
+    """
+
+    code: str
+    what: str = ""
+    stated: int = 0
+    allowed: tuple[int, ...] = ()
+    length: float = 1.0
+    limits: LimitRange | None = None
+
+
+def faults(joint: JointModel, state: JointState, tolerance: float = LIMIT_TOLERANCE) -> Iterator[JointFault]:
+    """Yield what is wrong with a joint's state; `tolerance` is how far outside its limits it may be [rad, m]."""
+    if joint.virtual:
+        yield JointFault("virtual-joint-state")
+        return
+    counts = position_counts(joint)
+    for what, values, allowed in (
+        ("positions", state.positions, counts),
+        ("velocities", state.velocities, (joint.velocity_count,)),
+        ("torques", state.torques, (joint.velocity_count,)),
+    ):
+        if values is not None and len(values) not in allowed:
+            yield JointFault("wrong-count", what, len(values), allowed)
+    if state.positions is None or len(state.positions) != joint.position_count:
+        return
+    if joint.motion.has_quaternion:
+        length = float(np.linalg.norm(state.positions[3:]))
+        if length == 0.0:
+            yield JointFault("zero-quaternion", length=length)
+        elif not abs(length - 1.0) <= QUATERNION_TOLERANCE:
+            yield JointFault("quaternion-length", length=length)
+    elif joint.position_count == 1:
+        limits = joint.limits.broken_by(state.positions[0], tolerance)
+        if limits is not None:
+            yield JointFault(limits.code, limits=limits)
 
 
 def stated_velocities(joint: JointModel, state: JointState) -> FloatArray | None:
