@@ -292,7 +292,7 @@ class LoopCloser:
             [joint_positions.start for joint_positions in solved if joint_positions.stop - joint_positions.start == 1],
             np.intp,
         )
-        owners = [moving.joints[number] for number in moving.of_variable[self._compared]]
+        owners = [space.joints[number] for number in moving.of_variable[self._compared]]
         self._compared_joints = moving.of_variable[self._compared]
         self._wraps = np.array([owner.motion.wraps for owner in owners], np.bool_)
         self._differences = np.full(len(owners), -1.0)

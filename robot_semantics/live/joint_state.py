@@ -55,7 +55,7 @@ class Refusal(NamedTuple):
 
 
 class MovingJoints:
-    """The joints of a robot that move, numbered from 0 in model order, and which variables each has.
+    """Which variables each joint that moves has; the numbers of joints are their places in `JointSpace.joints`.
 
     Attributes:
         indices: their places in `RobotModel.joints`.
@@ -65,20 +65,19 @@ class MovingJoints:
 
     """
 
-    def __init__(self, model: RobotModel, space: JointSpace) -> None:
-        self.joints = tuple(joint for joint in model.joints if joint.position_count)
-        self.indices: tuple[int, ...] = tuple(joint.index for joint in self.joints)
-        self.names = tuple(joint.name for joint in self.joints)
+    def __init__(self, space: JointSpace) -> None:
+        self.indices: tuple[int, ...] = tuple(joint.index for joint in space.joints)
+        self.names = tuple(joint.name for joint in space.joints)
         self.number: Mapping[str, int] = {name: number for number, name in enumerate(self.names)}
         self.of_variable = np.zeros(space.size, np.intp)
         self.of_velocity = np.zeros(space.velocity_size, np.intp)
-        for number, joint in enumerate(self.joints):
+        for number, joint in enumerate(space.joints):
             self.of_variable[space.joint_positions[joint.name]] = number
             self.of_velocity[space.joint_velocities[joint.name]] = number
-        self.followers = tuple(joint for joint in self.joints if joint.mimic is not None)
+        self.followers = tuple(joint for joint in space.joints if joint.mimic is not None)
 
     def __len__(self) -> int:
-        return len(self.joints)
+        return len(self.names)
 
 
 class FloatingEntries(NamedTuple):
@@ -161,7 +160,7 @@ def make_plan(
             if name not in model.joint_index:
                 unknown.append(name)
             continue
-        joint = moving.joints[moving.of_variable[variable]]
+        joint = space.joints[moving.of_variable[variable]]
         if joint.name in fed_elsewhere:
             ignored.append(name)
             continue
@@ -231,7 +230,7 @@ def _floating_entries(
     entries: Mapping[str, list[int]], target: list[int], source: list[int], moving: MovingJoints, space: JointSpace
 ) -> Iterator[FloatingEntries]:
     entry_of = dict(zip(target, source, strict=True))
-    for joint in moving.joints:
+    for joint in space.joints:
         if joint.motion.has_quaternion and joint.name in entries:
             first = space.joint_positions[joint.name].start + 3
             if first in entry_of:

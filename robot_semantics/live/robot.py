@@ -92,7 +92,7 @@ class RunningRobot(RobotFrames):
         self.name = name
         self.name_base_frames()
         self.space = JointSpace.of(model)
-        self.moving = MovingJoints(model, self.space)
+        self.moving = MovingJoints(self.space)
         defaults = default_positions(model, self.space, settings.default_positions)
         self._buffer = JointBuffer(model, self.space, self.moving, defaults)
         self.notices: list[str] = []
@@ -122,7 +122,7 @@ class RunningRobot(RobotFrames):
         fed_elsewhere = self.root_source in _NOT_FROM_JOINT_STATES
         self._fed_elsewhere = frozenset({root.name}) if fed_elsewhere else frozenset[str]()
         self.publishable = np.array(
-            [joint.index != 0 or (self.publishes_root and not self.root_is_fixed) for joint in self.moving.joints],
+            [joint.index != 0 or (self.publishes_root and not self.root_is_fixed) for joint in self.space.joints],
             np.bool_,
         )
         if root.position_count and self.root_source is not Source.TF and not self.publishes_root:

@@ -50,7 +50,7 @@ nan = float("nan")
 def empty(defaults: FloatArray | None = None) -> JointBuffer:
     model = robot_from_text(URDF, SRDF)
     space = JointSpace.of(model)
-    return JointBuffer(model, space, MovingJoints(model, space), defaults)
+    return JointBuffer(model, space, MovingJoints(space), defaults)
 
 
 def plan_of(buffer: JointBuffer, names: list[str]) -> InputPlan:

@@ -253,7 +253,7 @@ def robot_joint_states(
         report: takes the topic and the problem of messages.
     """
     space = JointSpace.of(model)
-    moving = MovingJoints(model, space)
+    moving = MovingJoints(space)
     mine = {key: parts for key, parts in pieces.items() if key.kind == "joints" and key.topic in topics}
     named = {topic: {name for key in mine if key.topic == topic for name in key.names} for topic in topics}
     result: Pieces = {}

@@ -97,10 +97,10 @@ class MotionTopics:
         motions = []
         for name, transform, twist in zip(names, message.transforms, twists, strict=True):
             number = robot.moving.number.get(name)
-            if number is None or robot.moving.joints[number].position_count == 1:
+            if number is None or robot.space.joints[number].position_count == 1:
                 robot.report_once(f"multi_dof_joint_states: the robot has no planar or floating joint '{shown(name)}'")
                 continue
-            is_root = robot.moving.joints[number].index == 0
+            is_root = robot.space.joints[number].index == 0
             if is_root and robot.root_source not in _FED_BY_MULTI_DOF:
                 continue
             if is_root and frame_name(message.header.frame_id) not in _names_of_parent(robot):
