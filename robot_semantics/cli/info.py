@@ -26,6 +26,7 @@ from robot_semantics.cli.frame.command import Command
 from robot_semantics.cli.frame.console import console_for_output, table
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_line, print_note, print_result
 from robot_semantics.cli.frame.problems import print_problems
+from robot_semantics.recording.bags.columns import Stream
 from robot_semantics.xml.document_kind import DocumentKind, kind_of
 
 if TYPE_CHECKING:
@@ -244,7 +245,7 @@ def _recording(path: Path) -> Info:
     print_problems(problem for problem in problems if problem.severity is Severity.ERROR)
     senders = recording.clocks.senders
     described = [robot.model.joint_names[1:] for robot in recording.robots if robot.model is not None]
-    recorded = [sender.names for sender in senders if sender.kind == "joints"]
+    recorded = [sender.names for sender in senders if sender.kind == Stream.JOINTS]
     joints = _once(name for names in (*described, *recorded) for name in names)
     robots = tuple(robot.name for robot in recording.robots)
     topics = _topics(recording.plan.bags, senders)

@@ -32,7 +32,7 @@ from robot_semantics.base.files import (
 )
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.nanoseconds import float_seconds, seconds_text
-from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Pieces, stamps_of
+from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Pieces, Stream, stamps_of
 from robot_semantics.recording.bags.source import RequestError, storage_files
 from robot_semantics.recording.parallel import Workers, choose_workers
 from robot_semantics.recording.read.messages import AS_USUAL, ReadOptions
@@ -241,7 +241,7 @@ def _merged(spans: Sequence[Span], first: int, last: int) -> list[Span]:
 def _moving(pieces: Pieces) -> Iterator[tuple[tuple[str, ...], IntArray, IntArray]]:
     """Yield the joints and frames of the messages that have moving values, with log times and stamps (n,)."""
     for key, parts in pieces.items():
-        if key.kind in ("joints", "tf", "odometry", "multi_dof"):
+        if key.kind in (Stream.JOINTS, Stream.TF, Stream.ODOMETRY, Stream.MULTI_DOF):
             for part in parts:
                 yield tuple(f"{key.kind} {name}" for name in key.names), np.asarray(part["log"]), stamps_of(part)
 

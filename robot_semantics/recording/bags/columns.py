@@ -13,6 +13,7 @@ more memory than a short one.
 
 from __future__ import annotations
 
+import enum
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -43,18 +44,34 @@ IN_MEMORY_BYTES = 256 * 2**20
 """How much a recording may take in memory before its columns go to files."""
 
 
+class Stream(str, enum.Enum):
+    """What the messages of a topic say; a text where it is printed."""
+
+    JOINTS = "joints"
+    TF = "tf"
+    TF_STATIC = "tf_static"
+    ODOMETRY = "odometry"
+    MULTI_DOF = "multi_dof"
+    SERIES = "series"
+    """An array of the series that is written, not of messages."""
+    TIMES = "times"
+    """Only the stamps, of topics whose content is not used."""
+
+    __str__ = str.__str__
+
+
 class GroupKey(NamedTuple):
     """Key of messages that share their columns.
 
     Attributes:
-        kind: ``joints``, ``tf``, ``tf_static``, ``odometry`` or ``multi_dof``.
+        kind: what the messages say.
         topic: their topic.
         names: joint names, or child frames.
-        parents: parent frames, one for each child frame; for ``multi_dof`` the one frame of all joints.
+        parents: parent frames, one for each child frame; for `Stream.MULTI_DOF` the one frame of all joints.
         has: the optional fields of the messages.
     """
 
-    kind: str
+    kind: Stream
     topic: str
     names: tuple[str, ...]
     parents: tuple[str, ...] = ()

@@ -36,7 +36,7 @@ from robot_semantics.live.senders import (
     StampOrder,
     reference_of,
 )
-from robot_semantics.recording.bags.columns import GroupKey, Part, Pieces, by_part, in_order, take_rows
+from robot_semantics.recording.bags.columns import GroupKey, Part, Pieces, Stream, by_part, in_order, take_rows
 from robot_semantics.transforms.arrays import BoolArray, IntArray
 
 ALIGN_NS = 10_000_000_000
@@ -60,8 +60,8 @@ WALL_CLOCK_FROM_NS = 10**9 * 1_000_000_000
 OTHER_CLOCK_TO_NS = 10**8 * 1_000_000_000
 """Stamps up to here, three years, are of a clock that was started, as a simulator's."""
 
-_KINDS = {"joints": "joint_states", "multi_dof": "multi_dof", "odometry": "odometry", "tf": "tf"}
-_SPEAKERS = ("joints", "multi_dof", "odometry")
+_KINDS = {Stream.JOINTS: "joint_states", Stream.MULTI_DOF: "multi_dof", Stream.ODOMETRY: "odometry", Stream.TF: "tf"}
+_SPEAKERS = (Stream.JOINTS, Stream.MULTI_DOF, Stream.ODOMETRY)
 
 
 class ClockStep(NamedTuple):
@@ -95,7 +95,7 @@ class RecordedSender(NamedTuple):
         state: ``reference``, ``in step``, ``clock or latency``, ``shifted``, ``mixed`` or ``not heard together``.
     """
 
-    kind: str
+    kind: Stream
     topic: str
     names: tuple[str, ...]
     messages: int
@@ -112,7 +112,7 @@ class RecordedSender(NamedTuple):
     @property
     def label(self) -> str:
         """The joints, or the frame in its parent, for a table."""
-        return ", ".join(self.names) if self.kind == "joints" else " → ".join(self.names)
+        return ", ".join(self.names) if self.kind == Stream.JOINTS else " → ".join(self.names)
 
 
 class _Place(NamedTuple):
@@ -131,7 +131,7 @@ class _SenderRows:
         kept: for each place, the kept rows; places with all rows are missing.
     """
 
-    kind: str
+    kind: Stream
     topic: str
     names: tuple[str, ...]
     places: list[_Place] = field(default_factory=list)
@@ -171,13 +171,13 @@ def _senders(pieces: Pieces) -> list[_SenderRows]:
     """Return the senders of a recording, without static transforms."""
     rows_of: dict[tuple[str, str, tuple[str, ...]], _SenderRows] = {}
     for key, parts in pieces.items():
-        if key.kind == "tf_static":
+        if key.kind == Stream.TF_STATIC:
             continue
         columns: list[tuple[int, tuple[str, ...]]]
-        if key.kind == "tf":
+        if key.kind == Stream.TF:
             columns = list(enumerate(zip(key.parents, key.names, strict=True)))
         else:
-            columns = [(0, tuple(sorted(key.names)) if key.kind == "joints" else (*key.parents, *key.names))]
+            columns = [(0, tuple(sorted(key.names)) if key.kind == Stream.JOINTS else (*key.parents, *key.names))]
         for column, names in columns:
             series = rows_of.setdefault((key.kind, key.topic, names), _SenderRows(key.kind, key.topic, names))
             series.places += [_Place(key, number, column) for number, part in enumerate(parts) if len(part["log"])]
@@ -189,7 +189,7 @@ def from_zero(pieces: Pieces) -> Pieces:
 
     Any other message with stamp 0 has no stamp, so its time of recording is used.
     """
-    return {key: parts if key.kind == "tf_static" else _group_from_zero(parts) for key, parts in pieces.items()}
+    return {key: parts if key.kind == Stream.TF_STATIC else _group_from_zero(parts) for key, parts in pieces.items()}
 
 
 def _group_from_zero(parts: list[Part]) -> list[Part]:
@@ -410,7 +410,7 @@ class Clocks:
             for sender in self.senders
             if (sender.kind in _SPEAKERS and sender.state != "mixed")
             # Transforms may be dated ahead; these are not.
-            or (sender.kind == "tf" and abs(sender.clock_ns - clock_ns) <= SMALL_OFFSET_NS)
+            or (sender.kind == Stream.TF and abs(sender.clock_ns - clock_ns) <= SMALL_OFFSET_NS)
         )
         moving = moving or tuple(sender for sender in self.senders if sender.state != "mixed")
         if not moving:
@@ -429,7 +429,7 @@ class ClockReader:
         self.mixed: list[tuple[str, tuple[str, ...]]] = []
         events: list[tuple[int, int, int, int]] = []
         doubtful: list[tuple[tuple[int, int, int, int], IntArray]] = []
-        moving = [series for series in self._series if series.kind != "times"]
+        moving = [series for series in self._series if series.kind != Stream.TIMES]
         pacer = max(moving, key=self._count, default=None)
         for number, series in enumerate(self._series):
             logs, stamps, rows = series.times(pieces)
@@ -623,7 +623,7 @@ def _compared(
     low, offset, high = (int(value) for value in np.quantile(differences, (0.25, 0.5, 0.75), method="nearest"))
     sender = sender._replace(offset_ns=offset)
     if abs(offset) <= align_ns:
-        is_apart = abs(offset) > (TF_OFFSET_NS if sender.kind == "tf" else SMALL_OFFSET_NS)
+        is_apart = abs(offset) > (TF_OFFSET_NS if sender.kind == Stream.TF else SMALL_OFFSET_NS)
         return sender._replace(state="clock or latency" if is_apart else "in step")
     own_middle = int(np.median(stamps))
     is_other_kind = any(
@@ -670,7 +670,7 @@ def _changed(
     masks = [(place.column, kept) for place, kept, _ in changes if kept is not None]
     if not masks:
         return key, part
-    width = len(key.names) if key.kind == "tf" else 1
+    width = len(key.names) if key.kind == Stream.TF else 1
     if width > 1:
         # The other transforms of a message stay.
         poses = np.array(part["pose"])

@@ -32,7 +32,7 @@ from robot_semantics.cdr.message_types import (
 )
 from robot_semantics.live.joint_state import take_joint_state
 from robot_semantics.live.settings import Invalid
-from robot_semantics.recording.bags.columns import Array, Columns, GroupKey
+from robot_semantics.recording.bags.columns import Array, Columns, GroupKey, Stream
 from robot_semantics.recording.read.clocks import ALIGN_NS
 from robot_semantics.transforms.arrays import BoolArray, IntArray
 from robot_semantics.transforms.rows import usable_poses
@@ -131,7 +131,7 @@ class TopicReader:
         self._msgtype, self._parse = msgtype, _PARSERS[msgtype]
         self._table = LayoutTable(FIELDS[msgtype], ros1=ros1)
         self._columns, self._refusals, self._texts = columns, refusals, texts
-        self._tf_kind = "tf_static" if topic.endswith("tf_static") else "tf"
+        self._tf_kind = Stream.TF_STATIC if topic.endswith("tf_static") else Stream.TF
 
     def take(self, logs: Sequence[int], messages: Sequence[bytes]) -> None:
         """Parse messages, in their order of arrival."""
@@ -174,7 +174,7 @@ class TopicReader:
             some = {name: getattr(values, name) for name in ("position", "velocity", "effort")}
             some = {name: array for name, array in some.items() if array.shape[1]}
             rows = values.messages
-            self._append("joints", values.names, (), tuple(some), stamps[rows], logs[rows], some)
+            self._append(Stream.JOINTS, values.names, (), tuple(some), stamps[rows], logs[rows], some)
 
     def transforms(self, match: LayoutMatch, logs: IntArray) -> None:
         """Add the transforms of TF messages."""
@@ -245,7 +245,7 @@ class TopicReader:
             return
         stamps, logs, arrays = self._with_valid_poses(match.layout.stamps_ns(match.rows)[:, 0], logs, arrays, (child,))
         arrays = {name: values[:, 0] for name, values in arrays.items()}
-        self._append("odometry", (child,), (frame,), has, stamps, logs, arrays)
+        self._append(Stream.ODOMETRY, (child,), (frame,), has, stamps, logs, arrays)
 
     def multi_dof(self, match: LayoutMatch, logs: IntArray) -> None:
         """Add multi-DOF joint states: poses in the header's frame, twists in that frame's axes."""
@@ -260,7 +260,7 @@ class TopicReader:
         if names:
             parent = frame_name(texts["frame_id"][0])
             stamps, logs, arrays = self._with_valid_poses(layout.stamps_ns(match.rows)[:, 0], logs, arrays, names)
-            self._append("multi_dof", names, (parent,), tuple(arrays), stamps, logs, arrays)
+            self._append(Stream.MULTI_DOF, names, (parent,), tuple(arrays), stamps, logs, arrays)
 
     def _with_valid_poses(
         self,
@@ -299,7 +299,7 @@ class TopicReader:
 
     def _append(
         self,
-        kind: str,
+        kind: Stream,
         names: tuple[str, ...],
         parents: tuple[str, ...],
         has: tuple[str, ...],
@@ -332,7 +332,7 @@ class StampReader:
     """
 
     def __init__(self, topic: str, columns: Columns, stamp_of: Callable[[bytes], int]) -> None:
-        self._key = GroupKey("times", topic, ())
+        self._key = GroupKey(Stream.TIMES, topic, ())
         self._columns, self._stamp_of = columns, stamp_of
 
     def take(self, logs: Sequence[int], messages: Sequence[bytes]) -> None:

@@ -19,7 +19,7 @@ from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.names import quoted
 from robot_semantics.base.nanoseconds import short_seconds
 from robot_semantics.cdr.message_types import JOINT_STATE, STRING
-from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Array, Pieces, in_order
+from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Array, Pieces, Stream, in_order
 from robot_semantics.recording.bags.source import RequestError, free_frame, topic_name
 from robot_semantics.recording.read.clocks import (
     OTHER_CLOCK_TO_NS,
@@ -41,7 +41,7 @@ from robot_semantics.usdf.world_state import SEPARATOR, WORLD
 FAR, NEAR, FEWEST, SAMPLES = 0.01, 0.25, 5, 512
 """Least distance of paths [m, rad], most share of it for other steps, least number of returns, samples at a time."""
 
-QUANTITIES = {"joints": "position", "tf": "pose", "odometry": "pose", "multi_dof": "pose"}
+QUANTITIES = {Stream.JOINTS: "position", Stream.TF: "pose", Stream.ODOMETRY: "pose", Stream.MULTI_DOF: "pose"}
 
 
 def report_alternation(pieces: Pieces, problems: Diagnostics, place: SourcePlace) -> None:
@@ -51,7 +51,7 @@ def report_alternation(pieces: Pieces, problems: Diagnostics, place: SourcePlace
         quantity = QUANTITIES.get(key.kind, "")
         for part in (part for part in parts if quantity in part):
             for column, name in enumerate(key.names):
-                values = part[quantity] if key.kind == "odometry" else part[quantity][:, column]
+                values = part[quantity] if key.kind == Stream.ODOMETRY else part[quantity][:, column]
                 topics.setdefault(key.topic, {}).setdefault(name, []).append((part["log"], values))
     for topic, samples in topics.items():
         if names := [name for name, parts in samples.items() if alternates(parts)]:
@@ -248,7 +248,7 @@ def read_recording(
     names = frame_names(pieces, links)
     robots = tuple(robot.in_frames(names, _frames(pieces, names, TF_KINDS)) for robot in robots)
     _check_frames(robots)
-    known = _frames(pieces, names, (*TF_KINDS, "odometry", "multi_dof"))
+    known = _frames(pieces, names, (*TF_KINDS, Stream.ODOMETRY, Stream.MULTI_DOF))
     names = replace(names, aliases=frame_aliases(robots, names, known, problems, place))
     link_names = {f"{robot.name}{SEPARATOR}{link}" for robot in robots for link in robot.links}
     history = transform_history(pieces, names, problems, place, link_names)
@@ -263,7 +263,7 @@ def _hint_at_joint_topics(
 ) -> None:
     """Name each unused topic that has exactly the joints of a robot without a value."""
     for robot in robots:
-        own, used = robot.moving_joints, [key for key in pieces if key.kind == "joints"]
+        own, used = robot.moving_joints, [key for key in pieces if key.kind == Stream.JOINTS]
         missing = own - {name for key in used if key.topic in robot.joint_topics for name in key.names}
         for topic, names in _unused_joint_topics(plan) if missing else ():
             if names & own == missing:
@@ -283,7 +283,7 @@ def _unused_joint_topics(plan: RecordingPlan) -> Iterator[tuple[str, set[str]]]:
 def _frames(pieces: Pieces, names: FrameNames, kinds: Collection[str]) -> set[str]:
     """Return the frames that the messages of some kinds name."""
     keys = [key for key in pieces if key.kind in kinds]
-    children = {names.of(key.topic, name) for key in keys if key.kind != "multi_dof" for name in key.names}
+    children = {names.of(key.topic, name) for key in keys if key.kind != Stream.MULTI_DOF for name in key.names}
     return children | {names.of(key.topic, name) for key in keys for name in key.parents}
 
 
@@ -350,7 +350,7 @@ def _report_clocks(clocks: Clocks, problems: Diagnostics, place: SourcePlace) ->
     groups: dict[tuple[str, str, bool], list[RecordedSender]] = {}
     for sender in clocks.senders:
         if sender.state in ("shifted", "clock or latency"):
-            groups.setdefault((sender.state, sender.topic, sender.kind == "tf"), []).append(sender)
+            groups.setdefault((sender.state, sender.topic, sender.kind == Stream.TF), []).append(sender)
     for (state, _, is_tf), senders in groups.items():
         offset_ns = max((sender.offset_ns or 0 for sender in senders), key=abs)
         amount = f"{short_seconds(abs(offset_ns))} {'ahead of' if offset_ns > 0 else 'behind'} {reference}"
@@ -373,7 +373,9 @@ def _report_foreign(clocks: Clocks, problems: Diagnostics, place: SourcePlace) -
     foreign = [sender for sender in clocks.senders if sender.state == "mixed"]
     if not foreign:
         return
-    middles = {sender: (sender.begin_ns + sender.end_ns) // 2 for sender in clocks.senders if sender.kind != "times"}
+    middles = {
+        sender: (sender.begin_ns + sender.end_ns) // 2 for sender in clocks.senders if sender.kind != Stream.TIMES
+    }
     wall = sorted({sender.topic for sender, middle in middles.items() if middle >= WALL_CLOCK_FROM_NS})
     other = sorted({sender.topic for sender, middle in middles.items() if middle <= OTHER_CLOCK_TO_NS})
     advice = "let all nodes use one clock and record again"
@@ -387,7 +389,7 @@ def _report_foreign(clocks: Clocks, problems: Diagnostics, place: SourcePlace) -
 
 def _described(senders: Sequence[RecordedSender]) -> str:
     """Return the topic of senders, with joints or frames."""
-    names = [name for one in senders for name in (one.names if one.kind == "joints" else (one.label,))]
+    names = [name for one in senders for name in (one.names if one.kind == Stream.JOINTS else (one.label,))]
     return f"'{senders[0].topic}'" + (f" ({quoted(dict.fromkeys(names), 3)})" if names else "")
 
 
@@ -445,7 +447,9 @@ def _check_names(robots: Sequence[RecordedRobot]) -> None:
 
 def _static_span(pieces: Pieces, plan: RecordingPlan) -> tuple[int, int]:
     """Return the time of a recording that has only static transforms."""
-    static = [part for key, parts in pieces.items() if key.kind == "tf_static" for part in parts if len(part["log"])]
+    static = [
+        part for key, parts in pieces.items() if key.kind == Stream.TF_STATIC for part in parts if len(part["log"])
+    ]
     if not static:
         channels = [channel for bag in plan.bags for channel in bag.channels if channel.messages]
         others = sorted({channel.msgtype or "messages without a schema" for channel in channels})

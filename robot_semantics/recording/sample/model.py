@@ -29,7 +29,7 @@ from robot_semantics.live.joint_state import Fault
 from robot_semantics.live.model_series import ModelSeries, with_links
 from robot_semantics.model.joint_types import MOTION, JointType
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, RobotModel
-from robot_semantics.recording.bags.columns import Array, Pieces
+from robot_semantics.recording.bags.columns import Array, Pieces, Stream
 from robot_semantics.recording.read.plan import RecordedRobot
 from robot_semantics.recording.read.recording import Recording
 from robot_semantics.recording.tracks.history import PoseTrack, TransformHistory
@@ -171,7 +171,7 @@ class ModelSampler:
         self._blend = PositionBlend(motions).with_counted_turns(
             lambda variable: self.joints.counts_turns(self._names[variable])
         )
-        own = [track for track in tracks if track.kind == "multi_dof" and track.owner == robot.namespace]
+        own = [track for track in tracks if track.kind == Stream.MULTI_DOF and track.owner == robot.namespace]
         self._multi_dof = {
             joint.name: _only([track for track in own if track.name == joint.name], problems, self._place)
             for joint in self._joints

@@ -22,6 +22,7 @@ from robot_semantics.kinematics.motions import pose_of, twist_of
 from robot_semantics.live.samples import RootCandidate, RootChoice, RootSource, choose_root, possible_robots
 from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.model.robot_model import JointModel
+from robot_semantics.recording.bags.columns import Stream
 from robot_semantics.recording.read.plan import RecordedRobot
 from robot_semantics.recording.read.recording import Recording
 from robot_semantics.recording.tracks.history import Edge, PoseTrack, TransformHistory, difference_twists
@@ -112,7 +113,11 @@ def _of_no_link(robot: RecordedRobot, recording: Recording, tracks: Sequence[Pos
     frames: dict[str, str] = {}
     for track in tracks:
         child = recording.names.of(track.topic, track.name)
-        if track.kind == "odometry" and child and (track.owner == robot.namespace or track.topic == robot.odometry):
+        if (
+            track.kind == Stream.ODOMETRY
+            and child
+            and (track.owner == robot.namespace or track.topic == robot.odometry)
+        ):
             frames[child] = f"'{track.topic}' has '{child}'"
         possible = () if track.kind != "odometry" or child else _possible(recording, track)
         if len(possible) > 1 and robot in possible:
@@ -168,7 +173,7 @@ def _candidates(
 ) -> Iterator[tuple[RootCandidate, PoseTrack | None]]:
     virtual = _virtual_joint(robot)
     for track in tracks:
-        if track.kind == "multi_dof":
+        if track.kind == Stream.MULTI_DOF:
             yield from _multi_dof_candidate(robot, recording, track)
         else:
             yield from _odometry_candidate(robot, recording, track)
@@ -317,7 +322,7 @@ def with_roots(
     track_of: dict[str, PoseTrack] = {}
     for track in tracks:
         parent, child = (recording.names.of(track.topic, name) for name in (track.parent, track.name))
-        if track.kind != "odometry" or not parent or not child or parent == child:
+        if track.kind != Stream.ODOMETRY or not parent or not child or parent == child:
             continue
         _warn_of_unexplained(f"'{track.topic}'", child, track.owner, recording, roots, problems)
         if history.index.get(child) in history.edges or child in links:

@@ -31,7 +31,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.convert.json_form import world_to_json
-from robot_semantics.recording.bags.columns import Array, Columns, GroupKey
+from robot_semantics.recording.bags.columns import Array, Columns, GroupKey, Stream
 from robot_semantics.recording.series.arrays import Column, head_arrays, series_arrays, series_head, table
 from robot_semantics.recording.series.series import Gap, Series
 from robot_semantics.transforms.arrays import IntArray
@@ -342,7 +342,7 @@ class Npz(Output):
         """Keep the arrays of a block, in memory or in a file."""
         self._fixed.update(head_arrays(series_head(series)))
         for name, array in series_arrays(series).items():
-            key = GroupKey("series", name, ())
+            key = GroupKey(Stream.SERIES, name, ())
             if name not in self._stated:
                 if array.dtype.kind == "f" and np.isnan(array).all():
                     continue

@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.recording.bags.columns import Array, GroupKey, Part, Pieces
+from robot_semantics.recording.bags.columns import Array, GroupKey, Part, Pieces, Stream
 from robot_semantics.recording.tracks.namespaces import FrameNames, owner_of
 from robot_semantics.recording.tracks.timeline import Timeline, blend_straight, bracket, interpolate
 from robot_semantics.transforms import quat_conjugate, quat_multiply, quat_rotate, rotvec_from_quat
@@ -277,7 +277,7 @@ class PoseTrack:
     poses: Timeline
     twists: Timeline | None
     in_own_axes: bool = False
-    kind: str = "joints"
+    kind: Stream = Stream.JOINTS
     offset: FloatArray | None = None
     owner: str = ""
 
@@ -323,9 +323,9 @@ def recorded_tracks(pieces: Pieces, namespaces: Collection[str]) -> list[PoseTra
 
     `namespaces` are the namespaces of the robots.
     """
-    parts_of: dict[tuple[str, str, str, str], list[tuple[Part, int]]] = {}
+    parts_of: dict[tuple[Stream, str, str, str], list[tuple[Part, int]]] = {}
     for key, parts in pieces.items():
-        if key.kind in ("multi_dof", "odometry"):
+        if key.kind in (Stream.MULTI_DOF, Stream.ODOMETRY):
             for column, name in enumerate(key.names):
                 about = (key.kind, key.topic, name, key.parents[0])
                 parts_of.setdefault(about, []).extend((part, column) for part in parts)
@@ -333,7 +333,7 @@ def recorded_tracks(pieces: Pieces, namespaces: Collection[str]) -> list[PoseTra
     return [replace(track, owner=owner_of(track.topic, namespaces)) for track in tracks]
 
 
-def _track(kind: str, topic: str, name: str, parent: str, parts: Sequence[tuple[Part, int]]) -> PoseTrack:
+def _track(kind: Stream, topic: str, name: str, parent: str, parts: Sequence[tuple[Part, int]]) -> PoseTrack:
     stamps, logs = [part["stamp"] for part, _ in parts], [part["log"] for part, _ in parts]
 
     def values(quantity: str, width: int) -> list[Array]:
@@ -342,7 +342,7 @@ def _track(kind: str, topic: str, name: str, parent: str, parts: Sequence[tuple[
             np.full((len(part["log"]), width), np.nan)
             if quantity not in part
             else part[quantity]
-            if kind == "odometry"
+            if kind == Stream.ODOMETRY
             else part[quantity][:, column]
             for part, column in parts
         ]
@@ -351,7 +351,7 @@ def _track(kind: str, topic: str, name: str, parent: str, parts: Sequence[tuple[
     twists = None
     if any("twist" in part for part, _ in parts):
         twists = Timeline.merge(stamps, logs, values("twist", 6))
-    return PoseTrack(topic, name, parent, poses, twists, kind == "odometry", kind)
+    return PoseTrack(topic, name, parent, poses, twists, kind == Stream.ODOMETRY, kind)
 
 
 def difference_twists(edge: Edge, times_ns: IntArray, max_gap_ns: int) -> FloatArray:
@@ -415,7 +415,7 @@ def transform_history(
     index: dict[str, int] = {}
     samples_of: dict[int, list[_Samples]] = {}
     for key, parts in pieces.items():
-        if key.kind not in ("tf", "tf_static"):
+        if key.kind not in (Stream.TF, Stream.TF_STATIC):
             continue
         for column, (child, parent) in enumerate(zip(key.names, key.parents, strict=True)):
             odd = next((name for name in (child, parent) if name in link_names), None)
@@ -456,8 +456,8 @@ def _edge(
     child: int, names: tuple[str, ...], samples: list[_Samples], problems: Diagnostics, place: SourcePlace
 ) -> Edge:
     there = [some for some in samples if len(some.logs)]
-    moving = [some for some in there if some.key.kind == "tf"]
-    static = [some for some in there if some.key.kind == "tf_static"]
+    moving = [some for some in there if some.key.kind == Stream.TF]
+    static = [some for some in there if some.key.kind == Stream.TF_STATIC]
     if not moving and static:
         return _static_edge(child, names, static, problems, place)
     if static:

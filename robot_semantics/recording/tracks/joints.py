@@ -33,7 +33,7 @@ from robot_semantics.live.joint_state import (
 )
 from robot_semantics.live.settings import Invalid
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.recording.bags.columns import Array, GroupKey, Part, Pieces, take_rows
+from robot_semantics.recording.bags.columns import Array, GroupKey, Part, Pieces, Stream, take_rows
 from robot_semantics.recording.tracks.timeline import Bracket, Timeline, blend_straight, bracket, interpolate
 from robot_semantics.transforms import wrapped_angles
 from robot_semantics.transforms.arrays import FloatArray, IntArray
@@ -95,7 +95,7 @@ class JointHistory:
             _MessageBlock(key.topic, key.names, part)
             for topic in topics
             for key, parts in pieces.items()
-            if key.kind == "joints" and key.topic == topic
+            if key.kind == Stream.JOINTS and key.topic == topic
             for part in parts
         ]
         self._topic: dict[str, str] = {}
@@ -254,7 +254,7 @@ def robot_joint_states(
     """
     space = JointSpace.of(model)
     moving = MovingJoints(space)
-    mine = {key: parts for key, parts in pieces.items() if key.kind == "joints" and key.topic in topics}
+    mine = {key: parts for key, parts in pieces.items() if key.kind == Stream.JOINTS and key.topic in topics}
     named = {topic: {name for key in mine if key.topic == topic for name in key.names} for topic in topics}
     result: Pieces = {}
     for key, parts in mine.items():
@@ -313,7 +313,7 @@ def _followers(
             if position is not None:
                 velocity[:, position] = moving[:, column]
         arrays["velocity"] = velocity[:, chosen]
-    own = GroupKey("joints", key.topic, tuple(names[i] for i in chosen), (), tuple(arrays))
+    own = GroupKey(Stream.JOINTS, key.topic, tuple(names[i] for i in chosen), (), tuple(arrays))
     yield own, {"log": part["log"], "stamp": part["stamp"], **arrays}
 
 

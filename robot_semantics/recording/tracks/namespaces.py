@@ -17,12 +17,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from robot_semantics.recording.bags.columns import GroupKey
+from robot_semantics.recording.bags.columns import GroupKey, Stream
 
 EACH_ROBOTS_OWN = ("odom", "base_link", "base_footprint")
 """Frames that by REP-105 each robot has of its own, whoever else has one of that name."""
 
-TF_KINDS = ("tf", "tf_static")
+TF_KINDS = (Stream.TF, Stream.TF_STATIC)
 
 
 def namespace_of(topic: str) -> str:
@@ -90,7 +90,7 @@ def frame_names(keys: Iterable[GroupKey], links: Mapping[str, Collection[str]]) 
         parents = key.parents if len(key.parents) == len(key.names) else key.parents[:1] * len(key.names)
         for child, parent in zip(key.names, parents, strict=True):
             claims.setdefault(parent, {}).setdefault(space, False)
-            if key.kind != "multi_dof":
+            if key.kind != Stream.MULTI_DOF:
                 claims.setdefault(child, {})[space] = True
 
     for key in keys:
@@ -99,7 +99,7 @@ def frame_names(keys: Iterable[GroupKey], links: Mapping[str, Collection[str]]) 
     shared = frozenset(frame for frame, by in claims.items() if "" in by)
     names = FrameNames(trees, trees | frozenset(links), shared, {})
     for key in keys:
-        if key.kind in ("odometry", "multi_dof") and key.parents:
+        if key.kind in (Stream.ODOMETRY, Stream.MULTI_DOF) and key.parents:
             space = owner_of(key.topic, names.spaces)
             if space in trees or key.parents[0] not in shared:
                 claim(space, key)
