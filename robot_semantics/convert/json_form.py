@@ -74,17 +74,17 @@ def world_from_json(values: Json, source: str = "<json>", diagnostics: Diagnosti
     Raises:
         DescriptionError: they are not a world state; the error has all problems, each with its path.
     """
-    found = Diagnostics()
+    new_problems = Diagnostics()
     if isinstance(values, dict) and values.get("format", FORMAT) != FORMAT:
         message = f"the format is {values['format']!r}; it must be {FORMAT!r}"
-        found.error("bad-json", message, SourcePlace(source, path="/format"))
-    state = JsonReader(source, found).read(values, USDF.root, more_keys=("format",))
-    found.raise_if_failed()
+        new_problems.error("bad-json", message, SourcePlace(source, path="/format"))
+    state = JsonReader(source, new_problems).read(values, USDF.root, more_keys=("format",))
+    new_problems.raise_if_failed()
     assert isinstance(state, WorldState)  # the root has no required items
     for problem in problems(state):
         place = SourcePlace(source, path=problem.path)
-        found.error(problem.code, problem.message, place, name=problem.name, valid=problem.valid)
-    found.raise_if_failed()
+        new_problems.error(problem.code, problem.message, place, name=problem.name, valid=problem.valid)
+    new_problems.raise_if_failed()
     if diagnostics is not None and isinstance(values, dict):
         _report_slashes(values, state, source, diagnostics)
     return state

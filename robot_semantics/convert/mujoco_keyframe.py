@@ -428,7 +428,7 @@ def _imported(
     qvel: FloatArray,
     at: Pose,
     base: MocapBase | None,
-    lost: list[str],
+    lost_items: list[str],
 ) -> ModelState:
     """Return the model of a tree of bodies; its root body has the pose `at`, unless its root joint moves it."""
     root_body = str(model.body(root).name)
@@ -452,7 +452,7 @@ def _imported(
         short = place.name.removeprefix(f"{name}/")
         stem, _, part = short.rpartition("/")
         if not place.name:
-            lost.append(f"a joint without a name of body '{place.body}'")
+            lost_items.append(f"a joint without a name of body '{place.body}'")
             continue
         if place.type == BALL:
             row, rates = np.roll(row, -1), matrix_from_quat(np.roll(row, -1)) @ rates
@@ -495,7 +495,7 @@ def _mocap_rows(word: str, numbers: FloatArray, model: mujoco.MjModel, width: in
 
 
 def _mocap_frames(
-    model: mujoco.MjModel, trees: Collection[int], mpos: FloatArray, mquat: FloatArray, lost: list[str]
+    model: mujoco.MjModel, trees: Collection[int], mpos: FloatArray, mquat: FloatArray, lost_items: list[str]
 ) -> Iterator[Frame]:
     """Yield each mocap body without joints as a frame of the world; the others are part of their models."""
     for body, _ in mocap_bodies(model):
@@ -503,7 +503,7 @@ def _mocap_frames(
         if name and body not in trees:
             yield Frame(name, WORLD, _body_pose(model, body, mpos, mquat))
         elif not name:
-            lost.append(f"the place of body {body}, a mocap body without a name")
+            lost_items.append(f"the place of body {body}, a mocap body without a name")
 
 
 def _body_pose(model: mujoco.MjModel, body: int, mpos: FloatArray, mquat: FloatArray) -> Pose:

@@ -233,7 +233,7 @@ class _Reader:
         return found
 
     def _spheres(self, link: str, items: YamlNode) -> Iterator[SrdfSphere]:
-        for at, item in enumerate(self.list_of(items)):
+        for index, item in enumerate(self.list_of(items)):
             if not isinstance(item.value, dict):
                 self.error(item, "should be a map with center and radius")
                 continue
@@ -246,7 +246,7 @@ class _Reader:
             if radius > 0.0 and len(center) == 3:
                 yield SrdfSphere((center[0], center[1], center[2]), radius)
             elif stated is not None:
-                self.lost.append(no_sphere(link, at, radius))
+                self.lost.append(no_sphere(link, index, radius))
 
     def geometry_group(
         self, groups: YamlNode | None, name: YamlNode | None, above: tuple[str, ...] = ()

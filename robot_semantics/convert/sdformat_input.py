@@ -279,7 +279,7 @@ class _Input(ElementReader):
         """Set the parent of each model: names are in the scope of the model around it, as in SDFormat."""
         bodies = {WORLD, *(model.name for model in self._models), *(frame.name for frame in self._frames)}
         links = {f"{model.name}::{link.name}": model.name for model in self._models for link in model.links}
-        for at, (element, outer, relative_to) in enumerate(self._carriers):
+        for index, (element, outer, relative_to) in enumerate(self._carriers):
             name = f"{outer}::{relative_to}" if outer and relative_to not in (*_OWN_FRAME, WORLD) else relative_to
             carrier = WORLD if self._poses_in_world and not relative_to else outer or WORLD
             parent, link = carrier if relative_to in _OWN_FRAME else name, None
@@ -289,7 +289,7 @@ class _Input(ElementReader):
                 message = f"the pose is relative to '{relative_to}', but there is no '{name}'"
                 place = self.document.place(element)
                 self.found.error("unknown-parent", message, place, name=name, valid=(*bodies, *links))
-            self._models[at] = replace(self._models[at], parent=parent, parent_link=link)
+            self._models[index] = replace(self._models[index], parent=parent, parent_link=link)
 
     def _link(self, element: etree._Element, model: str) -> LinkState:
         name = self.name_of(element)

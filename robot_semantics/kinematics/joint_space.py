@@ -347,17 +347,17 @@ class JointSpace:
                 message = f"it follows '{leader}' with multiplier 0, so '{leader}' has no known position"
                 raise ArrayError(self.names[follower], message)
         q[...] = mimics.completed(q, given)[0]
-        apart = self.leader_differences(q)
+        differences = self.leader_differences(q)
         for follower in mimics.followers[given[mimics.followers]].tolist():
-            if not (np.abs(apart[..., follower]) <= MIMIC_TOLERANCE).all():
-                worst = np.unravel_index(int(np.abs(apart[..., follower]).argmax()), apart.shape[:-1])
-                own, leads, leader = (
+            if not (np.abs(differences[..., follower]) <= MIMIC_TOLERANCE).all():
+                worst = np.unravel_index(int(np.abs(differences[..., follower]).argmax()), differences.shape[:-1])
+                position, leads, leader = (
                     q[worst][follower],
                     q[worst][mimics.source[follower]],
                     self.names[int(mimics.source[follower])],
                 )
-                there = f"its leader '{leader}' at {leads:.9g} gives {own - apart[worst][follower]:.9g}"
-                raise ArrayError(self.names[follower], f"is given as {own:.9g}, but {there}")
+                there = f"its leader '{leader}' at {leads:.9g} gives {position - differences[worst][follower]:.9g}"
+                raise ArrayError(self.names[follower], f"is given as {position:.9g}, but {there}")
 
     def leader_of(self, variable: str) -> str | None:
         """Return the leader of a position variable; None if it has none."""

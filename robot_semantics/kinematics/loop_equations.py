@@ -230,15 +230,19 @@ class LoopEquations:
                 sources.append(int(space.velocity_mimics.source[velocity]))
                 factors.append(float(space.velocity_mimics.factor[velocity]))
                 signs.append(sign)
-        owners = {at: joint for joint in space.joints for at in _numbers(space.velocities_of(joint))}
-        self.key_of = {at: (keys[owners[at].index], at) for at in owners}
+        owners = {component: joint for joint in space.joints for component in _numbers(space.velocities_of(joint))}
+        self.key_of = {component: (keys[owners[component].index], component) for component in owners}
         self.variables = np.array(sorted(set(sources), key=self.key_of.__getitem__), dtype=np.intp)
-        self._drawn = [at for source in self.variables.tolist() for at in _numbers(space.positions_of(owners[source]))]
+        self._drawn = [
+            component
+            for source in self.variables.tolist()
+            for component in _numbers(space.positions_of(owners[source]))
+        ]
         self._column_frames, self._column_origins = np.array(frames, np.intp), np.array(origins, np.intp)
         self._motions = np.array(motions).reshape(-1, 3, 2)
         self._signs = np.array(signs, dtype=np.float64).reshape(-1, len(self.constraints)).T[:, np.newaxis]
         self._by_variable = np.zeros((len(sources), len(self.variables)))
-        column = {at: k for k, at in enumerate(self.variables.tolist())}
+        column = {component: k for k, component in enumerate(self.variables.tolist())}
         self._by_variable[np.arange(len(sources)), [column[source] for source in sources]] = factors
 
     def _drop_dependent_rows(self, space: JointSpace) -> None:

@@ -208,7 +208,7 @@ def _held(linkage: Linkage, owner: dict[int, JointModel], closed: FloatArray, J:
     """
     own_columns = linkage.split(J)[0]
     count = own_columns.shape[-1] - _rank(own_columns)
-    single = all(owner[at].velocity_count == 1 for at in linkage.dependent.tolist())
+    single = all(owner[component].velocity_count == 1 for component in linkage.dependent.tolist())
     if not len(J) or count <= 0 or not linkage.driven.size or not single:
         return []
     shares = np.zeros((len(own_columns), own_columns.shape[-1], own_columns.shape[-1]))
@@ -224,7 +224,7 @@ def _held(linkage: Linkage, owner: dict[int, JointModel], closed: FloatArray, J:
         # Hold the joint that has a good share in the idle motions at all configurations.
         share = np.einsum("nii->ni", shares).min(axis=0)
         equal = np.flatnonzero(share >= share.max() - _EQUAL).tolist()
-        best = min(equal, key=lambda at: linkage.equations.key_of[int(linkage.dependent[at])])
+        best = min(equal, key=lambda component: linkage.equations.key_of[int(linkage.dependent[component])])
         pivot = shares[:, best, best]
         if pivot.min() < _MOVES:
             return []

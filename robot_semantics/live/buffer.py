@@ -176,13 +176,13 @@ class JointBuffer:
         for name in joints:
             positions, other_at = self.space.joint_positions[name], other.space.joint_positions[name]
             chosen = other._stamps_ns[other_at] != NEVER_NS
-            for own, others in (
+            for own_values, other_values in (
                 (self.positions, other.positions),
                 (self._stamps_ns, other._stamps_ns),
                 # A change of settings or of the description is not a message.
                 (self._received_ns, other._received_ns),
             ):
-                own[positions][chosen] = others[other_at][chosen]
+                own_values[positions][chosen] = other_values[other_at][chosen]
             rates, other_rates = self.space.joint_velocities[name], other.space.joint_velocities[name]
             self.velocities[rates], self.efforts[rates] = other.velocities[other_rates], other.efforts[other_rates]
         self._refresh_measured()

@@ -374,17 +374,17 @@ def _joints(tree: Tree, types: dict[str, JointType], mimics: dict[str, MimicSour
 
 
 def _links(tree: Tree, bad_inertials: frozenset[str]) -> tuple[LinkModel, ...]:
-    index = {tree.root: 0, **{joint.child: at for at, joint in enumerate(tree.joints, 1)}}
+    index = {tree.root: 0, **{joint.child: place for place, joint in enumerate(tree.joints, 1)}}
     parents = [-1, *(index[joint.parent] for joint in tree.joints)]
     return tuple(
         LinkModel(
-            at,
+            place,
             name,
-            parents[at],
+            parents[place],
             tuple([index[joint.child] for joint in tree.children.get(name, ())]),
             _without_inertial(tree.links[name]) if name in bad_inertials else tree.links[name],
         )
-        for name, at in index.items()
+        for name, place in index.items()
     )
 
 

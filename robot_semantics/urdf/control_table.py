@@ -205,19 +205,19 @@ class ControlReader(TableReader[ControlBlock]):
     """Reader of one block: an unknown element directly in it is an error."""
 
     def unknown_child(
-        self, child: etree._Element, at: int, plan: ElementPlan, kept: list[object], position: int
+        self, child: etree._Element, number: int, plan: ElementPlan, content: list[object], position: int
     ) -> bool:
         """Report an unknown element."""
         tag = str(child.tag)
         if tag.startswith("xacro:"):
             # The prefix is declared outside the block.
-            self.warning("xacro-not-expanded", f"<{tag}> is a macro that was not expanded", at)
+            self.warning("xacro-not-expanded", f"<{tag}> is a macro that was not expanded", number)
             return True
         if plan.tag != BLOCK:
-            return super().unknown_child(child, at, plan, kept, position)
+            return super().unknown_child(child, number, plan, content, position)
         valid = tuple(plan.element.children)
         message = f"<{tag}> is not allowed directly in <{BLOCK}>; allowed are {', '.join(valid)}"
-        self.error("unknown-element", message, at, name=tag, valid=valid)
+        self.error("unknown-element", message, number, name=tag, valid=valid)
         return False
 
 

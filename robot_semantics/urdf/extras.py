@@ -104,7 +104,7 @@ class ExtraKeeper:
         """True if the text may have namespace declarations below the root."""
         return self._places.text.count(b"xmlns") > len(self.namespaces)
 
-    def child(self, node: etree._Element, at: int, within: str, position: int) -> Iterable[Extra]:
+    def child(self, node: etree._Element, number: int, within: str, position: int) -> Iterable[Extra]:
         """Return a node, unchanged."""
         tag: object = node.tag
         if not isinstance(tag, str):
@@ -119,7 +119,7 @@ class ExtraKeeper:
                     xml = etree.tostring(node, encoding="unicode", with_tail=False)
         local = tag.rpartition("}")[2]
         name = f"{node.prefix}:{local}" if tag.startswith("{") and node.prefix else local
-        return (Extra(position, xml, name, within, at, self._places),)
+        return (Extra(position, xml, name, within, number, self._places),)
 
     def attributes(self, node: etree._Element, within: str, values: Mapping[str, str]) -> Iterable[Extra]:
         """Return attributes with their prefixes."""

@@ -225,11 +225,11 @@ def resolve(
     """
     faults = problems(state)
     if faults:
-        found = Diagnostics()
+        diagnostics_found = Diagnostics()
         for fault in faults:
             place = _place(places, fault.at, fault.path)
-            found.error(fault.code, fault.message, place, name=fault.name, valid=fault.valid)
-        raise DescriptionError(found)
+            diagnostics_found.error(fault.code, fault.message, place, name=fault.name, valid=fault.valid)
+        raise DescriptionError(diagnostics_found)
     bodies = state.bodies
     for body in bodies:
         if body.pose is None and diagnostics is not None:
@@ -254,12 +254,12 @@ def resolve(
         _place_links(links, first_link, T, twists, steps, wrenches)
     beyond = ~np.isfinite(T).all(axis=(1, 2)) | np.isinf(twists).any(axis=1)
     if beyond.any():
-        found = Diagnostics()
+        diagnostics_found = Diagnostics()
         message = (
             f"'{names[int(np.argmax(beyond))]}' has a pose or motion in the world that is too large for a 64-bit float"
         )
-        found.error("out-of-range", message, SourcePlace(SOURCE if places is None else places.source))
-        raise DescriptionError(found)
+        diagnostics_found.error("out-of-range", message, SourcePlace(SOURCE if places is None else places.source))
+        raise DescriptionError(diagnostics_found)
     for array in (T, twists, wrenches, parents, steps):
         array.setflags(write=False)
     index = {name: row for row, name in enumerate(names)}

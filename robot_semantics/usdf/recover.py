@@ -124,13 +124,13 @@ def leader_position(sightings: Sequence[Sighting], tolerance: float) -> LeaderPo
     own = telling[0]
     if own.repeats and own.factor == 1.0 and own.offset == 0.0:
         # The leader's own link gives the best angle, the other links give the number of turns.
-        candidates = [own.value + TURN * round((found - own.value) / TURN) for found in candidates]
+        candidates = [own.value + TURN * round((candidate - own.value) / TURN) for candidate in candidates]
 
-    def judged(found: float) -> tuple[float, str]:
-        return max((item.residual(found), item.joint) for item in sightings)
+    def judged(candidate: float) -> tuple[float, str]:
+        return max((item.residual(candidate), item.joint) for item in sightings)
 
-    fitting = [found for found in candidates if judged(found)[0] <= tolerance]
-    allowed = [found for found in fitting if all(item.allows(found, tolerance) for item in sightings)]
+    fitting = [candidate for candidate in candidates if judged(candidate)[0] <= tolerance]
+    allowed = [candidate for candidate in fitting if all(item.allows(candidate, tolerance) for item in sightings)]
     best = (allowed or fitting or [min(candidates, key=judged)])[0]
     residual, worst = judged(best)
     return LeaderPosition(best, worst, residual)

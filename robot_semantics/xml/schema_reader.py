@@ -68,12 +68,12 @@ class ProblemReporter:
         self.silenced: set[etree._Element] = set()
 
     def unknown_attributes(
-        self, node: etree._Element, plan: ElementPlan, at: int, values: Mapping[str, str], kept: list[object]
+        self, node: etree._Element, plan: ElementPlan, number: int, values: Mapping[str, str], content: list[object]
     ) -> None:
         """Keep and report attributes that the table does not have."""
         table, within = self.table, "" if plan.keeps else plan.within
         keeps = table.unknown is not Severity.ERROR
-        kept += self.keeper.attributes(
+        content += self.keeper.attributes(
             node, within, {key: text for key, text in values.items() if keeps or key.startswith("{")}
         )
         for key in values:
@@ -82,33 +82,33 @@ class ProblemReporter:
             newer = plan.newer.get(name)
             if newer is not None:
                 message = f"attribute '{name}' of <{plan.tag}> needs version {newer} of <{table.root.tag}>{_KEPT}"
-                self.warning("newer-version", message, at, name)
+                self.warning("newer-version", message, number, name)
             elif not namespace or namespace == table.namespace:
                 bad = not namespace and not keeps
                 message = f"attribute '{name}' is not known in <{plan.tag}>{'' if bad else _KEPT}"
                 how = self.error if bad else self.warning
-                how("unknown-attribute", message, at, name, name=name, valid=tuple(plan.element.attributes))
+                how("unknown-attribute", message, number, name, name=name, valid=tuple(plan.element.attributes))
             elif table.reports_foreign:
                 name = key.rpartition("}")[2]
                 message = f"attribute '{name}' of <{plan.tag}> is of another namespace{_KEPT}"
-                self.warning("foreign-content", message, at)
+                self.warning("foreign-content", message, number)
 
     def unknown_child(
-        self, child: etree._Element, at: int, plan: ElementPlan, kept: list[object], position: int
+        self, child: etree._Element, number: int, plan: ElementPlan, content: list[object], position: int
     ) -> bool:
         """Keep an unknown element if possible; return True if it is allowed here."""
         try:
-            entries = self.keeper.child(child, at, "" if plan.keeps else plan.within, position)
+            entries = self.keeper.child(child, number, "" if plan.keeps else plan.within, position)
         except etree.C14NError:
             message = "this cannot be kept: its namespace is a relative URI"
-            self.error("relative-namespace", message, at)
+            self.error("relative-namespace", message, number)
             return False
-        if child not in self.silenced and not self._is_allowed_here(child, child.tag, at, plan):
+        if child not in self.silenced and not self._is_allowed_here(child, child.tag, number, plan):
             return False
-        kept += entries
+        content += entries
         return True
 
-    def _is_allowed_here(self, child: etree._Element, tag: str, at: int, plan: ElementPlan) -> bool:
+    def _is_allowed_here(self, child: etree._Element, tag: str, number: int, plan: ElementPlan) -> bool:
         """Report an element that is unknown at its position; return True if this is not an error."""
         table, inside = self.table, plan.tag
         name = self.name_of(child)
@@ -118,24 +118,26 @@ class ProblemReporter:
             homes = [e.tag for e in table.root.all() if any(table.key(word) == tag for word in e.children)]
             belongs = " or ".join(f"<{home}>" for home in homes)
             message = f"<{name}> has no meaning in <{inside}>; move it into {belongs}"
-            self.error("misplaced-element", message, at)
+            self.error("misplaced-element", message, number)
             return False
         if is_macro(child) and not table.reports_foreign:
             local = etree.QName(tag).localname
             message = f"<xacro:{local}> is a macro that was not expanded{_KEPT}"
-            self.warning("xacro-not-expanded", message, at)
+            self.warning("xacro-not-expanded", message, number)
         elif not namespace:
             if tag in table.silent_tags:
                 return True
             kept = "" if table.unknown is Severity.ERROR else _KEPT
             message = f"<{name}> is not known in <{inside}>{kept}"
-            self._as_unknown("unknown-element", message, at, name=name, valid=valid)
+            self._as_unknown("unknown-element", message, number, name=name, valid=valid)
             return table.unknown is not Severity.ERROR
         elif namespace == table.namespace:
-            self.warning("unknown-element", f"<{name}> is not known in <{inside}>{_KEPT}", at, name=name, valid=valid)
+            self.warning(
+                "unknown-element", f"<{name}> is not known in <{inside}>{_KEPT}", number, name=name, valid=valid
+            )
         elif table.reports_foreign:
             message = f"<{etree.QName(tag).localname}> is of another namespace{_KEPT}"
-            self.warning("foreign-content", message, at)
+            self.warning("foreign-content", message, number)
         return True
 
     def unknown_choice(self, tag: str, plan: ElementPlan, at: int) -> None:
@@ -144,15 +146,17 @@ class ProblemReporter:
         message = f"<{tag}> is not a known {plan.choice}; known are {', '.join(valid)}"
         self.error(f"unknown-{plan.choice}", message, at, name=tag, valid=valid)
 
-    def duplicate(self, child: etree._Element, at: int, plan: ElementPlan, kept: list[object], position: int) -> None:
+    def duplicate(
+        self, child: etree._Element, number: int, plan: ElementPlan, content: list[object], position: int
+    ) -> None:
         """Report a repeated element that is allowed only once."""
         thing = plan.choice or f"<{self.name_of(child)}>"
         message = f"<{plan.tag}> has more than one {thing}"
         if self.table.unknown is Severity.ERROR:
-            self.error("duplicate-element", message, at)
+            self.error("duplicate-element", message, number)
             return
-        self.warning("duplicate-element", f"{message}; the first is used, this one is kept but not used", at)
-        kept += self.keeper.child(child, at, "" if plan.keeps else plan.within, position)
+        self.warning("duplicate-element", f"{message}; the first is used, this one is kept but not used", number)
+        content += self.keeper.child(child, number, "" if plan.keeps else plan.within, position)
 
     def stray(self, plan: ElementPlan, text: str, at: int) -> None:
         """Report a text between tags."""
@@ -169,27 +173,27 @@ class ProblemReporter:
         self,
         code: str,
         message: str,
-        at: int,
+        number: int,
         attribute: str | None = None,
         *,
         name: str | None = None,
         valid: Collection[str] = (),
     ) -> None:
         """Report an error at an element or its attribute; `name` and `valid` as in `Diagnostics.error`."""
-        self.found.error(code, message, self.document.places.place_finder(at, attribute), name=name, valid=valid)
+        self.found.error(code, message, self.document.places.place_finder(number, attribute), name=name, valid=valid)
 
     def warning(
         self,
         code: str,
         message: str,
-        at: int,
+        number: int,
         attribute: str | None = None,
         *,
         name: str | None = None,
         valid: Collection[str] = (),
     ) -> None:
         """Report a warning at an element or its attribute; `name` and `valid` as in `Diagnostics.error`."""
-        self.found.warning(code, message, self.document.places.place_finder(at, attribute), name=name, valid=valid)
+        self.found.warning(code, message, self.document.places.place_finder(number, attribute), name=name, valid=valid)
 
     def _as_unknown(
         self, code: str, message: str, at: int, *, name: str | None = None, valid: Collection[str] = ()
@@ -285,24 +289,24 @@ class TableReader(ProblemReporter, Generic[Root]):
 
     # -- one element ---------------------------------------------------------------------------------------------------
 
-    def read(self, node: etree._Element, plan: ElementPlan, above: list[object], at: int) -> object:
-        """Return the value of element number `at`: None if it has no content, `LEFT_OUT` if it is invalid.
+    def read(self, node: etree._Element, plan: ElementPlan, above: list[object], number: int) -> object:
+        """Return the value of element number `number`: None if it has no content, `LEFT_OUT` if it is invalid.
 
         Unknown content that this element cannot keep is added to `above`.
         """
         if plan.since:
             self._pass_over(node)
-            self.error("newer-version", f"<{plan.tag}> needs version {plan.since} of <{self.table.root.tag}>", at)
+            self.error("newer-version", f"<{plan.tag}> needs version {plan.since} of <{self.table.root.tag}>", number)
             return LEFT_OUT
         values: Fields = {}
         content: list[object] = [] if plan.keeps else above
         order: list[str] = []
-        good = self._attributes(node, plan, at, values, content)
-        is_complete = plan.required.issubset(values) or self._required(node, plan, at, values)
-        good = self._content(node, plan, at, values, content, order) and good
+        good = self._attributes(node, plan, number, values, content)
+        is_complete = plan.required.issubset(values) or self._required(node, plan, number, values)
+        good = self._content(node, plan, number, values, content, order) and good
         if plan.check is not None and good and is_complete:
             self.node = node
-            good = plan.check(self, values, at)
+            good = plan.check(self, values, number)
         if plan.keeps and (content or (order and self._ordered)):
             self.keeper.put(values, content, order)
         if not (good and is_complete):
@@ -312,27 +316,27 @@ class TableReader(ProblemReporter, Generic[Root]):
         if plan.make is None:
             return values.get("")
         if plan.numbered:
-            values["at"] = at
+            values["at"] = number
         return plan.make(**values)
 
     def _content(
         self,
         node: etree._Element,
         plan: ElementPlan,
-        at: int,
+        number: int,
         values: Fields,
         content: list[object],
         order: list[str],
     ) -> bool:
         """Read the text or the children of an element; return whether the element can have a value."""
         if plan.text is not None:
-            return self._text(node, plan, at, values, content)
+            return self._text(node, plan, number, values, content)
         if plan.children or len(node) or node.text:
-            return self._children(node, plan, at, values, content, order)
+            return self._children(node, plan, number, values, content, order)
         return True
 
     def _attributes(
-        self, node: etree._Element, plan: ElementPlan, at: int, values: Fields, content: list[object]
+        self, node: etree._Element, plan: ElementPlan, number: int, values: Fields, content: list[object]
     ) -> bool:
         """Read the attributes; return False if an error makes the element invalid."""
         attributes = plan.attributes
@@ -347,13 +351,13 @@ class TableReader(ProblemReporter, Generic[Root]):
                 values[field] = text if parse is None else parse(text)
             except BadValueError as error:
                 name = self.table.name(key)
-                if not self._bad_value(values, field, error, f"attribute '{name}' of <{plan.tag}>", at, name):
+                if not self._bad_value(values, field, error, f"attribute '{name}' of <{plan.tag}>", number, name):
                     good = good and not plan.whole
         if unknown:
-            self.unknown_attributes(node, plan, at, unknown, content)
+            self.unknown_attributes(node, plan, number, unknown, content)
         return good
 
-    def _required(self, node: etree._Element, plan: ElementPlan, at: int, values: Fields) -> bool:
+    def _required(self, node: etree._Element, plan: ElementPlan, number: int, values: Fields) -> bool:
         """Return True if no required attribute is missing."""
         is_complete = True
         for name in plan.element.required:
@@ -361,7 +365,7 @@ class TableReader(ProblemReporter, Generic[Root]):
             if field not in values:
                 # An invalid attribute has been reported already.
                 if self.table.key(name) not in node.attrib:
-                    self.missing(plan.tag, name, at)
+                    self.missing(plan.tag, name, number)
                 if default is None:
                     is_complete = False
                 else:
@@ -378,26 +382,28 @@ class TableReader(ProblemReporter, Generic[Root]):
         values[field] = error.instead
         return True
 
-    def _text(self, node: etree._Element, plan: ElementPlan, at: int, values: Fields, kept: list[object]) -> bool:
+    def _text(
+        self, node: etree._Element, plan: ElementPlan, number: int, values: Fields, content: list[object]
+    ) -> bool:
         """Read the text of an element, without comments inside it; return True if it is valid."""
         text = node.text or ""
         good = True
         for child in node if len(node) else ():
-            good = self._unknown(child, plan, kept, 0) and good
+            good = self._unknown(child, plan, content, 0) and good
             text += child.tail or ""
         assert plan.text is not None
         field = plan.element.text_field
         try:
             values[field] = plan.text.parse(text)
         except BadValueError as error:
-            return good and self._bad_value(values, field, error, f"<{plan.tag}>", at, None)
+            return good and self._bad_value(values, field, error, f"<{plan.tag}>", number, None)
         return good
 
     def _children(
         self,
         node: etree._Element,
         plan: ElementPlan,
-        at: int,
+        number: int,
         values: Fields,
         content: list[object],
         order: list[str],
@@ -406,7 +412,7 @@ class TableReader(ProblemReporter, Generic[Root]):
         children, numbers, has_stray = plan.children, self._numbers, self._has_stray
         good = True
         if has_stray:
-            self._report_stray(node.text, plan, at)
+            self._report_stray(node.text, plan, number)
         # A slice is faster than steps from child to child; the stubs of lxml do not know slices.
         below_node = self.document.children() if node is self._root else node[:]  # type: ignore[index]
         for child in below_node:
@@ -439,8 +445,8 @@ class TableReader(ProblemReporter, Generic[Root]):
             else:
                 self._unknown_child(child, plan, values, content, len(order))
             if has_stray:
-                self._report_stray(child.tail, plan, at)
-        return (not plan.incomplete or self._complete(plan, at, values)) and good
+                self._report_stray(child.tail, plan, number)
+        return (not plan.incomplete or self._complete(plan, number, values)) and good
 
     def _report_stray(self, text: str | None, plan: ElementPlan, at: int) -> None:
         if text and text.strip(_SPACE):
@@ -457,13 +463,13 @@ class TableReader(ProblemReporter, Generic[Root]):
         else:
             self._unknown(child, plan, content, position)
 
-    def _entry(self, pair: object, at: int, plan: ElementPlan, field: str, values: Fields) -> None:
+    def _entry(self, pair: object, number: int, plan: ElementPlan, field: str, values: Fields) -> None:
         """Add an entry to the mapping of a field, in which each name is unique."""
         entries = values.setdefault(field, {})
         assert isinstance(pair, NamedValue)
         assert isinstance(entries, dict)
         if pair.name in entries:
-            self.error("duplicate-name", f"a second <{plan.tag}> has the name '{pair.name}'", at, "name")
+            self.error("duplicate-name", f"a second <{plan.tag}> has the name '{pair.name}'", number, "name")
         else:
             entries[pair.name] = pair.value
 
@@ -476,7 +482,7 @@ class TableReader(ProblemReporter, Generic[Root]):
         self._pass_over(child)
         return self.unknown_child(child, at, plan, content, position)
 
-    def _complete(self, plan: ElementPlan, at: int, values: Fields) -> bool:
+    def _complete(self, plan: ElementPlan, number: int, values: Fields) -> bool:
         """Convert repeated children to tuples; return True if all required children exist."""
         good = True
         for field in plan.many:
@@ -487,10 +493,10 @@ class TableReader(ProblemReporter, Generic[Root]):
             if values.get(field) is None:
                 good = False
                 if field not in values:
-                    self.error("missing-element", f"<{plan.tag}> has no <{tag}>", at)
+                    self.error("missing-element", f"<{plan.tag}> has no <{tag}>", number)
         if plan.choice and "" not in values:
             known = ", ".join(plan.element.children)
-            self.error("missing-element", f"<{plan.tag}> has no {plan.choice}; known are {known}", at)
+            self.error("missing-element", f"<{plan.tag}> has no {plan.choice}; known are {known}", number)
         return good and not (plan.choice and values.get("") is None)
 
 
