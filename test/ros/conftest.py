@@ -57,6 +57,24 @@ def start(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cal
 
 
 @pytest.fixture(scope="module")
+def node(
+    request: pytest.FixtureRequest,
+    start: Callable[..., NodeProcess],
+    client: Client,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[NodeProcess]:
+    """A node that answers, with the `PARAMETERS` of the test module; in the end it must stop without a traceback."""
+    from robot_semantics_interfaces.srv import ListGroups
+
+    folder = str(tmp_path_factory.mktemp("snapshots"))
+    process = start(**{"snapshots__directory": folder, **request.module.PARAMETERS})
+    client.call(ListGroups, "/robot_semantics/list_groups")
+    yield process
+    assert process.stop() == 0
+    assert "Traceback" not in process.output
+
+
+@pytest.fixture(scope="module")
 def client(domain: int) -> Iterator[Client]:
     from support.nodes import Client
 

@@ -31,12 +31,10 @@ from robot_semantics.srdf.table import parse_srdf
 pytestmark = pytest.mark.ros
 
 
-@pytest.fixture(scope="module")
-def node(start: Callable[..., NodeProcess]) -> NodeProcess:
-    return start(
-        robot_description=example("rover_arm.urdf").read_text(),
-        robot_description_semantic=example("rover_arm.srdf").read_text(),
-    )
+PARAMETERS: dict[str, Any] = {
+    "robot_description": example("rover_arm.urdf").read_text(),
+    "robot_description_semantic": example("rover_arm.srdf").read_text(),
+}
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from typing import Any
 
 import pytest
 from robot_semantics_interfaces.srv import GetGroup, RestoreSnapshot
-from support.nodes import Client, NodeProcess
+from support.nodes import Client
 
 from robot_semantics.examples import example
 
@@ -42,12 +42,7 @@ STATES = {
 }
 
 
-@pytest.fixture(scope="module")
-def node(start: Callable[..., NodeProcess], client: Client, tmp_path_factory: pytest.TempPathFactory) -> NodeProcess:
-    folder = str(tmp_path_factory.mktemp("snapshots"))
-    node = start(robot_description=URDF, robot_description_semantic=SRDF, snapshots__directory=folder)
-    client.call(GetGroup, f"{NODE}/get_group", GetGroup.Request(name="arm"))
-    return node
+PARAMETERS: dict[str, Any] = {"robot_description": URDF, "robot_description_semantic": SRDF}
 
 
 @pytest.mark.usefixtures("node")

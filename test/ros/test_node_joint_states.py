@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from robot_semantics_interfaces.srv import GetStatus, GetWorldState, ListGroups
+from robot_semantics_interfaces.srv import GetStatus, GetWorldState
 from sensor_msgs.msg import JointState
 from support.nodes import Client, NodeProcess, joint_state, matrix_of, stamp_of
 
@@ -44,21 +44,15 @@ SRDF = """<robot name="hand"><group name="all"><joint name="c_drive"/><joint nam
 </robot>"""
 
 
-@pytest.fixture(scope="module")
-def node(start: Callable[..., NodeProcess], client: Client) -> Iterator[NodeProcess]:
-    node = start(
-        robot_description=URDF,
-        robot_description_semantic=SRDF,
-        publish_frequency=1000.0,
-        complete_after=0.05,
-        stale_timeout=1.5,
-        diagnostics_period=0.2,
-        invalid_positions="refuse",
-    )
-    client.call(ListGroups, f"{NODE}/list_groups")
-    yield node
-    assert node.stop() == 0
-    assert "Traceback" not in node.output
+PARAMETERS: dict[str, Any] = {
+    "robot_description": URDF,
+    "robot_description_semantic": SRDF,
+    "publish_frequency": 1000.0,
+    "complete_after": 0.05,
+    "stale_timeout": 1.5,
+    "diagnostics_period": 0.2,
+    "invalid_positions": "refuse",
+}
 
 
 Send = Callable[[JointState], int]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from sensor_msgs.msg import JointState
@@ -25,9 +26,7 @@ SRDF = """<robot name="box"><virtual_joint name="v" type="planar" parent_frame="
   <group name="all"><joint name="hinge"/></group></robot>"""
 
 
-@pytest.fixture(scope="module")
-def node(start: Callable[..., NodeProcess]) -> NodeProcess:
-    return start(robot_description=URDF, robot_description_semantic=SRDF, diagnostics_period=0.2)
+PARAMETERS: dict[str, Any] = {"robot_description": URDF, "robot_description_semantic": SRDF, "diagnostics_period": 0.2}
 
 
 def test_a_robot_is_described_in_one_line(node: NodeProcess) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -41,13 +41,12 @@ XYZ = np.array([1.0, -2.0, 0.25])
 R = Rotation.from_euler("ZYX", [0.7, 0.2, -0.1])
 
 
-@pytest.fixture(scope="module")
-def node(start: Callable[..., NodeProcess]) -> Iterator[NodeProcess]:
-    """One node, whose parameters each test sets for itself."""
-    node = start(robot_description=URDF, robot_description_semantic=FLOATING, publish_frequency=1000.0)
-    yield node
-    assert node.stop() == 0
-    assert "Traceback" not in node.output
+PARAMETERS: dict[str, Any] = {
+    "robot_description": URDF,
+    "robot_description_semantic": FLOATING,
+    "publish_frequency": 1000.0,
+}
+"""One node, whose parameters each test sets for itself."""
 
 
 @pytest.fixture

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import array
 import importlib
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from robot_semantics_interfaces.srv import ListGroups
 from support.nodes import Client, NodeProcess
 
 from robot_semantics.examples import example
@@ -70,12 +68,7 @@ def _message(name: str) -> Any:
     return getattr(importlib.import_module(f"{package}.msg"), kind)
 
 
-@pytest.fixture(scope="module")
-def node(start: Callable[..., NodeProcess], client: Client, tmp_path_factory: pytest.TempPathFactory) -> NodeProcess:
-    folder = tmp_path_factory.mktemp("snapshots")
-    node = start(robot_description=URDF, robot_description_semantic=SRDF, snapshots__directory=str(folder))
-    client.call(ListGroups, f"{NODE}/list_groups")
-    return node
+PARAMETERS: dict[str, Any] = {"robot_description": URDF, "robot_description_semantic": SRDF}
 
 
 def own_services(client: Client) -> dict[str, str]:

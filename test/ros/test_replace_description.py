@@ -13,7 +13,7 @@ Expected poses are rotations about Z in closed form.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -69,12 +69,7 @@ BAD = SECOND.replace("<link name='hook'/>", "").replace('lower="-3"', 'lower="x"
 BAD_PARTS = SECOND_SRDF.replace('<joint name="shoulder"/>', '<joint name="shoulder"/><joint name="sholder"/>')
 
 
-@pytest.fixture(scope="module")
-def node(start: Callable[..., NodeProcess]) -> Iterator[NodeProcess]:
-    process = start(robot_description=FIRST, robot_description_semantic=FIRST_SRDF)
-    yield process
-    assert process.stop() == 0
-    assert "Traceback" not in process.output
+PARAMETERS: dict[str, Any] = {"robot_description": FIRST, "robot_description_semantic": FIRST_SRDF}
 
 
 def replace(client: Client, name: str = NODE, **fields: Any) -> Any:

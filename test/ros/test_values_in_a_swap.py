@@ -17,7 +17,6 @@ import itertools
 import os
 import random
 import time
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -91,14 +90,11 @@ class Changes:
         return self._replace.call_async(request)
 
 
-@pytest.fixture(scope="module")
-def node(start: Callable[..., NodeProcess]) -> Iterator[NodeProcess]:
-    process = start(
-        robot_description=urdf("tool0"), robot_description_semantic=SRDF.format(more=""), publish_frequency=1000.0
-    )
-    yield process
-    assert process.stop() == 0
-    assert "Traceback" not in process.output
+PARAMETERS: dict[str, Any] = {
+    "robot_description": urdf("tool0"),
+    "robot_description_semantic": SRDF.format(more=""),
+    "publish_frequency": 1000.0,
+}
 
 
 @pytest.fixture(scope="module")
