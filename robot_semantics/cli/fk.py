@@ -26,7 +26,7 @@ from robot_semantics.cli.frame.joint_arguments import (
 from robot_semantics.cli.frame.node_inputs import AskedNode, asked_node, world_of_node
 from robot_semantics.cli.frame.printing import add_json_argument
 from robot_semantics.cli.usdf.links import LinkPoses, links_in_world, print_links
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.kinematics.joint_space import with_state
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.world_state import WORLD
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _from_positions(model: RobotModel, arguments: argparse.Namespace) -> LinkPoses:
     """Return the poses for joint positions; in the virtual joint's parent frame if its values are given."""
-    kinematics = ForwardKinematics(model)
+    kinematics = kinematics_of(model)
     space, root = kinematics.space, model.root_joint
     state = named_state(arguments.state, {model.name: model})[1] if arguments.state else None
     q = space.neutral() if state is None else with_state(space, state.group, state.name)

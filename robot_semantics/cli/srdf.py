@@ -282,7 +282,7 @@ def _with_suggestions(
     import numpy as np
 
     from robot_semantics.collision.poses import PoseCollisions
-    from robot_semantics.kinematics.forward import ForwardKinematics
+    from robot_semantics.kinematics.forward import kinematics_of
     from robot_semantics.model.resources import PackageResolver
     from robot_semantics.viewer.suggestions import accept_all
 
@@ -296,7 +296,7 @@ def _with_suggestions(
         print_note(f"the suggested poses are not checked for collisions: {error}")
 
     def free_pose(model: RobotModel, joints: Collection[str]) -> FloatArray:
-        neutral = np.array(ForwardKinematics(model).space.neutral())
+        neutral = np.array(kinematics_of(model).space.neutral())
         pose = neutral if poses is None else poses.free_positions(model, joints)
         if pose is None:
             raise RobotSemanticsError("no pose free of collision was found")

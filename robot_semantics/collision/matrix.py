@@ -31,7 +31,7 @@ from robot_semantics.collision.sampling import BLOCK, BlockSampler, SampleBox, b
 from robot_semantics.collision.scene import CollisionScene, build_scene
 from robot_semantics.collision.shapes import Piece
 from robot_semantics.collision.statistics import is_clear, is_rare, never_bound, samples_for
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.kinematics.loops import ClosedLoops, close_loops
 from robot_semantics.model.omissions import refuse_omissions
 from robot_semantics.model.rigid_bodies import rigid_bodies
@@ -200,7 +200,7 @@ def find_collisions(
 
 def _closest(scene: CollisionScene, q: FloatArray, pairs: Sequence[LinkIndices]) -> dict[LinkIndices, FloatArray]:
     """Return for each pair the samples with the closest centres of the two links, nearest first."""
-    T_root_link = ForwardKinematics(scene.space.model).link_poses(scene.space.with_mimics(q))
+    T_root_link = kinematics_of(scene.space.model).link_poses(scene.space.with_mimics(q))
     centres = {}
     for link in {link for pair in pairs for link in pair}:
         centres[link] = T_root_link[:, link, :3, :3] @ _centre(scene, link) + T_root_link[:, link, :3, 3]
@@ -558,7 +558,7 @@ def generate_matrix(
     if SampleBox(scene.space).is_one_pose:
         # More samples would only seem to be more evidence.
         settings = replace(settings, samples=1, confidence=None)
-    kinematics = ForwardKinematics(robot)
+    kinematics = kinematics_of(robot)
     neutral = close_loops(kinematics.loops, kinematics.space.neutral() if default_q is None else default_q)
     default = CollisionCounter(scene).count(neutral[None])
     blocks = range(-(-settings.total // BLOCK))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_semantics.base.names import LinkPair
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.loops import close_loops
 from robot_semantics.model import queries
@@ -111,7 +111,7 @@ class PoseCollisions:
         space = JointSpace.of(self._robot)
         above = self._joints_above(joints)
         columns = [at for name in joints for at in range(space.size)[space.joint_positions[name]]]
-        kinematics = ForwardKinematics(self._robot)
+        kinematics = kinematics_of(self._robot)
 
         def colliding(pose: FloatArray) -> list[LinkPair]:
             return self.unusual(pose, joints)
@@ -148,8 +148,8 @@ class PoseCollisions:
 
         The robot is this one, or has another virtual joint.
         """
-        kinematics, own = ForwardKinematics(robot), JointSpace.of(self._robot)
-        q, start = np.array(kinematics.space.neutral()), np.array(ForwardKinematics(self._robot).space.neutral())
+        kinematics, own = kinematics_of(robot), JointSpace.of(self._robot)
+        q, start = np.array(kinematics.space.neutral()), np.array(kinematics_of(self._robot).space.neutral())
         pose = self.free_pose(start, [name for name in joints if name in own.joint_positions])
         if pose is None:
             return None

@@ -31,7 +31,7 @@ from robot_semantics.comparison.meaning import (
     extension_differences,
     meaning_differences,
 )
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.model.joint_types import JointQuantity
@@ -506,8 +506,8 @@ def _largest_distance(a: RobotModel, b: RobotModel, match: RobotMatch) -> tuple[
         if joint.a.position_count and joint.a.position_count == joint.b.position_count:
             q_b[:, space_b.positions_of(joint.b)] = q_a[:, space_a.positions_of(joint.a)]
     places_a, places_b = list(match.links), list(match.links.values())
-    T_a = ForwardKinematics(a).link_poses(q_a)
-    T_b = ForwardKinematics(b).link_poses(q_b)
+    T_a = kinematics_of(a).link_poses(q_a)
+    T_b = kinematics_of(b).link_poses(q_b)
     origins = np.array([match.frames[link][:3, 3] for link in places_a])
     points_b = np.einsum("knij,nj->kni", T_b[:, places_b][..., :3, :3], origins) + T_b[:, places_b][..., :3, 3]
     # The link from which matching began is at the same place in both.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -530,6 +530,12 @@ class ForwardKinematics:
             poses = poses[..., self._chosen, :, :]
         poses.setflags(write=False)
         return poses
+
+
+@lru_cache(maxsize=8)
+def kinematics_of(model: RobotModel) -> ForwardKinematics:
+    """Return the kinematics of all links of a robot: one object, so that it prepares its loops and steps only once."""
+    return ForwardKinematics(model)
 
 
 def _rotated(R: FloatArray, vectors: FloatArray) -> FloatArray:

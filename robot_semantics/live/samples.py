@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from robot_semantics.base.names import frame_name
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.live.settings import Source
 from robot_semantics.model.queries import links_fixed_to_root
@@ -55,7 +55,7 @@ def motion_of_root(
     """
     if link == model.root_link:
         return xyz_quat, twist
-    kinematics = ForwardKinematics(model)
+    kinematics = kinematics_of(model)
     T_root_link = kinematics.link_poses(kinematics.space.neutral())[model.link_index[link]]
     T_frame_root = matrix_from_pose(xyz_quat) @ invert(T_root_link)
     return xyz_quat_from_matrix(T_frame_root), twist_at(twist, T_frame_root[:3, 3] - xyz_quat[:3])

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ import numpy as np
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import frame_name, quoted, shown
 from robot_semantics.base.nanoseconds import float_seconds, short_seconds
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.live.model_series import model_rows, model_state, series_of, with_links
 from robot_semantics.live.samples import (
     RobotSample,
@@ -321,7 +320,7 @@ class _Making:
 
     def _model(self, robot: RobotSample) -> ModelState:
         self._joint_ages(robot)
-        series = with_links(series_of(robot, self.sample.received_ns), _kinematics(robot.model))
+        series = with_links(series_of(robot, self.sample.received_ns), kinematics_of(robot.model))
         root = self.roots[robot.name]
         if root.statement is not None:
             twist = root.statement.twist
@@ -489,8 +488,3 @@ class _Making:
         self.bodies = {name: body for name, body in self.bodies.items() if name in needed}
         self.missing = [item for item in self.missing if item.kind != "frame" or item.name in needed - models]
         self.ages = [age for age in self.ages if age.model is not None or age.name in needed]
-
-
-@lru_cache(maxsize=8)
-def _kinematics(model: RobotModel) -> ForwardKinematics:
-    return ForwardKinematics(model)

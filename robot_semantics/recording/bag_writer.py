@@ -35,7 +35,7 @@ from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.message_types import JOINT_STATE, MULTI_DOF, STRING, TF_MESSAGE
 from robot_semantics.convert.messages import CLOCK, JointRow, MessageMaker, PoseRow, Transform, topic_namespaces
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.model.joint_types import JointType, variable_names
@@ -241,7 +241,7 @@ class _Bag:
         self.robots = {
             name: model for name in names if (model := described.get(name, ModelDescription()).model) is not None
         }
-        self.fk = {name: ForwardKinematics(model) for name, model in self.robots.items()}
+        self.fk = {name: kinematics_of(model) for name, model in self.robots.items()}
         self.digests = {name: model_digest(model) for name, model in self.robots.items()}
         self.local = {name: LocalTransforms(model, follow_mimics=False) for name, model in self.robots.items() if links}
         self.root = {name: self.robots[name].root_link if name in self.robots else name for name in names}

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from robot_semantics.base.nanoseconds import float_seconds
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import ForwardKinematics, kinematics_of
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.kinematics.loops import OpenLoopError
@@ -369,7 +369,7 @@ def apply_model_state(
         positions: (size,) the present joint positions; by default `JointSpace.neutral`.
         close_loops: whether positions that close the loops replace those of passive joints.
     """
-    kinematics = robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)
+    kinematics = robot if isinstance(robot, ForwardKinematics) else kinematics_of(robot)
     return _Application(model, world, kinematics, base or Base.of(kinematics.model), positions, close_loops).run()
 
 

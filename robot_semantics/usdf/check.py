@@ -21,7 +21,7 @@ from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import nearest_names
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.kinematics.joint_space import followings
 from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.model.loading import NAMED_FILES, RobotOptions
@@ -192,7 +192,7 @@ class _ModelCheck:
         self._found = diagnostics
         self._places = places
         self._path = path_of(state)
-        self._kinematics = ForwardKinematics(robot)
+        self._kinematics = kinematics_of(robot)
 
     def run(self, world: ResolvedWorld) -> None:
         """Make every check, in the world around the model."""

@@ -22,7 +22,7 @@ from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.base.names import quoted
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import ForwardKinematics, kinematics_of
 from robot_semantics.kinematics.joint_space import JointSpace, followings
 from robot_semantics.kinematics.loops import close_loops
 from robot_semantics.model.joint_types import JointType
@@ -149,7 +149,7 @@ def set_joints(
     if robot is None:
         changed = _without_robot(changed, values)
     else:
-        kinematics = ForwardKinematics(robot)
+        kinematics = kinematics_of(robot)
         q, moved_joints = _moved(kinematics.space, values)
         if robot.root_joint.name in moved_joints:
             # A virtual joint has no joint state: it is the model's own pose.

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import ArrayError
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import ForwardKinematics, kinematics_of
 from robot_semantics.kinematics.joint_space import followings
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms.arrays import FloatArray, checked_array
@@ -60,7 +60,7 @@ def from_joint_positions(
         ArrayError: an array has a wrong shape or is not finite, or a value of an active joint is missing.
         UnknownNameError: a name is neither a joint nor a variable.
     """
-    kinematics = robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)
+    kinematics = robot if isinstance(robot, ForwardKinematics) else kinematics_of(robot)
     model, space = kinematics.model, kinematics.space
     q, moving_root = _positions(kinematics, positions)
     v, root_rates = _velocities(kinematics, velocities)
@@ -141,7 +141,7 @@ def rederive_links(
 
 
 def _derived_links(state: ModelState, robot: RobotModel | ForwardKinematics) -> dict[str, LinkState]:
-    whole = robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)
+    whole = robot if isinstance(robot, ForwardKinematics) else kinematics_of(robot)
     kinematics = whole.measured
     values = joint_values(state, kinematics.space)
     if whole.model.constraints:

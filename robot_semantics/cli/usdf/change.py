@@ -47,7 +47,7 @@ from robot_semantics.cli.frame.joint_arguments import (
 )
 from robot_semantics.cli.usdf import files as usdf_files
 from robot_semantics.cli.usdf.files import WorldFile, located_problems
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.loops import close_loops
 from robot_semantics.model.joint_types import JointQuantity
@@ -283,7 +283,7 @@ def _present(state: WorldState, reading: JointReading, robots: Mapping[str, Robo
     Raises:
         ArrayError: they are not known.
     """
-    kinematics = ForwardKinematics(robots[reading.model])
+    kinematics = kinematics_of(robots[reading.model])
     model = state.model(reading.model)
     applied = apply_model_state(model, resolve_with(state, robots=robots), kinematics)
     if reading.joint == kinematics.model.root_joint.name and applied.base_positions is not None:
@@ -409,7 +409,7 @@ def _described(arguments: argparse.Namespace) -> list[NewRobot]:
     diagnostics = Diagnostics()
     found = []
     for robot, model in zip(arguments.robots, inputs.read_given(arguments, arguments.robots, diagnostics), strict=True):
-        kinematics = ForwardKinematics(model)
+        kinematics = kinematics_of(model)
         q = close_loops(kinematics.loops, kinematics.space.neutral())
         state = from_joint_positions(kinematics, q, T_parent_root=np.eye(4), name=robot.name)
         state = replace(state, links=(), urdf_sha256=model_digest(model))

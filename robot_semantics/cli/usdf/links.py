@@ -20,7 +20,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.printing import print_line, print_result
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
@@ -52,7 +52,7 @@ def links_in_world(state: WorldState, name: str, model: RobotModel, find: FileFi
     Raises:
         RobotSemanticsError: the state does not fit the robot.
     """
-    kinematics, base = ForwardKinematics(model), Base.of(model)
+    kinematics, base = kinematics_of(model), Base.of(model)
     # The parent of the robot may be another robot in the world.
     others = robots_for(state, RobotFiles(find=find)) if any(body.parent_link for body in state.bodies) else {}
     world = resolve_with(state, robots={**others, name: kinematics})

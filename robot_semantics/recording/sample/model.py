@@ -18,7 +18,7 @@ import numpy as np
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import quoted
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.kinematics.joint_space import JointSpace, MimicMap, followings
 from robot_semantics.kinematics.loop_equations import IndexArray
 from robot_semantics.kinematics.loop_freedom import LoopError
@@ -181,7 +181,7 @@ class ModelSampler:
         self._loops = LoopColumns.of(robot.model, problems, self._place)
         self._links = LinkJoints(robot, recording.history, self._named(), problems, self._place)
         self._lost: set[str] = set()
-        self._fk = ForwardKinematics(robot.model) if links and robot.model is not None else None
+        self._fk = kinematics_of(robot.model) if links and robot.model is not None else None
         self._digest = model_digest(robot.model) if robot.model is not None else None
         self.lower, self.upper = self._limits()
         self._report(problems)

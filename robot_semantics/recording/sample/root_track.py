@@ -17,7 +17,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import quoted
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.kinematics.motions import pose_of, twist_of
 from robot_semantics.live.samples import RootCandidate, RootChoice, RootSource, choose_root, possible_robots
 from robot_semantics.model.queries import links_fixed_to_root
@@ -266,7 +266,7 @@ def _links_fixed_to_root(robot: RecordedRobot) -> dict[str, FloatArray]:
     fixed = () if model is None else links_fixed_to_root(model)[1:]
     pose_of = {robot.root_frame: np.array(IDENTITY_POSE)}
     if model is not None and fixed:
-        kinematics = ForwardKinematics(model)
+        kinematics = kinematics_of(model)
         T_root_link = xyz_quat_from_matrix(kinematics.link_poses(kinematics.space.neutral()))
         backs = invert_poses(T_root_link[[model.link_index[link] for link in fixed]])
         pose_of |= zip((robot.frame_of_link[link] for link in fixed), backs, strict=True)

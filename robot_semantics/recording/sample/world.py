@@ -18,7 +18,7 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.names import frame_name, quoted
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.live.model_series import ABSENT, ModelSeries, with_links
 from robot_semantics.live.samples import RootSource
 from robot_semantics.recording.bags.source import RequestError
@@ -99,7 +99,7 @@ class Carriers:
         """Return T_root_link (n, links, 7) from the joints, else from tf, and twists (n, links, 6) from the joints."""
         robot = self._robots[number]
         assert robot.model is not None
-        linked = with_links(model, ForwardKinematics(robot.model))
+        linked = with_links(model, kinematics_of(robot.model))
         assert linked.link_poses is not None
         assert linked.link_twists is not None
         at = [robot.model.link_index[robot.link_frames[frame]] for frame in frames]

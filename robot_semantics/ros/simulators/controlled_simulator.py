@@ -34,7 +34,7 @@ from sensor_msgs.msg import JointState as JointStateMessage
 from robot_semantics.base.names import suggestion
 from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.cdr.generated_types import RosMessage
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.kinematics.motions import pose_of, twist_of
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
@@ -254,9 +254,9 @@ class _Ordering:
             base = Base.of(robot)
         else:
             base = Base(root, parent, held_by="the base is fixed in the simulator")
-        applied = apply_model_state(model, self.world, ForwardKinematics(robot), base=base)
+        applied = apply_model_state(model, self.world, kinematics_of(robot), base=base)
         self.log.extend(applied.items, (*applied.notes, *applied.kept_motion))
-        space = ForwardKinematics(robot).space
+        space = kinematics_of(robot).space
         for joint in robot.joints:
             given = (joint.name in applied.positions_of, joint.name in applied.velocities_of)
             if joint.virtual:
