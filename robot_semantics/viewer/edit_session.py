@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -427,7 +428,12 @@ class EditSession:
             return False
         if typed.base != text_hash(bytes(self.text)) and not replace:
             raise FileChangedError("the document has changed since you began to type")
-        changed = self.change("edit the text", lambda text: SrdfText(typed.text, text.xml.source))
+
+        def edited(text: SrdfText) -> SrdfText:
+            has_mark = bytes(text).startswith(BOM_UTF8)
+            return SrdfText(BOM_UTF8 + typed.text.encode() if has_mark else typed.text, text.xml.source)
+
+        changed = self.change("edit the text", edited)
         self.type(page, None)
         return changed
 

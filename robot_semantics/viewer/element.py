@@ -185,6 +185,10 @@ class DiffText(ui.element, component=str(ASSETS / "diff.js")):
     def __init__(self, lines: Sequence[str]) -> None:
         """Show lines."""
         super().__init__()
+        self.show(lines)
+
+    def show(self, lines: Sequence[str]) -> None:
+        """Show other lines."""
         self.props["lines"] = list(lines)
 
 

@@ -521,7 +521,12 @@ class Studio:
 
     def _text(self) -> None:
         self._pane = TextPane(self._page).on("typed", self._typed)
-        self._conflict = ui.column().style("width: 100%; gap: 6px").props("data-typed-conflict")
+        # Built once: a click on a button that is built anew would be lost.
+        with ui.column().style("width: 100%; gap: 6px").props("data-typed-conflict") as self._conflict:
+            self._about_typed = small("")
+            with ui.column().style("width: 100%; gap: 6px") as self._choice:
+                self._way = _difference("", "difference", "24vh")
+                button("use my text", partial(self._end_typing, replace=True), "use-typed")
         with ui.row().style("gap: 6px"):
             button("apply", self._apply_typed, "take-text")
             self._drop = button("use the document", partial(self._end_typing, replace=False), "drop-text", outline=True)
@@ -534,16 +539,15 @@ class Studio:
         self._pane.show(str(session.text), base, None if typed is None else typed._asdict())
         is_conflict = typed is not None and typed.base != base
         self._drop.set_visibility(typed is not None or self._is_too_long)
-        self._conflict.clear()
+        self._conflict.set_visibility(self._is_too_long or is_conflict)
+        self._choice.set_visibility(is_conflict and not self._is_too_long)
         if self._is_too_long:
-            with self._conflict:
-                small(f"The typed text is not saved: {TOO_LONG}").classes("failed")
+            self._about_typed.set_text(f"The typed text is not saved: {TOO_LONG}")
         elif typed is not None and is_conflict:
-            with self._conflict:
-                small("The document has changed since you began to type. This is the way from it to your text:")
-                diff = unified_diff(bytes(session.text), typed.text.encode(), "document", "typed")
-                _difference(diff, "difference", "24vh")
-                button("use my text", partial(self._end_typing, replace=True), "use-typed")
+            self._about_typed.set_text(
+                "The document has changed since you began to type. This is the way from it to your text:"
+            )
+            self._way.show(_shown_lines(unified_diff(bytes(session.text), typed.text.encode(), "document", "typed")))
 
     def _typed(self, event: events.GenericEventArguments) -> None:
         was, typed = (self.session.is_saved, self._is_too_long), event.args
@@ -597,13 +601,16 @@ class Studio:
         self._show_text()
 
 
-def _difference(diff: str, title: str, height: str) -> None:
+def _difference(diff: str, title: str, height: str) -> DiffText:
     """Show a unified diff in a box of this height."""
     box = with_attributes(ui.element("div"), role="region", tabindex="0", aria_label=title)
     box.style["height"] = height
     with box.style("width: 100%; overflow: auto; border: 1px solid #8884"):
-        lines = diff.split("\n")
-        more = [f"… {len(lines) - SHOWN_LINES:,} more lines"] if len(lines) > SHOWN_LINES else []
-        DiffText(
-            [line if len(line) < LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in lines[:SHOWN_LINES]] + more
-        )
+        return DiffText(_shown_lines(diff))
+
+
+def _shown_lines(diff: str) -> list[str]:
+    """Return the lines of a diff, at most `SHOWN_LINES` with at most `LONGEST_LINE` characters."""
+    lines = diff.split("\n")
+    shown = [line if len(line) < LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in lines[:SHOWN_LINES]]
+    return shown if len(lines) <= SHOWN_LINES else [*shown, f"… {len(lines) - SHOWN_LINES:,} more lines"]

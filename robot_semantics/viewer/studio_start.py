@@ -170,18 +170,25 @@ class StartTab:
 
     def build(self) -> None:
         """Build the list."""
+        self._found, self._shown = self._suggested(), self._states()
         self._list()
 
     def renew(self) -> None:
-        """Show the present state of the session."""
-        self._list.refresh()
+        """Show the present state of the session; what stays the same is not built anew, so that no click is lost."""
+        titles, shown = [suggestion.title for suggestion in self._found], self._shown
+        self._found, self._shown = self._suggested(), self._states()
+        if titles != [suggestion.title for suggestion in self._found] or shown != self._shown:
+            self._list.refresh()
+
+    def _states(self) -> list[tuple[str, bool]]:
+        return [self._state(step) for step in STEPS]
 
     def picked(self, link: str, joint: str) -> None:
         """Ignore clicks on links."""
 
     @ui.refreshable_method
     def _list(self) -> None:
-        found = self._suggested()
+        found = self._found
         # Without a suggestion, the robot may not need the optional steps.
         following = next((step for step in STEPS if step.is_needed and not self._state(step)[1]), STEPS[-1])
         with ui.row(wrap=False).style("width: 100%; align-items: center"):
@@ -257,23 +264,29 @@ class StartTab:
         self._studio.focus(FIRST_FIELDS[tab])
 
     def _suggestion(self, suggestion: Suggestion, *, is_first: bool) -> None:
+        title = suggestion.title
+
+        def present() -> Suggestion:
+            """Return the suggestion for the present robot: its limits, for example, may have changed."""
+            return next((item for item in self._found if item.title == title), suggestion)
+
         async def accept() -> None:
             # A pose free of collision takes a moment to find.
             add.props("loading")
             try:
                 text = self._studio.session.text
-                changed = await run.io_bound(suggestion.edit, text)
+                changed = await run.io_bound(present().edit, text)
             except RobotSemanticsError as error:
                 # What cannot be added is not suggested again.
-                ui.notify(f"{suggestion.title}: {error}", type="negative", position="bottom")
-                self._refused.add(suggestion.title)
-                self._list.refresh()
+                ui.notify(f"{title}: {error}", type="negative", position="bottom")
+                self._refused.add(title)
+                self.renew()
                 return
 
-            def added(present: SrdfText) -> SrdfText:
-                return changed if present is text and changed is not None else suggestion.edit(present)
+            def added(newest: SrdfText) -> SrdfText:
+                return changed if newest is text and changed is not None else present().edit(newest)
 
-            if self._studio.do(suggestion.title, added):
+            if self._studio.do(title, added):
                 # The pressed button no longer exists.
                 self._studio.focus(NEXT_STEP)
 

@@ -245,14 +245,14 @@ def test_typed_text_is_saved_or_stays_whatever_happens(browser: Browser, files: 
         whole = before.replace("</robot>", '<group name="typed"><link name="palm_link"/></group></robot>')
         type_text(whole)
         srdf.write_text(before.replace('name="reach"', 'name="stretch"'))
-        person.sees("document.querySelector('[data-do=use-typed]') !== null")
+        person.sees("document.querySelector('[data-do=use-typed]').checkVisibility()")
         assert browser.run(f"{AREA}.value") == whole
         assert "stretch" in browser.run("document.querySelector('[data-typed-conflict]').innerText")
         browser.press("s", ctrl=True)
         person.sees("document.body.innerText.includes('has changed since you began to type')")
         assert "stretch" in srdf.read_text()
         person.press("use-typed")
-        person.sees("document.querySelector('[data-do=use-typed]') === null")
+        person.sees("!document.querySelector('[data-do=use-typed]').checkVisibility()")
         # The text is a step now; saving writes it, and the fields of other tabs have what was typed there.
         browser.press("s", ctrl=True)
         person.sees("document.activeElement.dataset.do === 'really-save'")
@@ -293,6 +293,23 @@ def test_typed_text_is_saved_or_stays_whatever_happens(browser: Browser, files: 
         person.press("drop-text")
         person.sees("document.querySelector('[data-saved]').innerText === 'saved'")
         assert browser.run(f"{AREA}.value") == before
+        # Line ends and the mark at the beginning stay those of the file.
+        text = "\ufeff" + before[: before.index("  <!-- ")] + "<!-- ends --></robot>\n"
+        srdf.write_bytes(text.replace("\n", "\r\n").encode())
+        person.sees(f"{AREA}.value.includes('<!-- ends -->')")
+        for was, now in (("ends", "ended"), ("ended", "\\ud800ended")):
+            browser.run(
+                f"{AREA}.value = {AREA}.value.replace('<!-- {was}', '<!-- {now}'); {AREA}.setSelectionRange(9, 9);"
+                f" {AREA}.dispatchEvent(new Event('input', {{bubbles: true}}))"
+            )
+            person.sees("document.querySelector('[data-saved]').innerText === 'not saved yet'")
+            if now == "ended":
+                assert browser.run(f"{AREA}.selectionStart") == 9
+        browser.press("s", ctrl=True)
+        person.sees("document.activeElement.dataset.do === 'really-save'")
+        browser.press("Enter")
+        person.sees("document.querySelector('[data-saved]').innerText === 'saved'")
+        assert srdf.read_bytes() == text.replace("ends", "\ufffdended").replace("\n", "\r\n").encode()
         assert browser.complaints == []
 
 
@@ -378,7 +395,7 @@ def test_the_save_dialog_writes_what_it_shows(browser: Browser, files: tuple[Pat
         browser.run(f"{AREA}.focus(); {AREA}.select()")
         browser.type("<robot")
         second.press("redo")
-        first.sees("document.querySelector('[data-do=use-typed]') !== null")
+        first.sees("document.querySelector('[data-do=use-typed]').checkVisibility()")
         assert browser.run(f"{AREA}.value") == "<robot"
         files[1].unlink()
         first.sees("document.querySelector('[data-saved]').innerText === 'the file was deleted'")

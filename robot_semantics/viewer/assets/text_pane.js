@@ -8,13 +8,14 @@ export default {
   emits: ["typed"],
   template: `
     <div class="text-pane">
-      <textarea ref="area" id="whole-text" aria-label="text" spellcheck="false" :value="shown" @input="type($event.target.value)"></textarea>
+      <textarea ref="area" id="whole-text" aria-label="text" spellcheck="false" :value="shown" @input="type(whole($event.target.value))"></textarea>
     </div>
   `,
   // own: what was typed, its number, and the hash of the document on which it was typed; null without.
   data() { return { own: null }; },
   created() { this.number = 0; },
-  computed: { shown() { return this.own ? this.own.text : this.text; } },
+  // A field has the line ends of one kind only; with others, each key would put the caret at the end.
+  computed: { shown() { return (this.own ? this.own.text : this.text).replace(/\r\n?/g, "\n"); } },
   watch: {
     typed(now) { if (now && !this.own) this.own = { ...now, number: this.number }; },
     // The server has applied or dropped it: only what it had received, never what was typed since.
@@ -30,6 +31,11 @@ export default {
     } else if (this.typed) this.own = { ...this.typed, number: this.number };
   },
   methods: {
+    // What is typed, with the line ends of the document, and without halves of signs, which no message can have.
+    whole(text) {
+      const lines = this.text.includes("\r\n") ? text.replace(/\r?\n/g, "\r\n") : text;
+      return lines.toWellFormed?.() ?? lines;
+    },
     type(text) {
       if (text === this.text) { this.drop(); this.number += 1; this.emit({ piece: null }); return; }
       this.own = { text, base: this.own ? this.own.base : this.base };
