@@ -17,9 +17,11 @@ import pytest
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
+from robot_semantics import Diagnostics
+from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.cdr.joint_states import JointStateReader
 from robot_semantics.live.robot import RunningRobot
-from robot_semantics.live.settings import RobotSettings, Source, VirtualJointSettings
+from robot_semantics.live.settings import RobotSettings, Source, VirtualJointSettings, one_line_a_kind
 from robot_semantics.model.loading import robot_from_text
 
 SECOND_NS = 1_000_000_000
@@ -64,3 +66,16 @@ def test_a_reset_that_a_second_publisher_shows_later_keeps_the_values_of_the_fir
     assert robot.values.positions.tolist() == [6.0, 7.0]
     (notice,) = robot.notices
     assert "the clock was reset, and earlier values are not used any more" in notice
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_problems_of_a_kind_are_one_line_with_the_number_of_the_others(count: int) -> None:
+    found = Diagnostics()
+    for number in range(count):
+        found.warning("unknown-link", f"link {number}", SourcePlace("a.srdf"))
+    found.error("unknown-link", "another severity", SourcePlace("a.srdf"))
+    first, second = one_line_a_kind(found)
+    assert first.partition(" (and ")[2] == ("" if count == 1 else f"{count - 1} more of this kind)")
+    assert "link 0" in first
+    assert "another severity" in second
+    assert "more of this kind" not in second

@@ -30,9 +30,11 @@ from robot_semantics.live.senders import (
     PublisherWatch,
     Reference,
     Sender,
+    SenderRow,
     Senders,
     StampOrder,
     reference_of,
+    state_of,
 )
 from robot_semantics.live.settings import RobotSettings
 from robot_semantics.model.loading import robot_from_text
@@ -547,3 +549,80 @@ def test_the_number_of_senders_and_of_their_names_is_bounded() -> None:
     assert len(senders) == 10
     assert len(senders.advances) <= 11
     assert RESET_NS == S
+
+
+def test_messages_are_counted_whatever_path_they_take(fed: Callable[..., Fed]) -> None:
+    robot = fed()
+    for number in range(20):
+        robot.give(0.02 * number, 100.0 + 0.02 * number, left=1.0)
+        robot.give(0.02 * number, 100.0 + 0.02 * number, right=1.0)
+    assert [sender.total for sender in robot.robot.senders] == [20, 20]
+
+
+@pytest.mark.parametrize(
+    ("kind", "offset_s", "state"),
+    [
+        *(("joint_states", sign * seconds, "clock or latency") for sign in (1, -1) for seconds in (0.11, 1.0, 3600.0)),
+        *(("odometry", sign * 0.11, "clock or latency") for sign in (1, -1)),
+        *(("tf", sign * 2.1, "clock or latency") for sign in (1, -1)),
+        *(("joint_states", sign * 0.09, "in step") for sign in (1, -1)),
+        *(("tf", sign * 1.9, "in step") for sign in (1, -1)),
+    ],
+)
+def test_a_clock_beside_the_reference_is_told_beyond_its_limit(kind: str, offset_s: float, state: str) -> None:
+    senders = Senders()
+    sender, _ = senders.find(kind, "topic", ("a", "b"))
+    for number in range(5):
+        senders.take(sender, number * TENTH, number * TENTH)
+    found = state_of(sender, is_reference=False, offset_ns=round(offset_s * S), now_ns=S // 2, complete_after_ns=TENTH)
+    assert found == state
+    late = state_of(sender, is_reference=False, offset_ns=0, now_ns=3 * S, complete_after_ns=TENTH)
+    assert late == "silent"
+    if state == "in step":
+        assert state_of(sender, is_reference=True, offset_ns=0, now_ns=S // 2, complete_after_ns=TENTH) == "reference"
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [("joint_states", "'a', 'b'"), ("multi_dof", "'a', 'b'"), ("odometry", "a → b"), ("tf", "a → b")],
+)
+def test_a_line_of_the_table_names_joints_or_frames(kind: str, names: str) -> None:
+    row = SenderRow("r", kind, "/topic", ("a", "b"), ("/one", "/two"), 7, 12.5, -0.25, 0.0, 0.4, "in step")
+    assert row.text() == f"/topic (/one, /two)  {names}  12.5 Hz  -0.250 s  heard 0.4 s ago  in step"
+
+
+def test_a_robot_with_other_settings_continues_the_clocks_of_its_senders(fed: Callable[..., Fed]) -> None:
+    robot = fed()
+    for number in range(10):
+        robot.give(0.02 * number, 100.0 + 0.02 * number, left=1.0, right=1.0, cart__x=1.0, cart__y=0.0, cart__theta=0.0)
+    before = robot.robot
+    after = RunningRobot("r", before.model, RobotSettings(publish_interval_ns=0, complete_after_ns=TENTH))
+    after.adopt(before)
+    robot.robot = after
+    # The next message is in order; one of before is late.
+    assert robot.give(0.2, 100.2, left=2.0, right=2.0, cart__x=2.0, cart__y=0.0, cart__theta=0.0)
+    robot.give(0.22, 100.1, left=9.0, right=9.0, cart__x=9.0, cart__y=0.0, cart__theta=0.0)
+    assert after.values.positions.tolist().count(2.0) == 3
+
+
+@pytest.mark.parametrize("kind", ["multi_dof", "odometry"])
+def test_a_robot_continues_the_clock_of_its_base(fed: Callable[..., Fed], kind: str) -> None:
+    srdf = '<robot name="r"><virtual_joint name="w" type="planar" parent_frame="odom" child_link="base"/></robot>'
+    robot = fed(srdf=srdf)
+    names = ("w",) if kind == "multi_dof" else ("odom", "base")
+    pose = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+
+    def move(one: RunningRobot, stamp: float, x: float) -> Any:
+        place = pose + np.array([x, 0, 0, 0, 0, 0, 0])
+        return one.motions([("w", place, None)], round(stamp * S), (kind, "odom", names))
+
+    for number in range(5):
+        move(robot.robot, 100.0 + 0.1 * number, 1.0)
+    after = RunningRobot("r", robot.robot.model, RobotSettings(publish_interval_ns=0, complete_after_ns=TENTH))
+    after.adopt(robot.robot)
+    (sender,) = after.senders
+    assert (sender.kind, sender.names) == (kind, names)
+    move(after, 100.5, 4.0)
+    outcomes = move(after, 100.3, 8.0)
+    assert [item.reason for item in outcomes if isinstance(item, Refusal)] == [Reason.TIME_BACKWARDS]
+    assert after.values.positions[0] == 5.0

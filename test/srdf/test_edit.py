@@ -289,3 +289,11 @@ def test_attributes_members_and_values_are_set_alone() -> None:
         text.set_attribute("end effector", ("f",), "group", "a")
     with pytest.raises(UnknownNameError):
         text.set_state_value("a", "s", "w", [0.5])
+
+
+def test_one_value_of_a_state_is_set_and_the_others_stay() -> None:
+    joints = "".join(f'<joint name="{name}" value="{number}"/>' for number, name in enumerate(("a", "b", "c")))
+    before = f'<robot name="r"><group_state name="s" group="g">{joints}</group_state></robot>'
+    for number, name in enumerate(("a", "b", "c")):
+        after = str(SrdfText(before).set_state_value("g", "s", name, [0.5]))
+        assert after == before.replace(f'name="{name}" value="{number}"', f'name="{name}" value="0.5"')
