@@ -460,7 +460,7 @@ class RunningRobot(RobotFrames):
                 stream = self._stream(before.names)
                 if isinstance(stream, MessageStream):
                     stream.sender.copy_clock(before)
-            elif sources[0] == sources[1] and set(before.names) <= self.moving.number.keys() | set(before.names):
+            elif sources[0] == sources[1]:
                 sender = self._sender(before.kind, before.topic, before.names, ordered=before.kind != "multi_dof")
                 sender.copy_clock(before)
                 names = (other.moving.names[number] for number in np.flatnonzero(before.joints).tolist())
