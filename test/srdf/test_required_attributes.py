@@ -31,7 +31,7 @@ def test_a_missing_attribute_is_reported_at_its_element(row: Row) -> None:
     path = row.path.partition("/")[2]
     element = root.find(path) if path else root
     assert element is not None
-    line = element.sourceline
+    line = int(str(element.sourceline))
     del element.attrib[row.name]
     found = Diagnostics()
     parse_srdf(etree.tostring(root), "r.srdf", found)
