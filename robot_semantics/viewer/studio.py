@@ -112,7 +112,7 @@ TOO_LONG = (
 )
 """Message about a typed text that is not sent to the server."""
 
-SHOWN_LINES, LONGEST_LINE = 3000, 1000
+SHOWN_LINES, LONGEST_LINE = 3000, 100_000
 """Largest number of lines of a shown difference, and of characters of a line: a page needs seconds for more."""
 
 LOOK_S = 0.5
