@@ -7,6 +7,8 @@
 
 """Cost of closed loops: CPU time of a joint state for a six-bar linkage, and 10,000 configurations together.
 
+The peer of the 10,000 configurations is Newton's method with pinocchio's constraints and Jacobians, in a plain loop.
+
 Run: python -m benchmark.bench_loops
 
 The same joint states go to the robot with its two constraints and to the robot without them, in turns, in this process:
@@ -30,6 +32,7 @@ from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.robot_model import RobotModel
 
 MESSAGES, ROUNDS, BATCH = 2000, 9, 10_000
+PEER_BATCH, PEER_STEPS, PEER_ERROR = 1000, 60, 1e-10
 RATE_HZ, SPEED = 100.0, 2.0
 LINKS = ("base", "crank", "coupler", "rocker", "coupler2", "rocker2")
 JOINTS = (
@@ -91,6 +94,71 @@ def messages(loops: ClosedLoops, first: int, count: int) -> list[bytes]:
     return result
 
 
+class Peer:
+    """Newton's method on pinocchio's own constraints."""
+
+    def __init__(self, model: RobotModel) -> None:
+        import pinocchio
+
+        self._pinocchio = pinocchio
+        self._model = pinocchio.buildModelFromXML(model.urdf_text)
+        self._data = self._model.createData()
+        self._names = [joint.name for joint in model.joints if joint.name.startswith("j_")]
+        self._joints = [self._model.joints[self._model.getJointId(name)] for name in self._names]
+        self._passive = [self._model.joints[self._model.getJointId(f"j_{name}")].idx_v for name in PASSIVE]
+        self._constraints = []
+        for parent, x, child, y in PINS:
+            places = [(self._model.getJointId(f"j_{link}"), at) for link, at in ((parent, x), (child, y))]
+            frames = [(joint, pinocchio.SE3(np.eye(3), np.array([at, 0.0, 0.0]))) for joint, at in places]
+            kind, axes = pinocchio.ContactType.CONTACT_3D, pinocchio.ReferenceFrame.LOCAL
+            constraint = pinocchio.RigidConstraintModel(kind, self._model, *frames[0], *frames[1], axes)
+            self._constraints.append((constraint, constraint.createData()))
+
+    def configuration(self, loops: ClosedLoops, q: np.ndarray) -> np.ndarray:
+        """Return positions (size,) of this package as pinocchio's, in which an angle is a cosine and a sine."""
+        result = np.empty(self._model.nq)
+        for name, joint in zip(self._names, self._joints, strict=True):
+            angle = q[loops.space.index[name]]
+            result[joint.idx_q : joint.idx_q + 2] = np.cos(angle), np.sin(angle)
+        return result
+
+    def errors(self, q: np.ndarray) -> np.ndarray:
+        """Return how far the pins are open in their plane [m]; prepare the Jacobians."""
+        self._pinocchio.computeJointJacobians(self._model, self._data, q)
+        for constraint, data in self._constraints:
+            constraint.calc(self._model, self._data, data)
+        return np.concatenate([data.c1Mc2.translation[:2] for _, data in self._constraints])
+
+    def close(self, q: np.ndarray) -> tuple[np.ndarray, bool]:
+        """Return closed positions and whether they close."""
+        for _ in range(PEER_STEPS):
+            errors = self.errors(q)
+            if np.abs(errors).max() < PEER_ERROR:
+                return q, True
+            each = [self._pinocchio.getConstraintJacobian(self._model, self._data, *item) for item in self._constraints]
+            J = np.concatenate([part[:2] for part in each])
+            step = np.zeros(self._model.nv)
+            step[self._passive] = np.linalg.solve(J[:, self._passive], errors)
+            # A long step leaves the part of the curve that the Jacobian describes.
+            q = self._pinocchio.integrate(self._model, q, step / max(np.linalg.norm(step), 1.0))
+        return q, False
+
+
+def compare_with_pinocchio(loops: ClosedLoops, start: np.ndarray, closed: np.ndarray, seconds: float) -> None:
+    """Print the time of the peer for the same configurations; first prove that ours close its constraints."""
+    peer = Peer(six_bar(closed=False))
+    gap = max(float(np.abs(peer.errors(peer.configuration(loops, q))).max()) for q in closed)
+    assert gap < PEER_ERROR, gap
+    starts = [peer.configuration(loops, q) for q in start[:PEER_BATCH]]
+    begun = time.process_time()
+    found = [peer.close(q) for q in starts]
+    own = (time.process_time() - begun) * len(closed) / PEER_BATCH
+    print(
+        f"pinocchio's Newton in a loop: {own:.2f} s CPU for {len(closed)} (from {PEER_BATCH}), "
+        f"{np.mean([closes for _, closes in found]):.1%} close; ours / pinocchio {seconds / own:.2f}"
+    )
+
+
 def main() -> None:
     """Measure both."""
     loops = ClosedLoops.of(six_bar(closed=True))
@@ -120,6 +188,7 @@ def main() -> None:
         f"{BATCH} random configurations together: {statistics.median(batches):.2f} s CPU, "
         f"{found.closed.mean():.1%} close, residual at most {gap:.1g} m"
     )
+    compare_with_pinocchio(loops, q, found.q, statistics.median(batches))
     start = time.process_time()
     q[:, loops.space.index["j_crank"]] = np.arange(BATCH) * SPEED / RATE_HZ
     found = loops.close_series(q)

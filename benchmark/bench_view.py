@@ -5,7 +5,8 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Time to open real robots with their meshes, compared with yourdfpy; time until pages are ready; updates of 300 links.
+"""Pictures and pages of real robots, compared with trimesh's reading of the same meshes; opening, compared with
+yourdfpy; time until pages are ready; updates of 300 links.
 
 Run: python -m benchmark.bench_view
 """
@@ -24,9 +25,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmark.bench_start import cpu_time
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model import mesh_files
 from robot_semantics.model.loading import RobotOptions
+from robot_semantics.urdf.tree import Mesh
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.page import page
 from robot_semantics.viewer.picture import render
@@ -40,6 +43,52 @@ ROBOTS = (
 )  # fmt: skip
 LINKS = 300
 FRAMES = 200
+
+
+READ_MESHES = """import sys
+from pathlib import Path
+import trimesh
+count = 0
+for name in sys.argv[1:]:
+    scene = trimesh.load_scene(name)
+    for mesh in scene.geometry.values():
+        material = getattr(mesh.visual, "material", None)
+        image = getattr(material, "image", None) or getattr(material, "baseColorTexture", None)
+        if image is not None:
+            image.load()
+    count += sum(len(mesh.faces) for mesh in scene.dump())
+print(count)"""
+RUNS = 3
+
+
+def pictures(console: Console) -> None:
+    """Compare `view --png` and `view --html` with the reading and decoding of the same meshes by trimesh."""
+    import pinocchio
+
+    share = Path(pinocchio.__file__).parents[4] / "share"
+    table = Table("robot", "trimesh [s]", "--png [s]", "ratio", "--html [s]", "ratio")
+    program = str(Path(sys.executable).with_name("robot_semantics"))
+    for name in ("panda_description/urdf/panda.urdf", "pr2_description/urdf/pr2.urdf"):
+        path = share / "example-robot-data" / "robots" / name
+        scene = open_files([path], Opening(options=RobotOptions(package_paths=(str(share),))), Diagnostics())
+        visuals = [
+            visual.geometry for actor in scene.actors for link in actor.model.links for visual in link.urdf.visuals
+        ]
+        files = dict.fromkeys(
+            str(share / item.filename.removeprefix("package://")) for item in visuals if isinstance(item, Mesh)
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            view = [program, "view", str(path), "--package-path", str(share), "--force"]
+            commands = [
+                [sys.executable, "-c", READ_MESHES, *files],
+                *([*view, option, f"{folder}/{path.stem}.{option[2:]}"] for option in ("--png", "--html")),
+            ]
+            times = [min(row) for row in zip(*(map(cpu_time, commands) for _ in range(RUNS)), strict=True)]
+        peer, *own = times
+        table.add_row(
+            path.stem, f"{peer:.2f}", *(text for value in own for text in (f"{value:.2f}", f"{value / peer:.2f}"))
+        )
+    console.print(table)
 
 
 def triangles(scene: Scene) -> int:
@@ -181,6 +230,7 @@ def pages(console: Console) -> None:
 def main() -> None:
     """Run all."""
     console = Console(width=120)
+    pictures(console)
     pages(console)
     updates(console)
     real_robots(console)
