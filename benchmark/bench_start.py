@@ -33,14 +33,17 @@ def main() -> None:
     """Print the two tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=12, help="runs of each command")
+    parser.add_argument("--no-spheres", action="store_true", help="measure only the start")
     parser.add_argument("--program", type=Path, default=Path(sys.executable).with_name("robot_semantics"))
     arguments = parser.parse_args()
-    program, runs = str(arguments.program), arguments.runs
-    python = str(arguments.program.with_name("python"))
+    program, runs = str(arguments.program.absolute()), arguments.runs
+    python = str(arguments.program.absolute().with_name("python"))
     robot = [str(example("rover_arm.urdf")), str(example("rover_arm.srdf"))]
     commands = {
         "bare Python": [python, "-c", "pass"],
+        "import argparse and lxml": [python, "-c", "import argparse, dataclasses, pathlib, lxml.etree"],
         "import numpy and lxml": [python, "-c", "import numpy, lxml.etree"],
+        "import rosbags, numpy and lxml": [python, "-c", "import numpy, lxml.etree, rosbags.highlevel"],
         "--version": [program, "--version"],
         "--help": [program, "--help"],
         "check": [program, "check", *robot],
@@ -48,18 +51,28 @@ def main() -> None:
         "usdf show": [program, "usdf", "show", str(example("rover_arm.usdf"))],
         "collisions disable": [program, "collisions", "disable", robot[1], "left_wheel", "palm_link"],
     }
-    times = {name: min(cpu_time(command) for _ in range(runs)) for name, command in commands.items()}
-    for name, time in times.items():
-        bare, libraries = time / times["bare Python"], time / times["import numpy and lxml"]
-        print(f"| {name} | {1e3 * time:.0f} ms | {bare:.1f} | {libraries:.2f} |")
     with tempfile.TemporaryDirectory() as folder:
+        # A folder without settings of a project, which commands would read.
+        os.chdir(folder)
+        cpu_time([program, "bag", str(example("rover_arm.usdf")), "-o", "bag"])
+        read_bag = "import sys, rosbags.highlevel as h, pathlib\nwith h.AnyReader([pathlib.Path('bag')]) as bag:\n"
+        read_bag += "    for connection, _, data in bag.messages(): bag.deserialize(data, connection.msgtype)"
+        commands["rosbags reads a small bag"] = [python, "-c", f"import numpy, lxml.etree\n{read_bag}"]
+        commands["export of it"] = [program, "export", "bag", "-o", "world.usdf", "--force"]
+        # All commands in turn: what else the machine does affects all equally.
+        rounds = [[cpu_time(command) for command in commands.values()] for _ in range(runs)]
+        times = dict(zip(commands, map(min, zip(*rounds, strict=True)), strict=True))
+        for name, time in times.items():
+            bare, libraries = time / times["bare Python"], time / times["import numpy and lxml"]
+            print(f"| {name} | {1e3 * time:.0f} ms | {bare:.1f} | {libraries:.2f} |")
         urdf, srdf = Path(folder, "part.urdf"), Path(folder, "spheres.srdf")
-        for name, geometry in SHAPES.items():
+        for name, geometry in () if arguments.no_spheres else SHAPES.items():
             link = f'<link name="a"><collision><geometry>{geometry}</geometry></collision></link>'
             urdf.write_text(f'<robot name="part">{link}</robot>')
             spheres = [program, "collisions", "spheres"]
             fit = cpu_time([*spheres, "generate", str(urdf), "--count", "8", "--jobs", "1", "-o", str(srdf), "--force"])
             print(f"| {name} | {fit:.1f} s | {cpu_time([*spheres, 'check', str(urdf), str(srdf)]):.1f} s |")
+        os.chdir("/")  # the folder is deleted
 
 
 def cpu_time(command: list[str]) -> float:
