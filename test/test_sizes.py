@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from pathlib import Path
+from statistics import median
 
 import robot_semantics
 
@@ -19,6 +20,8 @@ PACKAGE = Path(robot_semantics.__file__).parent
 LONGEST_MODULE = 700
 LARGEST_FOLDER = 25
 """Modules of one folder, without its `__init__`."""
+MOST_MODULES, SMALLEST_MEDIAN = 360, 175
+"""Of the package: an idea has one module, and half of the modules have at least so many lines."""
 MOST_COMPLEX = 20
 """The last value of grade C of the program radon; grade D begins above it.
 
@@ -63,6 +66,12 @@ def test_no_module_grows_beyond_what_a_reader_can_hold() -> None:
 def test_no_folder_has_more_modules_than_a_reader_can_hold() -> None:
     sizes = Counter(str(Path(path).parent) for path in modules() if Path(path).name != "__init__.py")
     assert {folder: size for folder, size in sizes.items() if size > LARGEST_FOLDER} == {}
+
+
+def test_the_package_has_few_doors() -> None:
+    lengths = [len(text.splitlines()) for text in modules().values()]
+    assert len(lengths) <= MOST_MODULES
+    assert median(lengths) >= SMALLEST_MEDIAN
 
 
 # Modules that only one module of their own folder imports, and why they are not part of it.

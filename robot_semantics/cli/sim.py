@@ -104,7 +104,7 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
     """Return the world's simulator, its initial state, and the report, which is also printed."""
     # Import here: a simulator is optional, and the error names a missing one.
     from robot_semantics.simulation.loading import ModelFiles, start, world_from_state
-    from robot_semantics.simulation.magnitudes import check_magnitudes
+    from robot_semantics.simulation.world_spec import check_magnitudes
     from robot_semantics.usdf.reader import read_world
 
     path = Path(arguments.world)

@@ -9,22 +9,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.errors import ArrayError, RobotSemanticsError
 from robot_semantics.model.apply_semantics import ROOT_TYPES
 from robot_semantics.model.joint_types import Z_AXIS, JointType, frames_of_root
 from robot_semantics.model.omissions import refuse_omissions
 from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.transforms.pose import Pose
+from robot_semantics.transforms.rows import LARGEST
+from robot_semantics.usdf.fields import fields_of, walk
+from robot_semantics.usdf.table import NUMERIC
+from robot_semantics.usdf.world_state import WorldState
 
 if TYPE_CHECKING:
     import mujoco
 
     from robot_semantics.kinematics.loops import ClosedLoops
+
 
 LONGEST_TIMESTEP = 1e9
 """Longest time step [s]. With a longer one, the time overflows in a world state."""
@@ -179,3 +185,27 @@ class WorldSpec:
                 )
         if not 0.0 < self.timestep <= LONGEST_TIMESTEP:
             raise WorldSpecError(f"the time step must be positive and at most 1e9 s, not {self.timestep}")
+
+
+def check_numbers(what: str, numbers: Iterable[float]) -> None:
+    """Refuse numbers that are not finite or too large.
+
+    Raises:
+        ArrayError: a number is refused; `what` names its place.
+    """
+    for number in numbers:
+        if not abs(number) <= LARGEST:
+            raise ArrayError(what, f"{number:g} is beyond {LARGEST:g}, the limit of a simulator")
+
+
+def check_magnitudes(state: WorldState) -> None:
+    """Refuse a state with numbers that are not finite or too large. Arrays of engine states are not checked.
+
+    Raises:
+        ArrayError: a number is too large; the message has the element's path.
+    """
+    for item in walk(state):
+        for field in fields_of(item.element):
+            value = getattr(item.value, field.name) if field.quantity.form in NUMERIC else None
+            if value is not None:
+                check_numbers(f"{item.xml_path}/{field.tag}", value.xyz_rpy if isinstance(value, Pose) else value)

@@ -34,7 +34,7 @@ from robot_semantics.ros.node.world import World, WorldCapture
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running.parameter_table import ParameterError
 from robot_semantics.ros.simulators.simulator_client import RemoteReport, RemoteSimulator
-from robot_semantics.simulation.magnitudes import check_magnitudes
+from robot_semantics.simulation.world_spec import check_magnitudes
 from robot_semantics.transforms import transform_distance
 from robot_semantics.usdf.apply import AppliedState, Base, apply_model_state, resolve_with
 from robot_semantics.usdf.check import match_models

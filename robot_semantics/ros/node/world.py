@@ -26,7 +26,7 @@ from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.simulators.simulator_client import RemoteSimulator, SimulatorClient, SimulatorError
-from robot_semantics.simulation.magnitudes import check_magnitudes
+from robot_semantics.simulation.world_spec import check_magnitudes
 from robot_semantics.usdf.check import match_models
 from robot_semantics.usdf.combine import renamed
 from robot_semantics.usdf.fields import with_ages

@@ -46,9 +46,8 @@ from robot_semantics.ros.running.guarded_node import GuardedNode
 from robot_semantics.ros.running.parameter_table import Parameter
 from robot_semantics.ros.running.spinning import QuietExecutor, is_up
 from robot_semantics.simulation.loading import ENGINES, ModelFiles, start, world_from_state
-from robot_semantics.simulation.magnitudes import check_magnitudes, check_numbers
 from robot_semantics.simulation.simulator import ControlMode, SimulationError, Simulator
-from robot_semantics.simulation.world_spec import ModelSpec
+from robot_semantics.simulation.world_spec import ModelSpec, check_magnitudes, check_numbers
 from robot_semantics.usdf.reader import parse_world, read_world
 from robot_semantics.usdf.restore_report import RestoreReport
 from robot_semantics.usdf.world_state import WorldState
