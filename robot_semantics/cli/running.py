@@ -254,7 +254,7 @@ class _Parser(argparse.ArgumentParser):
         finally:
             self._mixing = False
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            self.error(f"unrecognized arguments: {' '.join(word.removeprefix(_PLAIN) for word in unknown)}")
         return found, unknown
 
     def _refuse_unknown_options(self, words: Sequence[str]) -> None:

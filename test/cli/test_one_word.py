@@ -599,6 +599,9 @@ def test_an_empty_value_is_wrong_usage(folder: Path, run: RunCommand) -> None:
         ("view missing.usdf --urdf m=x --urdf m=y", "--urdf is given twice for one robot, 'm'"),
         ("sim run missing.usdf --steps 1 --loops m=x --loops m=y", "--loops is given twice for one robot, 'm'"),
         ("help fk extra", "unexpected 'extra'"),
+        ("diff missing.urdf,missing.srdf missing.urdf", "give both SRDFs, or none"),
+        ("usdf edit missing.usdf --pose a=1,0,0,0,0,0", "--pose takes NAME=NUMBERS"),
+        ("fk missing.urdf -- missing.srdf --json", "unexpected '--json'"),
     ],
 )
 def test_what_the_command_line_shows_is_named_before_a_missing_file(
@@ -607,6 +610,15 @@ def test_what_the_command_line_shows_is_named_before_a_missing_file(
     code, out, err = told(run, *line.split())
     assert (code, message in err) == (2, True), err
     assert not out.strip() or "--json" in line
+
+
+def test_a_pose_is_given_once_for_each_name(folder: Path, run: RunCommand) -> None:
+    for option in ("--pose", "--twist"):
+        twice = (option, "block_1=1 0 0 0 0 0", option, "block_1=2 0 0 0 0 0")
+        code, out, err = told(run, "usdf", "edit", "world.usdf", *twice)
+        assert (code, out) == (2, "")
+        assert f"{option} block_1 is given twice" in err
+        assert run("usdf", "edit", "world.usdf", *twice[:3], "block_2=2 0 0 0 0 0").code == 0
 
 
 @pytest.mark.parametrize("words", ["fk", "usdf new", "check", "srdf new", "usdf show", "info"])

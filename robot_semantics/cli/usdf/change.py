@@ -337,7 +337,10 @@ def _check_words(arguments: argparse.Namespace) -> None:
     if arguments.degrees and not (arguments.pose or arguments.twist or arguments.joint):
         raise UsageError("--degrees needs --pose, --twist or --joint")
     for option, values, counts in (("--pose", arguments.pose, (6, 7)), ("--twist", arguments.twist, (6,))):
+        names = [name for name, _ in values]
         for name, row in values:
+            if names.count(name) > 1:
+                raise UsageError(f"{option} {name} is given twice")
             if len(row) not in counts:
                 known = " or ".join(map(str, counts))
                 raise UsageError(f"{option} {name}=...: {len(row)} numbers are given; it must have {known}")
