@@ -84,10 +84,11 @@ def _kind_of_file(file: str) -> DocumentKind | None:
 
 def _diff_robots(arguments: argparse.Namespace) -> int:
     """Print the differences of two robots; return 1 if there are any."""
-    if (arguments.a.srdf is None) is not (arguments.b.srdf is None):
-        raise UsageError(f"'{arguments.a}' and '{arguments.b}': give both SRDFs, or none")
     diagnostics = Diagnostics()
     a, b = inputs.read_given(arguments, [arguments.a, arguments.b], diagnostics)
+    # A file that cannot be read may be another kind of document, so this comes later.
+    if (arguments.a.srdf is None) is not (arguments.b.srdf is None):
+        raise UsageError(f"'{arguments.a}' and '{arguments.b}': give both SRDFs, or none")
     if arguments.strict:
         diagnostics.raise_if_failed(strict=True)
     refuse_omissions(a, b)

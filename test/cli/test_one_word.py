@@ -599,7 +599,7 @@ def test_an_empty_value_is_wrong_usage(folder: Path, run: RunCommand) -> None:
         ("view missing.usdf --urdf m=x --urdf m=y", "--urdf is given twice for one robot, 'm'"),
         ("sim run missing.usdf --steps 1 --loops m=x --loops m=y", "--loops is given twice for one robot, 'm'"),
         ("help fk extra", "unexpected 'extra'"),
-        ("diff missing.urdf,missing.srdf missing.urdf", "give both SRDFs, or none"),
+        ("usdf convert missing.usdf", "--to: give the kind of the result"),
         ("usdf edit missing.usdf --pose a=1,0,0,0,0,0", "--pose takes NAME=NUMBERS"),
         ("fk missing.urdf -- missing.srdf --json", "unexpected '--json'"),
     ],

@@ -231,6 +231,7 @@ def test_convert_there_and_back(usdf: Callable[..., Any], world: Path, tmp_path:
     assert "<sdf version" in result.out
     assert "not carried: frame 'odom'" in result.err
     assert usdf("convert", world).code == 2
+    assert "<world_state " in usdf("convert", as_json).out
     result = usdf("convert", world, "--to", "mujoco")
     assert (result.code, "--mujoco-model" in result.err) == (2, True)
 

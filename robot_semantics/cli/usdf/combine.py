@@ -177,7 +177,7 @@ def _convert_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"kind of FILE (by the ending: {endings})",
     )
     add_output(parser, "-o", "--output", dash=None, metavar="FILE", help="file for the result (stdout)")
-    parser.add_argument("--to", choices=sorted(WRITERS), help="its kind (by the ending; stdout: JSON, or USDF)")
+    parser.add_argument("--to", choices=sorted(WRITERS), help="its kind (by the ending; stdout: USDF)")
     parser.add_argument("--mujoco-model", metavar="XML", help="MuJoCo model of a keyframe")
     parser.add_argument("--key", metavar="NAME", help="name of the keyframe (default: the first)")
     parser.add_argument(
@@ -230,11 +230,15 @@ def _kind_of_input(path: str) -> str:
 
 
 def _kind_of_result(output: str | None, source: str) -> str:
-    """Return the kind of the result without ``--to``: by the ending of its file; on standard output JSON for USDF, and
-    USDF for all others.
+    """Return the kind of the result without ``--to``: by the ending of its file; on standard output USDF.
+
+    Raises:
+        UsageError: the source is USDF already, which several kinds can follow; or the ending is unknown.
     """
+    if output is None and source == "usdf":
+        raise UsageError("--to: give the kind of the result, or a file with -o")
     if output is None:
-        return "json" if source == "usdf" else "usdf"
+        return "usdf"
     return _format_of(output, "--to", format_by_ending)
 
 
