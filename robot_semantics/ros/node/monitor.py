@@ -26,7 +26,7 @@ from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.node_names import NamePatience
-from robot_semantics.ros.running.pulse import Pulse
+from robot_semantics.ros.running.spinning import Pulse
 
 _WATCH_S, _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 3.0, 5.0, 60.0
 
