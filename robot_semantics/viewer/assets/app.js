@@ -508,7 +508,9 @@ export class App {
 
   // Leave the page to another one; what it returns lets that go on where a person was.
   end() {
-    clearTimeout(this.settling); this.settle = () => {};
+    // A drawing after the end would use what is disposed.
+    clearTimeout(this.settling); cancelAnimationFrame(this.waiting);
+    this.settle = this.drawNow = () => {};
     this.listening.abort(); this.sizes.disconnect(); this.scene.renderer.dispose(); this.redraw = () => {}; this.playing = false;
     return this.view();
   }
