@@ -182,7 +182,7 @@ def _start_of_root(utf8: bytes) -> re.Match[bytes] | None:
 def name_of_root(utf8: bytes) -> str:
     """Return the root's tag without its prefix."""
     found = _start_of_root(utf8)
-    return "" if found is None else found.group()[1:].decode().rpartition(":")[2]
+    return "" if found is None else found.group()[1:].decode("utf-8", "replace").rpartition(":")[2]
 
 
 def starts_with_doctype(utf8: bytes) -> bool:
