@@ -67,11 +67,12 @@ class Client:
             self._executor.spin_once(timeout_sec=0.05)
         return found
 
-    def call(self, kind: Any, name: str, /, *, resend_s: float = WAIT_S, **request: Any) -> Any:
+    def call(self, kind: Any, name: str, /, *, once: bool = False, **request: Any) -> Any:
         """Call a service and return its successful answer.
 
-        For some seconds after a process is killed, its service still seems to exist, and a request may go only to it. A
-        request that can safely arrive twice is repeated every `resend_s` seconds.
+        For some seconds after a process is killed, its service still seems to exist, and a request may go only to it; and
+        an answer is lost if the service has not yet found this client. So a request is repeated every two seconds, but
+        for one that must not arrive twice (`once`).
 
         Raises:
             DemoError: the service does not exist, does not answer, or reports a failure.
@@ -83,7 +84,7 @@ class Client:
         sent: list[tuple[float, Any]] = []
 
         def answered() -> Any:
-            if not sent or time.monotonic() - sent[-1][0] > resend_s:
+            if not sent or (not once and time.monotonic() - sent[-1][0] > 2.0):
                 sent.append((time.monotonic(), client.call_async(kind.Request(**request))))
             return next((future for _, future in sent if future.done()), None)
 

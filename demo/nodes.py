@@ -162,11 +162,11 @@ class Demo:
 
     def _restore(self, client: Client) -> WorldState:
         with self.report.step("Restoring from the USDF file") as outcome:
-            answer = client.call(GetWorldState, f"{SIMULATOR}/get_world_state", resend_s=0.5, with_text=True)
+            answer = client.call(GetWorldState, f"{SIMULATOR}/get_world_state", with_text=True)
             fresh = parse_world(answer.text, "<simulator>")
             if fresh.time_ns != 0:
                 raise DemoError(f"the new simulator does not start at time 0 but at {fresh.time_ns} ns")
-            answer = client.call(RestoreSnapshot, f"{NODE}/restore_snapshot", name="snapshot")
+            answer = client.call(RestoreSnapshot, f"{NODE}/restore_snapshot", once=True, name="snapshot")
             if answer.not_restored:
                 raise DemoError(f"not restored: {'; '.join(item.reason for item in answer.not_restored)}")
             text = client.call(GetWorldState, f"{SIMULATOR}/get_world_state", with_text=True).text
@@ -199,7 +199,7 @@ class Demo:
             outcome.append("every bit of the engine's state is that of the killed one")
 
     def _steps(self, client: Client) -> WorldState:
-        client.call(Step, f"{SIMULATOR}/step", steps=STEPS_ON)
+        client.call(Step, f"{SIMULATOR}/step", once=True, steps=STEPS_ON)
         answer = client.call(GetWorldState, f"{SIMULATOR}/get_world_state", with_text=True)
         return parse_world(answer.text, "<simulator>")
 

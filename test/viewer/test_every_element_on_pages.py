@@ -24,6 +24,7 @@ from support.person import Person
 from support.served import Served
 
 from robot_semantics import Diagnostics
+from robot_semantics.model.loading import RobotOptions
 from robot_semantics.usdf.table import NAMESPACE
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.page import page
@@ -129,7 +130,9 @@ def test_the_page_of_view_uses_a_yaml_file_of_loops(browser: Browser, tmp_path: 
     write(tmp_path)
     loops = tmp_path / "robot.yaml"
     loops.write_text(f"closed_loop: [[c, {link}]]\ntype: ['6d']\nname_mot: [j]\n")
-    scene = open_files([tmp_path / "r.urdf", tmp_path / "r.srdf"], Opening(loops=str(loops)), Diagnostics())
+    scene = open_files(
+        [tmp_path / "r.urdf", tmp_path / "r.srdf"], Opening(options=RobotOptions(loops=str(loops))), Diagnostics()
+    )
     (tmp_path / "page.html").write_text(page(scene))
     browser.open((tmp_path / "page.html").as_uri())
     assert browser.run("viewer.robots[0].dependent") == [passive]
