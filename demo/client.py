@@ -70,9 +70,9 @@ class Client:
     def call(self, kind: Any, name: str, /, *, once: bool = False, **request: Any) -> Any:
         """Call a service and return its successful answer.
 
-        For some seconds after a process is killed, its service still seems to exist, and a request may go only to it; and
-        an answer is lost if the service has not yet found this client. So a request is repeated every two seconds, but
-        for one that must not arrive twice (`once`).
+        For some seconds after a process is killed, its service still seems to exist, and a request may go only to it.
+        An answer is lost if the service has not yet found this client. So a request is repeated every two seconds,
+        but for one that must not arrive twice (`once`).
 
         Raises:
             DemoError: the service does not exist, does not answer, or reports a failure.
