@@ -131,12 +131,12 @@ def explain(arguments: argparse.Namespace) -> None:
     """Print the pages.
 
     Raises:
-        UnknownNameError: a code does not exist.
+        UsageError: a code does not exist.
     """
     pages = explanations()
     for code in arguments.codes:
         if code not in pages:
-            raise UnknownNameError("code", code, pages)
+            raise UsageError(str(UnknownNameError("code", code, pages)))
     if arguments.json:
         rows = [page._asdict() for page in pages.values()]
         chosen = set(arguments.codes or pages)

@@ -93,13 +93,15 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the schema.
 
     Raises:
-        UsageError: a command with another word than json.
-        UnknownNameError: the command does not exist.
+        UsageError: a command with another word than json, or one that does not exist.
     """
     if arguments.words:
         if arguments.name != "json":
             raise UsageError(f"a command has JSON, and no {arguments.name}: schema json {' '.join(arguments.words)}")
-        print_document(command_schema(" ".join(arguments.words)))
+        try:
+            print_document(command_schema(" ".join(arguments.words)))
+        except UnknownNameError as error:
+            raise UsageError(str(error)) from None
         return
     print_document(schema(arguments.name))
 
@@ -133,11 +135,18 @@ def add_example_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def write_example(arguments: argparse.Namespace) -> None:
-    """Write the example robot, its SRDF and a world, without overwriting files; or print the path of one file."""
+    """Write the example robot, its SRDF and a world, without overwriting files; or print the path of one file.
+
+    Raises:
+        UsageError: no example has the name of `--path`, or what it does not take is there.
+    """
     if arguments.path is not None:
         if arguments.folder is not None or arguments.force:
             raise UsageError("--path writes nothing: give it without DIR and --force")
-        path = example(arguments.path)
+        try:
+            path = example(arguments.path)
+        except UnknownNameError as error:
+            raise UsageError(str(error)) from None
         print_output(arguments, {"files": [str(path)]}, [path])
         return
     folder = Path(arguments.folder or ".")

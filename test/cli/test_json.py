@@ -255,7 +255,7 @@ def test_an_error_is_a_problem_as_json_and_as_a_line(command: str, how: str, pre
 
 def test_a_command_without_json_has_no_schema(run: RunCommand) -> None:
     result = run("schema", "json", "studio")
-    assert (result.code, result.out) == (1, "")
+    assert (result.code, result.out) == (2, "")
     assert "unknown command with JSON 'studio'" in result.err
     assert "did you mean 'usdf resolve'" in run("schema", "json", "usdf", "resolv").err
     assert run("schema", "usdf", "resolve").code == 2

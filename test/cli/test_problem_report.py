@@ -227,7 +227,7 @@ def test_explain_prints_a_page_and_lists_them(run: RunCommand) -> None:
     listed = run("explain").out.splitlines()
     assert [line.split()[0] for line in listed] == list(explanations())
     wrong = run("explain", "unknown-lnk")
-    assert wrong.code == 1
+    assert wrong.code == 2
     assert "did you mean 'unknown-link'" in wrong.err
 
 

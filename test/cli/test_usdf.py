@@ -217,7 +217,7 @@ def test_merge_split_and_interpolate(usdf: Callable[..., Any], world: Path, tmp_
     moment = tmp_path / "moment.usdf"
     assert usdf("interpolate", world, other, "--time", "0.333333333", "-o", moment).code == 0
     assert read_world(moment).time_ns == 333_333_333
-    assert usdf("interpolate", world, other, "--share", "2").code == 1
+    assert usdf("interpolate", world, other, "--share", "2").code == 2
     assert usdf("interpolate", world, other).code == 2
 
 

@@ -357,8 +357,15 @@ class Frames(NamedTuple):
 def frames(client: Client, node: NodeProcess, matrix: Matrix) -> Frames:
     """Return every cell as the sender of a frame on /tf; the node has the newest value of each."""
     sent = frame_senders(client, {f"t{number}": cell for number, cell in enumerate(CELLS)})
+    (first,) = frame_senders(client, {"first": Cell(0.0, 0.0, 4)})
     listener = Listener(client.domain)
+
+    def is_heard() -> bool:
+        first.publish(time.time_ns(), 0.0)
+        return listener.has_heard_of("first")
+
     try:
+        client.until(is_heard, "a listener to /tf")
         # A node listens to /tf about a second after another node begins to publish there.
         run(sent, SECONDS["tf"])
 

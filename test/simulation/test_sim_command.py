@@ -102,7 +102,7 @@ def test_an_unrestorable_world_is_refused_unless_a_part_will_do(
     [
         (["sim", "run", "nowhere.usdf", "--steps", "1"], 1, "nowhere.usdf"),
         (["sim", "run", WORLD, "--steps", "1", "--urdf", "x"], 1, "x: error: cannot be read"),
-        (["example", "--path", "rover_am.usdf"], 1, "did you mean 'rover_arm.usdf'"),
+        (["example", "--path", "rover_am.usdf"], 2, "did you mean 'rover_arm.usdf'"),
     ],
 )
 def test_what_cannot_be_done_is_said(

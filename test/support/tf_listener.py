@@ -58,6 +58,9 @@ class Listener:
     def has_heard(self) -> bool:
         return bool(self._messages)
 
+    def has_heard_of(self, child: str) -> bool:
+        return any(child.encode() in data for data in list(self._messages))
+
     def close(self, *, but: tuple[str, ...] = ()) -> None:
         """Stop listening, and put everything into the buffer but the frames whose names begin so."""
         self._stopped.set()

@@ -899,7 +899,10 @@ def test_a_message_is_one_line_whatever_the_names() -> None:
 def test_a_root_element_that_is_no_robot_is_refused() -> None:
     with pytest.raises(DescriptionError) as caught:
         parse_urdf("<?xml version='1.0'?>\n <sdf/>", "x.urdf")
-    assert str(caught.value) == "x.urdf:2:2: error: the root element should be <robot>, not <sdf> [/sdf]"
+    assert str(caught.value) == (
+        "x.urdf:2:2: error: the root element should be <robot>, not <sdf>; the file is an SDFormat file: "
+        "'robot_semantics usdf convert' makes a world state of its <state> [/sdf]"
+    )
 
 
 def test_all_problems_come_together_in_document_order() -> None:

@@ -50,6 +50,8 @@ def shown(browser: Browser, scene: Scene, folder: Path, **options: Any) -> None:
 
 
 def seen(browser: Browser) -> np.ndarray[Any, Any]:
+    """Return the pixels of a page at rest: the shadow and smooth edges come some time after the rest."""
+    browser.run("viewer.settle()")
     return np.asarray(Image.open(io.BytesIO(browser.picture())).convert("RGB"), dtype=np.int64)
 
 

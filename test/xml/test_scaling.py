@@ -238,7 +238,7 @@ OF_SRDF: dict[str, tuple[int, Make]] = {
         lambda n: group('<joint name="j0"/>', STATED.format('<joint name="j0" value="1"/>' * n)),
     ),
     "values of unknown joints": (
-        1_000,
+        4_000,
         lambda n: group('<joint name="j0"/>', STATED.format(each(lambda i: f'<joint name="q{i}" value="1"/>', n))),
     ),
     "numbers in a value": (
