@@ -114,7 +114,7 @@ def _described(
     for name in names:
         urdf, srdf = loaded.urdf.get(name, ""), loaded.srdf.get(name, "")
         given = robots.get(name)
-        require_urdf(None if given is None else given.urdf or None, options[name])
+        require_urdf(given and given.urdf, options[name].loops)
         if given is not None and given.srdf is not None:
             srdf = srdf_from_file(Path(given.srdf), Diagnostics(), xacro=options[name].xacro).places.text.decode()
         model = None

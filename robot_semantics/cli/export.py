@@ -411,7 +411,7 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
         if names["odometry"] is not None and names["pose_topic"] is not None:
             raise UsageError("--odometry and --pose-topic exclude each other for one robot")
         urdf, srdf = (None, None) if files is None else (files.urdf, files.srdf)
-        require_urdf(urdf or None, options[key])
+        require_urdf(urdf, options[key].loops)
         yield RobotRequest(
             key,
             namespace,

@@ -57,7 +57,7 @@ def command_schema(words: str) -> str:
     """Return the JSON Schema of the ``--json`` output of a command, such as ``collisions check``.
 
     Raises:
-        UnknownNameError: the command does not exist, or has no JSON output.
+        UsageError: the command does not exist, or has no JSON output.
     """
     if words == "check":
         return schema("check")
@@ -66,7 +66,7 @@ def command_schema(words: str) -> str:
     shapes = json.loads((shared_folder("spec") / "commands-2.schema.json").read_text(encoding="utf-8"))
     known = [name for name, _ in all_commands() if name in shapes["commands"]]
     if words not in known:
-        raise UnknownNameError("command with JSON", words, known)
+        raise UsageError(str(UnknownNameError("command with JSON", words, known)))
     problem = json.loads(schema("check"))["properties"]["diagnostics"]["items"]
     shape = {**shapes["commands"][words], "$defs": {**shapes["$defs"], "problem": problem}}
     identity = {"$schema": shapes["$schema"], "$id": f"{shapes['$id']}:{words.replace(' ', '-')}"}
@@ -98,10 +98,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.words:
         if arguments.name != "json":
             raise UsageError(f"a command has JSON, and no {arguments.name}: schema json {' '.join(arguments.words)}")
-        try:
-            print_document(command_schema(" ".join(arguments.words)))
-        except UnknownNameError as error:
-            raise UsageError(str(error)) from None
+        print_document(command_schema(" ".join(arguments.words)))
         return
     print_document(schema(arguments.name))
 

@@ -467,17 +467,17 @@ class _Application:
 
     def _take(self, joint: JointModel, told: JointState) -> list[str]:
         """Store the values of a joint that are not known yet; return their names."""
-        joints = []
+        kinds = []
         position, velocity = stated_positions(joint, told), stated_velocities(joint, told)
         if position is not None and joint.name not in self.positions_of:
             self.q[self.space.joint_positions[joint.name]] = position
             self.positions_of.add(joint.name)
-            joints.append("position")
+            kinds.append("position")
         if velocity is not None and joint.name not in self.velocities_of:
             self.v[self.space.joint_velocities[joint.name]] = velocity
             self.velocities_of.add(joint.name)
-            joints.append("velocity")
-        return joints
+            kinds.append("velocity")
+        return kinds
 
     def _why_not(self, stated: JointState) -> str | None:
         index = self.robot.joint_index

@@ -114,8 +114,8 @@ def check_robots(arguments: argparse.Namespace) -> None:
     Raises:
         UsageError: ``--loops`` without the robot, or two values for one name.
     """
-    if arguments.loops and getattr(arguments, "loops_need_urdf", False) and not arguments.urdf:
-        raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
+    if getattr(arguments, "loops_need_urdf", False):
+        require_urdf(arguments.urdf, arguments.loops)
     for option in ("urdf", "loops"):
         values = getattr(arguments, option, None)
         names = [value.name for value in values if value.name is not None] if isinstance(values, list) else []
@@ -123,9 +123,9 @@ def check_robots(arguments: argparse.Namespace) -> None:
             raise UsageError(f"--{option} is given twice for one robot, '{twice}'")
 
 
-def require_urdf(urdf: str | None, options: RobotOptions) -> None:
-    """Raise `UsageError` if ``--loops`` is given without ``--urdf``."""
-    if options.loops is not None and urdf is None:
+def require_urdf(urdf: object, loops: object) -> None:
+    """Raise `UsageError` if ``--loops`` is given without ``--urdf``, on the whole line or for one robot."""
+    if loops and not urdf:
         raise UsageError("--loops needs --urdf: the URDF of the robot with these loops")
 
 
